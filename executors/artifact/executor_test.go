@@ -224,7 +224,7 @@ func behaving(b executortest.Behaviour) box {
 			return nil, &tool.Error{Kind: tool.Unavailable, Msg: "the sandbox does not start"}
 		case executortest.Hangs:
 			<-ctx.Done()
-			return nil, &tool.Error{Kind: tool.Timeout, Msg: "the call's time was over before its program's", Err: ctx.Err()}
+			return nil, &tool.Error{Kind: tool.Timeout, Msg: "the call's deadline passed before the program's", Err: ctx.Err()}
 		case executortest.Overflows:
 			return &sandbox.Outcome{Output: json.RawMessage(`"` + strings.Repeat("x", 2*executortest.MaxBytes) + `"`)}, nil
 		case executortest.Answers, executortest.Refuses, executortest.BreaksOff, executortest.QuotesSecret,

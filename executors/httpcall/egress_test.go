@@ -82,6 +82,6 @@ func TestNoTokenFromInside(t *testing.T) {
 		}
 	}
 	for _, c := range canaries {
-		require.Zero(t, c.Calls(), "something was reached inside")
+		require.Zero(t, c.Calls(), "an internal address was reached")
 	}
 }

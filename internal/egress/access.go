@@ -8,27 +8,26 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// Access says for whom a request leaves and what it may do. Requests for a
-// tool's call are made with what the call was admitted under: its Egress as
-// Class and its EgressRules as Rules.
+// Access is the principal of a request and its permissions. Requests for a tool's
+// call take them from the call's admission: its Egress as Class and its EgressRules
+// as Rules.
 type Access struct {
 	Tenant     tool.TenantID
-	Class      tool.Egress      // None may not call at all; read_only may GET, HEAD and OPTIONS.
-	PostReads  bool             // Under read_only, POST too: it is declared to change nothing.
-	Rules      tool.EgressRules // Narrow the class; the zero value does not.
+	Class      tool.Egress      // None forbids requests; read_only allows GET, HEAD and OPTIONS.
+	PostReads  bool             // Allows POST under read_only: the tool declares it read-only.
+	Rules      tool.EgressRules // Restrict the class further; zero for no rules.
 	Credential *Credential      // Added to the request; nil for none.
-	// MaxBytes bounds each answer's body that a client of [Gate.Client] reads,
-	// after decompression and over the whole of a stream. A body that is longer
-	// ends with an error. Zero for the limits of Rules and of the tenant's
-	// [Policy] alone. [Gate.Do] is bounded by these too, and cuts.
+	// MaxBytes bounds the body of each response read by a client of
+	// [Gate.Client], after decompression and over the whole of a stream. A longer
+	// body ends with an error. Zero for the limits of Rules and of the tenant's
+	// [Policy] alone. [Gate.Do] applies these too, and truncates.
 	MaxBytes int64
 }
 
-// Handshake returns the access for what a protocol must post before a call can
-// be made, such as asking a token endpoint for a token, with another
-// credential: nothing of the call leaves by it. It may go only where a may, but
-// the class and methods of the tool say nothing about it, unless the class is
-// none.
+// Handshake returns the access for requests that a protocol needs before a call,
+// such as requesting a token, with another credential. They contain no part of the
+// call. They may go to the same hosts, but the tool's class and methods do not apply,
+// unless the class is none.
 func (a Access) Handshake(c *Credential) Access {
 	if a.Class == tool.EgressReadOnly {
 		a.Class = tool.EgressWrite
@@ -38,11 +37,10 @@ func (a Access) Handshake(c *Credential) Access {
 	return a
 }
 
-// overrides are headers that make an upstream take a request for one of
-// another method.
+// overrides are headers that make an upstream handle a request as another method.
 var overrides = []string{"X-Http-Method-Override", "X-Http-Method", "X-Method-Override"}
 
-// permits decides what can be decided of a hop before it is dialed.
+// permits checks a hop, as far as possible before dialing.
 func (a Access) permits(method string, h http.Header, t target, p Policy) error {
 	if err := a.permitsMethod(method, h); err != nil {
 		return err
@@ -62,7 +60,7 @@ func (a Access) permits(method string, h http.Header, t target, p Policy) error 
 	return nil
 }
 
-// permitsMethod decides by the class.
+// permitsMethod checks the class.
 func (a Access) permitsMethod(method string, h http.Header) error {
 	switch a.Class {
 	case tool.EgressWrite:
@@ -70,11 +68,11 @@ func (a Access) permitsMethod(method string, h http.Header) error {
 	case tool.EgressReadOnly:
 		if !slices.Contains(hostname.ReadMethods(a.PostReads), method) {
 			return drifted(a.Class, method, "the tool's egress class is read_only: it may send "+
-				hostname.ReadMethodNames(a.PostReads)+" only; where it is meant to change something, set its egress_class to write")
+				hostname.ReadMethodNames(a.PostReads)+" only; if it is meant to write, set its egress_class to write")
 		}
 		if name, ok := overridden(h); ok {
 			return drifted(a.Class, name, "the tool's egress class is read_only: it may not send "+name+
-				", which names another method; where it is meant to change something, set its egress_class to write")
+				", which names another method; if it is meant to write, set its egress_class to write")
 		}
 		return nil
 	case tool.EgressNone:
@@ -85,9 +83,9 @@ func (a Access) permitsMethod(method string, h http.Header) error {
 	}
 }
 
-// MayLeave refuses what would leave the process for a tool's call, other than by a
-// client of this package, where its egress class allows no such thing: what says
-// where it goes, such as "a model provider".
+// MayLeave refuses requests of a tool's call that leave the process without a client
+// of this package, if the tool's egress class forbids them. What names the
+// destination, such as "a model provider".
 func MayLeave(class tool.Egress, what string) error {
 	if class == tool.EgressReadOnly || class == tool.EgressWrite {
 		return nil
@@ -105,7 +103,7 @@ func drifted(class tool.Egress, attempted, msg string) *tool.Error {
 // shortMethod truncates the method that a request named, for error messages.
 func shortMethod(method string) string { return method[:min(len(method), 32)] }
 
-// overridden returns the name of a header by which h asks for another method.
+// overridden returns the header in h that overrides the method, if any.
 func overridden(h http.Header) (string, bool) {
 	for name := range h {
 		if slices.Contains(overrides, http.CanonicalHeaderKey(name)) {

@@ -5,12 +5,11 @@ import (
 	"slices"
 )
 
-// Public reports whether an address is one of the public internet: global
-// unicast and in no special block. Forms that carry an IPv4 address through
-// IPv6 (mapped, and NAT64's well-known prefix) are judged by the address
-// inside; forms whose block is itself special (6to4, Teredo, IPv4-compatible,
-// translated, local-use NAT64), and ISATAP, are never public. Nor is an
-// address with a zone.
+// Public reports whether an address is public: global unicast and in no special
+// block. IPv6 forms of an IPv4 address (mapped, and NAT64's well-known prefix) are
+// judged by the address inside. Forms in a special block (6to4, Teredo,
+// IPv4-compatible, translated, local-use NAT64), ISATAP, and addresses with a zone
+// are never public.
 func Public(addr netip.Addr) bool {
 	if !addr.IsValid() || addr.Zone() != "" {
 		return false
@@ -22,8 +21,8 @@ func Public(addr netip.Addr) bool {
 	return !slices.ContainsFunc(special, func(p netip.Prefix) bool { return p.Contains(addr) })
 }
 
-// unwrap returns the IPv4 address inside a mapped or NAT64 address, and any
-// other address as it is.
+// unwrap returns the IPv4 address inside a mapped or NAT64 address, and other
+// addresses unchanged.
 func unwrap(addr netip.Addr) netip.Addr {
 	addr = addr.Unmap()
 	if nat64.Contains(addr) {

@@ -7,10 +7,10 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// cappedBody ends a body with an error where it is longer than its limit.
+// cappedBody ends with an error at its limit.
 type cappedBody struct {
 	io.ReadCloser
-	limit, left int64 // Left is negative once the limit was passed.
+	limit, left int64 // Left is negative beyond the limit.
 	tell        func(error)
 }
 
@@ -19,7 +19,7 @@ func (b *cappedBody) Read(p []byte) (int, error) {
 	if b.left < 0 {
 		return 0, b.tooLong()
 	}
-	if int64(len(p)) > b.left+1 { // One more, to know whether there is more.
+	if int64(len(p)) > b.left+1 { // One more byte, to detect a longer body.
 		p = p[:b.left+1]
 	}
 	n, err := b.ReadCloser.Read(p)

@@ -24,10 +24,9 @@ const (
 	Cookie               // "Cookie: <Name>=<value>", in place of any of that name, beside others.
 )
 
-// Credential is a secret to be sent with a request. It is sent over https, or
-// to hosts that an operator allowed by name or address, and only to the hosts
-// that the value itself is bound to. It is written into a request after
-// everything else was decided and reported: neither errors nor
+// Credential is a secret to be sent with a request. It is sent over https, or to hosts
+// that an operator allowed by name or address, and only to the hosts that the value is
+// bound to. It is added to a request last, so that neither errors nor
 // [Config].Transport see it.
 type Credential struct {
 	Value  secret.Value
@@ -36,7 +35,7 @@ type Credential struct {
 	Name   string // Of the parameter or cookie, for Query and Cookie.
 }
 
-// bearing writes a credential into each request on its last step.
+// bearing adds a credential to each request.
 type bearing struct {
 	next       http.RoundTripper
 	credential *Credential
@@ -71,7 +70,7 @@ func (c *Credential) apply(req *http.Request) {
 	}
 }
 
-// check reports whether the credential can be written as its scheme wants it.
+// check reports whether the credential can be sent in its scheme.
 func (c *Credential) check() error {
 	text := c.Value.Reveal()
 	bad := strings.ContainsFunc(text, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f })
@@ -83,7 +82,7 @@ func (c *Credential) check() error {
 		bad = bad || c.Name == "" || strings.ContainsAny(c.Name, "=;, \t") || strings.ContainsAny(text, "; ,\"\\")
 	}
 	if bad {
-		return refused(errCredential, "the credential holds characters that cannot be sent where it belongs")
+		return refused(errCredential, "the credential contains characters that its scheme cannot send")
 	}
 	return nil
 }
@@ -116,7 +115,7 @@ func withoutCookie(lines []string, name string) []string {
 	return kept
 }
 
-// permitsCredential decides whether the credential may go to t.
+// permitsCredential checks whether the credential may be sent to t.
 func (a Access) permitsCredential(t target, p Policy) error {
 	if a.Credential == nil {
 		return nil
@@ -131,10 +130,9 @@ func (a Access) permitsCredential(t target, p Policy) error {
 	return a.Credential.check()
 }
 
-// unbound returns the error that a credential may not be sent to t, and the
-// remedy. It names the host, which is the caller's own, and never those the
-// credential is bound to: a caller of a tool need not know where else its
-// credentials are sent.
+// unbound returns the message for a credential that may not be sent to t, with the
+// remedy. It names the host, which is the caller's own, but never the hosts that the
+// credential is bound to, which the caller need not know.
 func unbound(v secret.Value, t target) string {
 	at := t.host
 	if t.port != "443" && t.port != "80" {
@@ -142,15 +140,14 @@ func unbound(v secret.Value, t target) string {
 	}
 	why := "the credential is not bound to the host " + at
 	if len(v.Hosts()) == 0 {
-		why = "the credential is bound to no host, and would go to " + at
+		why = "the credential is bound to no host, and would be sent to " + at
 	}
-	return fmt.Sprintf("%s: if it belongs there, bind it with `toolcrib credential set NAME --host %[2]s`, "+
+	return fmt.Sprintf("%s: to allow this host, bind it with `toolcrib credential set NAME --host %[2]s`, "+
 		"or add %[2]s to its TOOLCRIB_SECRET_…_HOSTS variable or its .hosts file", why, at)
 }
 
-// disclosed reports whether an upstream that redirects elsewhere has put the
-// credential, or another secret that the call has opened, into the address.
-// Both what it wrote and what was made of that are looked at.
+// disclosed reports whether a redirect of an upstream contains the credential, or
+// another opened secret of the call, in its URL, as written or as parsed.
 func (c *Credential) disclosed(req *http.Request) bool {
 	addresses := []string{req.URL.String()}
 	if req.Response != nil {

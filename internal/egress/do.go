@@ -15,33 +15,32 @@ import (
 type Request struct {
 	Method string
 	URL    string
-	Header http.Header // May be nil. Never holds the credential.
+	Header http.Header // May be nil. Without the credential.
 	Body   []byte      // Nil for none.
-	// Repeatable requests may use an idle connection, and be sent again when
-	// that turns out to be closed. All others get a connection of their own
-	// and are written at most once.
+	// Repeatable requests may use an idle connection, and are retried when it turns
+	// out to be closed. All others get a new connection and are written at most once.
 	Repeatable bool
-	// MaxBytes bounds the answer's body; the gate's limit when zero. The least
-	// of it, the rules and the access counts.
+	// MaxBytes bounds the body of the response; the gate's limit when zero. The
+	// smallest of it, the rules and the access applies.
 	MaxBytes int64
 }
 
-// Response is what came back.
+// Response is the upstream's response.
 type Response struct {
 	Status    int
 	Header    http.Header // As the upstream wrote it.
 	Body      []byte      // Decompressed; at most the limit.
 	Truncated bool        // The body was longer than the limit.
-	URL       string      // Where the answer came from: after redirects, without the credential.
+	URL       string      // Final URL after redirects, without the credential.
 }
 
-// Do sends a request and reads its answer, of whatever status. ctx bounds all
-// of it, a slow body included.
+// Do sends a request and reads its response, whatever the status. ctx bounds all of
+// it, including the body.
 //
-// It fails with a [*tool.Error]: Denied where the guard says no and for names
-// that do not exist, Invalid for a malformed request, Cancelled and Timeout by
-// ctx, and Unavailable when the upstream can't be reached or breaks off. Sent
-// reports whether any byte of the request left.
+// It fails with a [*tool.Error]: Denied where the guard refuses and for names that do
+// not exist, Invalid for a malformed request, Cancelled and Timeout by ctx, and
+// Unavailable when the upstream cannot be reached or closes the connection. Sent
+// reports whether any byte of the request was sent.
 func (g *Gate) Do(ctx context.Context, a Access, r *Request) (*Response, error) {
 	if _, ok := ctx.Deadline(); !ok {
 		var cancel context.CancelFunc
@@ -87,8 +86,8 @@ func body(raw []byte) io.Reader {
 	return bytes.NewReader(raw)
 }
 
-// Check decides what can be decided of a URL without resolving or dialing, for
-// early errors to authors of tools. It fails like [Gate.Do].
+// Check checks a URL without resolving or dialing, for early errors to authors of
+// tools. It fails like [Gate.Do].
 func (g *Gate) Check(a Access, method, rawURL string) error {
 	u, err := url.Parse(rawURL)
 	if err != nil {

@@ -12,14 +12,14 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// failure returns the error of a request that got no answer. Messages contain
-// no address, so that they do not disclose what a name resolves to.
+// failure returns the error of a request without a response. Messages contain no
+// address, so that they do not disclose what a name resolves to.
 func failure(ctx context.Context, err error, sent bool) *tool.Error {
 	if e, ok := errors.AsType[*tool.Error](err); ok {
 		return &tool.Error{Kind: e.Kind, Op: e.Op, Msg: e.Msg, Path: e.Path, Sent: sent, Err: e.Err}
 	}
 	if e, ok := errors.AsType[*url.Error](err); ok {
-		err = e.Err // Without the URL, which holds arguments.
+		err = e.Err // Without the URL, which contains arguments.
 	}
 	out := &tool.Error{Kind: tool.Unavailable, Op: "egress.Do", Sent: sent, Err: err}
 	netErr, isNet := errors.AsType[net.Error](err)
@@ -31,7 +31,7 @@ func failure(ctx context.Context, err error, sent bool) *tool.Error {
 	case isNet && netErr.Timeout() && sent:
 		out.Kind, out.Msg = tool.Timeout, "the upstream did not answer in time"
 	case sent:
-		out.Msg = "the upstream broke off before it had answered"
+		out.Msg = "the upstream closed the connection before it answered"
 	default:
 		out.Msg = unreachable(err)
 	}
@@ -44,7 +44,7 @@ func unreachable(err error) string {
 		return "the upstream's name can't be resolved"
 	case isType[*tls.CertificateVerificationError](err), isType[x509.UnknownAuthorityError](err),
 		isType[tls.RecordHeaderError](err), isType[tls.AlertError](err):
-		return "no secure connection to the upstream: the TLS handshake failed"
+		return "the TLS handshake with the upstream failed"
 	case errors.Is(err, syscall.ECONNREFUSED):
 		return "the upstream refused the connection"
 	default:

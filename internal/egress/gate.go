@@ -23,19 +23,18 @@ const (
 
 // Config configures a [Gate]. The zero Config reaches the public internet.
 type Config struct {
-	// Policy returns what an operator allows a tenant. It is asked at every
-	// request and must be fast and safe for concurrent use. Defaults to
-	// allowing nothing beyond the public internet.
+	// Policy returns an operator's policy for a tenant. It is called for every
+	// request and must be fast and safe for concurrent use. Defaults to the zero
+	// Policy.
 	Policy func(tenant tool.TenantID) Policy
-	// Deny lists further blocks that are not public: addresses of the internet
-	// that lead back inside and that no interface of this machine has, such as
-	// those of a load balancer or a NAT in front of the platform. A mapped or
-	// NAT64 address is judged by the IPv4 address inside. What a tenant's
-	// Policy allows, by name or by block, comes before it. Defaults to none.
+	// Deny lists further blocks that are not public: internet addresses that lead
+	// back inside, such as those of a load balancer or a NAT in front of the
+	// platform. A mapped or NAT64 address is judged by the IPv4 address inside. A
+	// tenant's Policy takes precedence. Defaults to none.
 	Deny []netip.Prefix
-	// Proxy is an HTTP proxy that all requests go through. It then decides
-	// about resolved names; only addresses that stand in the URL are judged
-	// here. Defaults to none: the environment is never read.
+	// Proxy is an HTTP proxy for all requests. It resolves names, so the guard only
+	// checks addresses in URLs. Defaults to none: environment variables are
+	// ignored.
 	Proxy *url.URL
 	// Resolver resolves names. Defaults to the system's.
 	Resolver *net.Resolver
@@ -49,22 +48,21 @@ type Config struct {
 	// MaxBytes bounds the body that [Gate.Do] reads, after decompression.
 	// Defaults to [DefaultMaxBytes].
 	MaxBytes int64
-	// MaxRedirects is how many redirects are followed; negative for none.
-	// Defaults to [DefaultMaxRedirects].
+	// MaxRedirects bounds the redirects followed; negative for none. Defaults to
+	// [DefaultMaxRedirects].
 	MaxRedirects int
 	// OwnAddresses lists the machine's addresses, which are never public.
 	// Defaults to those of its interfaces.
 	OwnAddresses func() ([]netip.Addr, error)
-	// Transport is put around the transport of each request and redirect that
-	// the guard lets out. It may add headers to the request, which is its own.
-	// Defaults to nothing.
+	// Transport wraps the transport of each request and redirect that passed the
+	// guard. It may add headers to the request. Defaults to none.
 	Transport func(http.RoundTripper) http.RoundTripper
-	// Refused is called for each refusal, with one of a few reasons: address,
-	// class, credential, port, redirect, rules, size, url. May be nil.
+	// Refused is called for each refusal, with a reason: address, class,
+	// credential, port, redirect, rules, size, url. May be nil.
 	Refused func(ctx context.Context, reason string)
 }
 
-// Gate is the way out. It is safe for concurrent use; one serves a process.
+// Gate sends outgoing requests, one per process. It is safe for concurrent use.
 type Gate struct {
 	cfg       Config
 	guard     *guard
@@ -111,14 +109,13 @@ func New(cfg Config) (*Gate, error) {
 	return g, nil
 }
 
-// Close closes idle connections. Requests under way go on.
+// Close closes idle connections. Running requests continue.
 func (g *Gate) Close() { g.pool.close() }
 
-// Client returns an HTTP client for code that needs one, such as a provider's
-// SDK. Every request and redirect it makes is decided like those of
-// [Gate.Do]; bodies are bounded by the rules and by MaxBytes of the access
-// alone, and end with a [*tool.Error] there. Its errors wrap a [*tool.Error]
-// when a request was refused. Clients are cheap: make one per use.
+// Client returns an HTTP client for code that needs one, such as an SDK. Every request
+// and redirect is checked like those of [Gate.Do]; bodies are bounded by the rules and
+// by the access's MaxBytes alone, where they end with a [*tool.Error]. Its errors wrap
+// a [*tool.Error] when a request was refused. Clients are cheap: make one per use.
 func (g *Gate) Client(a Access) *http.Client {
 	return client(&hop{gate: g, access: a, capped: true})
 }
@@ -127,7 +124,7 @@ func client(hop *hop) *http.Client {
 	return &http.Client{Transport: hop, CheckRedirect: hop.redirect}
 }
 
-// lane returns the transports of a tenant, and the policy they keep.
+// lane returns the transports of a tenant, and the policy they apply.
 func (g *Gate) lane(tenant tool.TenantID) (*lane, Policy) {
 	policy := g.cfg.Policy(tenant)
 	l := g.pool.get(tenant, policy.key(), func() *lane {

@@ -10,17 +10,17 @@ import (
 	"time"
 )
 
-// dialing is what the guard knows of a connection under way.
+// dialing is the state of a connection being dialed.
 type dialing struct {
 	host, port string
 	policy     Policy
-	proxy      bool // The operator's proxy is dialed, which is exempt.
+	proxy      bool // The operator's proxy, which is exempt.
 }
 
 type dialingKey struct{}
 
-// guard judges resolved addresses. Own holds the machine's addresses, which
-// may be public and still lead inward.
+// guard checks resolved addresses. Own has the machine's addresses, which may be public
+// and still lead inward.
 type guard struct {
 	deny []netip.Prefix
 	own  ownAddresses
@@ -31,10 +31,10 @@ type guard struct {
 func (g *guard) control(ctx context.Context, network, address string, _ syscall.RawConn) error {
 	d, ok := ctx.Value(dialingKey{}).(dialing)
 	if !ok {
-		return refused(errAddress, "a connection that no request asked for")
+		return refused(errAddress, "a connection without a request")
 	}
 	if network != "tcp4" && network != "tcp6" {
-		return refused(errAddress, "only TCP may be dialed")
+		return refused(errAddress, "only TCP is allowed")
 	}
 	at, err := netip.ParseAddrPort(address)
 	if err != nil {
@@ -75,8 +75,8 @@ type ownAddresses struct {
 
 const ownAddressesAge = 10 * time.Second
 
-// contains reports whether addr is one of the machine's own. When they can't
-// be read, the last known ones count.
+// contains reports whether addr is one of the machine's own. If they cannot be read, the
+// last known ones are used.
 func (o *ownAddresses) contains(addr netip.Addr) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()

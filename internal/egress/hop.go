@@ -5,12 +5,12 @@ import (
 	"net/http"
 )
 
-// hop decides about and makes single requests: the first and each redirect.
+// hop checks and sends single requests: the first and each redirect.
 type hop struct {
 	gate   *Gate
 	access Access
 	once   bool
-	capped bool // Whether bodies end with an error at the access's bound.
+	capped bool // Whether bodies end with an error at the access's limit.
 }
 
 // RoundTrip implements [http.RoundTripper].
@@ -39,7 +39,7 @@ func (h *hop) RoundTrip(req *http.Request) (*http.Response, error) {
 		h.gate.tell(req.Context(), err)
 		return nil, pointed(req, err)
 	}
-	resp.Request = req // As it was asked for, without the credential.
+	resp.Request = req // The original, without the credential.
 	if limit := h.access.bound(0, policy); h.capped && limit > 0 {
 		tell := func(err error) { //nolint:contextcheck // The body is read in the request's.
 			h.gate.tell(req.Context(), err)
@@ -49,7 +49,7 @@ func (h *hop) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// pointed is [target.pointed] for a request that no redirect led to.
+// pointed is [target.pointed] for a request that is not a redirect.
 func pointed(req *http.Request, err error) error {
 	t, malformed := targetOf(req.URL)
 	if malformed != nil || req.Response != nil {
@@ -71,7 +71,7 @@ func (h *hop) prepare(req *http.Request, policy Policy) (*http.Request, error) {
 		return nil, err
 	}
 	if req.Host != "" && req.Host != req.URL.Host {
-		return nil, refused(errURL, "a request may not name another host than its URL")
+		return nil, refused(errURL, "the Host header must equal the URL's host")
 	}
 	if policy.deniesHost(t) {
 		return nil, refused(errRules, "the platform's operator does not allow this host")
@@ -80,7 +80,7 @@ func (h *hop) prepare(req *http.Request, policy Policy) (*http.Request, error) {
 		return nil, err
 	}
 	out := req.Clone(req.Context())
-	out.URL.Host = t.hostport(req.URL) // What is decided is what is dialed and sent.
+	out.URL.Host = t.hostport(req.URL) // Dial and send exactly what was checked.
 	out.Host = out.URL.Host
 	if out.Header.Get("User-Agent") == "" {
 		out.Header.Set("User-Agent", h.gate.cfg.UserAgent)
@@ -93,8 +93,8 @@ func (h *hop) prepare(req *http.Request, policy Policy) (*http.Request, error) {
 	return out, nil
 }
 
-// crossed reports whether a redirect on the way to req led to another origin.
-// Once left, an origin is not trusted again.
+// crossed reports whether a redirect before req led to another origin. Once left, an
+// origin is not trusted again.
 func crossed(req *http.Request) bool {
 	at, err := targetOf(req.URL)
 	if err != nil {
@@ -113,8 +113,7 @@ func crossed(req *http.Request) bool {
 // keptHeaders may follow a redirect to another origin.
 var keptHeaders = []string{"Accept", "Accept-Language", "User-Agent"}
 
-// redirect implements [http.Client].CheckRedirect. The next RoundTrip decides
-// the rest.
+// redirect implements [http.Client].CheckRedirect. The next RoundTrip checks the rest.
 func (h *hop) redirect(req *http.Request, via []*http.Request) error {
 	if limit := h.gate.cfg.MaxRedirects; len(via) > max(limit, 0) {
 		if limit < 0 {
@@ -129,12 +128,12 @@ func (h *hop) redirect(req *http.Request, via []*http.Request) error {
 	credential := h.access.Credential
 	if !crossed(req) {
 		if credential != nil && credential.Scheme == Query {
-			req.URL.RawQuery = withoutParameter(req.URL.RawQuery, credential.Name) // It is written anew.
+			req.URL.RawQuery = withoutParameter(req.URL.RawQuery, credential.Name) // It is added again.
 		}
 		return nil
 	}
 	if credential.disclosed(req) {
-		err := refused(errCredential, "the upstream redirected to another origin with a credential in the address")
+		err := refused(errCredential, "the upstream redirected to another origin with a credential in the URL")
 		h.gate.tell(req.Context(), err)
 		return err
 	}

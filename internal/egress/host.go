@@ -9,19 +9,19 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// target is where a request goes, in the one spelling that policies and
-// credentials are compared with, and that is dialed and sent.
+// target is the destination of a request, in the normal form that is compared with
+// policies and credentials, and that is dialed and sent.
 type target struct {
 	scheme string
-	host   string // As [hostname.Form] has it, without brackets.
+	host   string // In the form of [hostname.Form], without brackets.
 	port   string // Always set.
 	addr   netip.Addr
 }
 
-// origin returns what two requests of one origin have in common.
+// origin returns the scheme, host and port.
 func (t target) origin() string { return t.scheme + "://" + t.host + ":" + t.port }
 
-// hostport returns the host as it stands in a URL, with the port that u names.
+// hostport returns the host as written in a URL, with u's port.
 func (t target) hostport(u *url.URL) string {
 	host := t.host
 	if strings.ContainsRune(host, ':') {
@@ -33,10 +33,9 @@ func (t target) hostport(u *url.URL) string {
 	return host
 }
 
-// CheckURL reports whether u is a URL that a request may go to in principle:
-// http or https, without user information, with a host in a canonical
-// spelling. It does not resolve names. It fails with [tool.Invalid] or
-// [tool.Denied].
+// CheckURL checks whether a request may be sent to u in principle: http or https,
+// without user information, with a host in canonical spelling. It does not resolve
+// names. It fails with [tool.Invalid] or [tool.Denied].
 func CheckURL(u *url.URL) error {
 	_, err := targetOf(u)
 	return err
@@ -71,7 +70,7 @@ func targetOf(u *url.URL) (target, error) {
 	return t, nil
 }
 
-// parseHost is [hostname.Parse] in the terms of a refusal.
+// parseHost is [hostname.Parse] with a refusal as its error.
 func parseHost(host string) (netip.Addr, error) {
 	addr, err := hostname.Parse(host)
 	if err == nil {

@@ -11,34 +11,30 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// Policy is what an operator allows a tenant beyond the public internet. The
-// zero Policy allows nothing more.
+// Policy is what an operator allows a tenant beyond the public internet. The zero
+// Policy allows nothing more.
 type Policy struct {
-	// AllowHosts names hosts ("orders.internal", "10.0.0.7", "[fd12::7]")
-	// whose addresses may be any, optionally with the port ("orders:8080")
-	// that may be used there. Names are ASCII, and match exactly but for the
-	// case of their letters; loopback is reached this way only, or by
-	// AllowCIDRs.
+	// AllowHosts lists hosts ("orders.internal", "10.0.0.7", "[fd12::7]") that may
+	// have any address, optionally with the port ("orders:8080"). Names are ASCII,
+	// and match exactly except for case; loopback needs this or AllowCIDRs.
 	AllowHosts []string `json:"allow_hosts,omitempty"`
 	// AllowCIDRs lists blocks of addresses that may be reached.
 	AllowCIDRs []netip.Prefix `json:"allow_cidrs,omitempty"`
-	// AllowPorts lists ports that may be used beside 80 and 443, anywhere.
+	// AllowPorts lists ports that are allowed besides 80 and 443, on any host.
 	AllowPorts []uint16 `json:"allow_ports,omitempty"`
-	// DenyHosts names hosts ("ads.example", "*.internal.example", optionally
-	// with a port) that are never reached, whatever allows them.
+	// DenyHosts lists hosts ("ads.example", "*.internal.example", optionally with a
+	// port) that are always refused.
 	DenyHosts []string `json:"deny_hosts,omitempty"`
-	// DenyCIDRs lists blocks of addresses that are never reached, whatever
-	// allows them. A mapped or NAT64 address is judged by the IPv4 address inside.
-	// Behind a proxy, which resolves names by itself, they hold for addresses
-	// that stand in URLs.
+	// DenyCIDRs lists blocks of addresses that are always refused. A mapped or NAT64
+	// address is judged by the IPv4 address inside. Behind a proxy, which resolves
+	// names, they apply to addresses in URLs only.
 	DenyCIDRs []netip.Prefix `json:"deny_cidrs,omitempty"`
-	// Rules narrow what the tenant's requests may do, each of them, whatever is
-	// allowed above and by the rules of an [Access].
+	// Rules restrict each of the tenant's requests, in addition to the rules of an
+	// [Access].
 	Rules []tool.EgressRules `json:"rules,omitempty"`
 }
 
-// Check reports what is wrong with p, as [tool.Invalid] with the JSON Pointer
-// of the fault.
+// Check validates p. It fails with [tool.Invalid] and the JSON Pointer of the fault.
 func (p Policy) Check() error {
 	for i, entry := range p.AllowHosts {
 		if !hostname.ValidEntry(entry, false) {
@@ -88,8 +84,8 @@ func (p Policy) deniesAddr(addr netip.Addr) bool {
 	})
 }
 
-// allowsHost reports whether an operator named the host of t, and whether with
-// its port.
+// allowsHost reports whether an operator allowed the host of t, and whether with its
+// port.
 func (p Policy) allowsHost(host, port string) (named, withPort bool) {
 	for _, entry := range p.AllowHosts {
 		h, onlyPort := hostname.Split(entry)
@@ -118,12 +114,11 @@ func (p Policy) allowsAddr(addr netip.Addr) bool {
 	return slices.ContainsFunc(p.AllowCIDRs, func(c netip.Prefix) bool { return c.Contains(addr.Unmap()) })
 }
 
-// key identifies a policy, so that connections made under one are not used
-// under another.
+// key identifies a policy, so that connections are not reused under another policy.
 func (p Policy) key() string {
 	raw, err := json.Marshal(p)
 	if err != nil {
-		return "invalid" // Can't be: Check refuses what does not encode.
+		return "invalid" // Unreachable: Check refuses policies that do not encode.
 	}
 	return string(raw)
 }

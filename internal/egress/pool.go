@@ -7,22 +7,22 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// maxTenants bounds the tenants that have idle connections at one time.
+// maxTenants bounds the tenants with idle connections.
 const maxTenants = 1024
 
-// pool keeps transports apart by tenant and policy. A tenant whose policy
-// changes gets new ones; requests under way finish on the old.
+// pool has separate transports for each tenant and policy. A tenant whose policy changes
+// gets new ones; running requests finish on the old ones.
 type pool struct {
 	mu      sync.Mutex
 	tenants map[tool.TenantID]*lane
-	clock   uint64 // Counts uses, for eviction.
+	clock   uint64 // Use counter, for eviction.
 }
 
 // lane is the transports of a tenant under a policy.
 type lane struct {
 	key    string
-	pooled *http.Transport // For requests that may be sent again.
-	once   *http.Transport // For those that may not.
+	pooled *http.Transport // For repeatable requests.
+	once   *http.Transport // For others.
 	used   uint64
 }
 
@@ -52,7 +52,7 @@ func (p *pool) get(tenant tool.TenantID, key string, build func() *lane) *lane {
 	return l
 }
 
-// evict drops the tenant that was used longest ago.
+// evict drops the least recently used tenant.
 func (p *pool) evict() {
 	var oldest tool.TenantID
 	var at *lane

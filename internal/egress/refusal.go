@@ -9,25 +9,24 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// notAllowed is said of every address that may not be reached, whether it was
-// written or resolved, and of names that do not exist: callers must not learn
-// which names the inside has, so a name that is certainly absent is Denied like
-// one that leads inward, and only failures to find out, which may pass, stay
-// Unavailable.
+// notAllowed is the message for addresses that are refused, written or resolved, and for
+// names that do not exist: callers must not learn which internal names exist. So a name
+// that certainly does not exist is Denied like an internal one, and only failures to
+// resolve, which may be temporary, are Unavailable.
 const notAllowed = "the destination is not allowed, or its name does not exist"
 
-// refusalError is why the guard refuses, for counting refusals: one of a few words.
+// refusalError is the reason of a refusal, and its metric label.
 type refusalError string
 
 const (
-	errAddress    refusalError = "address"    // It leads inside, or its name does not exist.
+	errAddress    refusalError = "address"    // It is not public, or its name does not exist.
 	errClass      refusalError = "class"      // The tool's egress class does not allow it.
-	errCredential refusalError = "credential" // The credential may not go there.
+	errCredential refusalError = "credential" // The credential may not be sent there.
 	errPort       refusalError = "port"
 	errRedirect   refusalError = "redirect"
 	errRules      refusalError = "rules" // The rules of the tool or the tenant do not allow it.
-	errSize       refusalError = "size"  // The answer is longer than it may be.
-	errURL        refusalError = "url"   // The URL is spelled in a way that may mean two things.
+	errSize       refusalError = "size"  // The response is above its limit.
+	errURL        refusalError = "url"   // The URL is ambiguous.
 )
 
 // Error implements the error interface: the reason is the cause of a refusal.
@@ -37,8 +36,8 @@ func refused(why refusalError, msg string) *tool.Error {
 	return &tool.Error{Kind: tool.Denied, Op: "egress", Msg: msg, Err: why}
 }
 
-// pointed says which host or port a refusal is about, and what allows it. It is
-// for the URL that the caller gave: where redirects lead, callers must not learn.
+// pointed adds the host or port to a refusal, and how to allow it. It is for the caller's
+// own URL only: callers must not learn where redirects lead.
 func (t target) pointed(err error) error {
 	why, ok := errors.AsType[refusalError](err)
 	if !ok || why != errAddress && why != errPort {
@@ -65,14 +64,14 @@ func (t target) pointed(err error) error {
 	return &e
 }
 
-// tell reports an error to [Config].Refused where it is a refusal.
+// tell reports a refusal to [Config].Refused.
 func (g *Gate) tell(ctx context.Context, err error) {
 	if why, ok := errors.AsType[refusalError](err); ok && g.cfg.Refused != nil {
 		g.cfg.Refused(ctx, string(why))
 	}
 }
 
-// absent reports whether a name server knows that a name does not exist.
+// absent reports whether a name server reported that a name does not exist.
 func absent(err error) bool {
 	e, ok := errors.AsType[*net.DNSError](err)
 	return ok && e.IsNotFound

@@ -7,12 +7,11 @@ import (
 	"time"
 )
 
-// MaxRetryAfter bounds what an upstream may ask for.
+// MaxRetryAfter bounds an upstream's Retry-After.
 const MaxRetryAfter = time.Hour
 
-// RetryAfter returns how long an answer asks to wait (RFC 9110, section
-// 10.2.3: seconds or a date), between zero and [MaxRetryAfter]; zero when it
-// does not say.
+// RetryAfter returns the delay in a response's Retry-After header (RFC 9110, section
+// 10.2.3: seconds or a date), between zero and [MaxRetryAfter]; zero without one.
 func RetryAfter(h http.Header, now time.Time) time.Duration {
 	text := strings.TrimSpace(h.Get("Retry-After"))
 	if text == "" {

@@ -9,14 +9,14 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// permitsRules decides by rules that narrow.
+// permitsRules checks egress rules.
 func permitsRules(r tool.EgressRules, method string, h http.Header, t target) error {
 	if len(r.Methods) > 0 {
 		if !r.AllowsMethod(method) {
 			return refused(errRules, "the egress rules do not allow this method")
 		}
 		if name, ok := overridden(h); ok {
-			return refused(errRules, "the egress rules list methods: the request may not send "+name+", which names another")
+			return refused(errRules, "the egress rules list methods: the request must not send "+name+", which names another")
 		}
 	}
 	port, err := strconv.ParseUint(t.port, 10, 16)
@@ -29,14 +29,14 @@ func permitsRules(r tool.EgressRules, method string, h http.Header, t target) er
 	return nil
 }
 
-// covers reports whether an entry of a rule's hosts names t.
+// covers reports whether an entry of a rule's hosts matches t.
 func covers(entry string, t target) bool {
 	host, port := hostname.Split(entry)
 	return (port == "" || port == t.port) && hostname.Matches(host, t.host)
 }
 
-// bound returns the least of limit and what rules bound answers to; zero where
-// nothing does.
+// bound returns the smallest of limit and the rules' limits on responses; zero for no
+// limit.
 func (a Access) bound(limit int64, p Policy) int64 {
 	for _, rules := range p.Rules {
 		limit = rules.Bound(limit)

@@ -8,15 +8,15 @@ import (
 	"sync"
 )
 
-// conn counts what was written to a connection, and can be sealed against
-// further writing. It sits below TLS, so a sealed connection is dead.
+// conn counts the bytes written to a connection, and can be sealed against further
+// writes. It is below TLS, so a sealed connection is dead.
 type conn struct {
 	net.Conn
 
 	mu      sync.Mutex
 	sealed  bool
-	writing int   // Writes in progress, whose progress is unknown.
-	written int64 // Bytes the system took.
+	writing int   // Number of writes in progress.
+	written int64 // Bytes accepted by the system.
 }
 
 // Write implements [net.Conn].
@@ -38,15 +38,15 @@ func (c *conn) Write(b []byte) (int, error) {
 	return n, err //nolint:wrapcheck // A connection's errors are its caller's.
 }
 
-// mark returns how much was written so far: handshakes and earlier requests.
+// mark returns the bytes written so far: handshakes and earlier requests.
 func (c *conn) mark() int64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.written
 }
 
-// seal stops all writing and reports whether anything was, or may have been,
-// written since mark. After it returned false, nothing ever will be.
+// seal stops all writes and reports whether any byte was, or may have been, written
+// since mark. After it returned false, none will be.
 func (c *conn) seal(mark int64) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -54,8 +54,8 @@ func (c *conn) seal(mark int64) bool {
 	return c.writing > 0 || c.written > mark
 }
 
-// tracker learns whether any byte of a request left the process, redirects and
-// the transport's own second attempts included.
+// tracker records whether any byte of a request was sent, including redirects and the
+// transport's own retries.
 type tracker struct {
 	mu   sync.Mutex
 	conn *conn
@@ -63,11 +63,11 @@ type tracker struct {
 	sent bool
 }
 
-// watch returns a context whose requests t follows.
+// watch returns a context whose requests t tracks.
 func (t *tracker) watch(ctx context.Context) context.Context {
 	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
-		// The connection is ours now, with its handshake done and nothing of
-		// the request written.
+		// The connection is acquired, its handshake is done and no byte of the
+		// request is written.
 		GotConn: func(info httptrace.GotConnInfo) { t.use(counted(info.Conn)) },
 	})
 }
@@ -76,15 +76,15 @@ func (t *tracker) use(c *conn) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.leave()
-	if c == nil { // Can't be: every connection is dialed here.
+	if c == nil { // Unreachable: every connection is dialed here.
 		t.sent = true
 		return
 	}
 	t.conn, t.mark = c, c.mark()
 }
 
-// leave notes what became of the connection in use, without sealing it: it
-// may be serving another request by now, which also counts as sent.
+// leave records the result for the current connection, without sealing it: it may
+// already serve another request, which also counts as sent.
 func (t *tracker) leave() {
 	if t.conn == nil {
 		return
@@ -95,8 +95,8 @@ func (t *tracker) leave() {
 	t.conn = nil
 }
 
-// wasSent reports whether any byte of a failed request may have been sent. The
-// connection in use is sealed first, so that an answer of false stays true.
+// wasSent reports whether any byte of a failed request may have been sent. It first
+// seals the current connection, so that false stays true.
 func (t *tracker) wasSent() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -2,9 +2,9 @@ package egress
 
 import "net/netip"
 
-// special lists the blocks that are never reached without an operator's
-// permission: IANA's special-purpose registries for IPv4 and IPv6 (RFC 6890
-// and its successors), and addresses that clouds answer on themselves.
+// special lists the blocks that need an operator's permission: IANA's special-purpose
+// registries for IPv4 and IPv6 (RFC 6890 and its successors), and addresses of cloud
+// metadata services.
 var special = parsePrefixes(
 	"0.0.0.0/8",         // This network, RFC 791.
 	"10.0.0.0/8",        // Private, RFC 1918.

@@ -8,14 +8,13 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// Stream sends a request like [Gate.Do], and returns when the header of its
-// answer is there: for answers that are read while they are made. The caller
-// closes the body. ctx bounds all of it, the body included, and has to have an
-// end. The request's MaxBytes is the caller's to heed; what rules and policy
-// bound an answer to ends the body with an error.
+// Stream sends a request like [Gate.Do], and returns after the header of the response,
+// for bodies that are streamed. The caller closes the body. ctx bounds all of it,
+// including the body, and must have a deadline. The caller applies the request's
+// MaxBytes; the limits of rules and policy end the body with an error.
 //
-// Redirects are followed within the origin and with the same method only; any
-// other is the answer. It fails like Do.
+// Redirects are followed within the origin and with the same method only; others are
+// returned as the response. It fails like Do.
 func (g *Gate) Stream(ctx context.Context, a Access, r *Request) (*http.Response, error) {
 	var sent tracker
 	req, err := http.NewRequestWithContext(sent.watch(ctx), r.Method, r.URL, body(r.Body))
@@ -43,8 +42,8 @@ func (g *Gate) Stream(ctx context.Context, a Access, r *Request) (*http.Response
 	return resp, nil
 }
 
-// Over returns a client for an SDK that wants one, over a transport that sends
-// with [Gate.Stream]. Redirects are answers to it.
+// Over returns a client for an SDK, over a transport that sends with [Gate.Stream]. It
+// does not follow redirects.
 func Over(transport http.RoundTripper) *http.Client {
 	return &http.Client{
 		Transport:     transport,
@@ -52,7 +51,7 @@ func Over(transport http.RoundTripper) *http.Client {
 	}
 }
 
-// streamed says of a body that breaks off what [Gate.Do] says.
+// streamed converts the errors of an interrupted body like [Gate.Do].
 type streamed struct {
 	io.ReadCloser
 

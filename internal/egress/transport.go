@@ -23,9 +23,9 @@ const (
 	expectContinueDelay = time.Second
 )
 
-// newTransport returns a transport whose connections pass the guard under
-// policy. With once, every request has a connection of its own: net/http
-// repeats a request only when a reused connection breaks.
+// newTransport returns a transport whose connections pass the guard under policy. With
+// once, every request has a connection of its own: net/http retries a request only when
+// a reused connection breaks.
 func (g *Gate) newTransport(policy Policy, once bool) *http.Transport {
 	var protocols http.Protocols
 	protocols.SetHTTP1(true)
@@ -56,7 +56,7 @@ func (g *Gate) dial(ctx context.Context, network, addr string, policy Policy) (n
 	}
 	d := dialing{host: host, port: port, policy: policy, proxy: addr == g.proxyAddr}
 	if !d.proxy {
-		// What net/http made of the host is judged again.
+		// Check the host again as net/http has parsed it.
 		if _, err := parseHost(host); err != nil {
 			return nil, err
 		}

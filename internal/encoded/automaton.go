@@ -1,8 +1,8 @@
 package encoded
 
-// automaton finds many patterns in one pass (Aho and Corasick, 1975). A space
-// and a plus sign are the same to it, because form encoding writes one for the
-// other. Patterns have two bytes or more. It is immutable once built.
+// automaton is an Aho-Corasick automaton (1975). It treats a space and a plus sign as
+// equal, because form encoding writes one for the other. Patterns have two bytes or more.
+// It is immutable once built.
 type automaton struct {
 	root  [256]int32           // Where each byte leads from the start.
 	pairs [1 << 16 / 64]uint64 // Which two bytes begin a pattern.
@@ -19,7 +19,7 @@ type node struct {
 	on      byte // The byte that leads here.
 }
 
-// fold returns the byte that the automaton compares in place of b.
+// fold returns the byte that represents b in comparisons.
 func fold(b byte) byte {
 	if b == '+' {
 		return ' '
@@ -60,7 +60,7 @@ func (a *automaton) insert(pattern []byte) {
 	}
 }
 
-// unfold returns the bytes that fold to the same as b.
+// unfold returns the bytes that fold to the same byte as b.
 func unfold(b byte) []byte {
 	if fold(b) == ' ' {
 		return []byte{' ', '+'}
@@ -68,8 +68,7 @@ func unfold(b byte) []byte {
 	return []byte{b}
 }
 
-// next returns where a folded byte leads from a state by an edge of its own; 0
-// for nowhere.
+// next returns the state after a folded byte by a direct edge; 0 for none.
 func (a *automaton) next(at int32, b byte) int32 {
 	if at == 0 {
 		return a.root[b]
@@ -114,8 +113,8 @@ func (a *automaton) step(at int32, b byte) int32 {
 	return a.root[b]
 }
 
-// find appends the places of patterns in text to spans, in the order of their
-// ends. Of patterns that end at the same place it gives the longest.
+// find appends the matches in text to spans, in the order of their ends: the longest of
+// those with the same end.
 func (a *automaton) find(spans []Span, text []byte) []Span {
 	at := int32(0)
 	for i := 0; i < len(text); i++ {
@@ -132,7 +131,7 @@ func (a *automaton) find(spans []Span, text []byte) []Span {
 	return spans
 }
 
-// skip returns the next place at or after i where a pattern may begin.
+// skip returns the next position at or after i where a pattern may begin.
 func (a *automaton) skip(text []byte, i int) int {
 	if i >= len(text) {
 		return len(text)

@@ -24,7 +24,7 @@ var escapeOf = [256]escapes{'%': percent, '&': entity, '\\': backslash, '+': plu
 // maxEscape is the length of the longest escape sequence, a named entity.
 const maxEscape = 34
 
-// offsets says for each decoded byte which bytes of the source it is from.
+// offsets maps each decoded byte to its range in the source.
 type offsets struct{ from, to []int32 }
 
 func (o *offsets) add(count, from, to int) {
@@ -34,10 +34,10 @@ func (o *offsets) add(count, from, to int) {
 	}
 }
 
-// decode appends src to dst with the escape sequences of the given kinds decoded
-// once, and returns which kinds it met. With rec, it records where each byte is
-// from. With at, it appends where decoded digits and white space are in dst. With cut, it stops before an
-// escape sequence that src ends within.
+// decode appends src to dst with the escape sequences of the given kinds decoded once, and
+// returns the kinds it found. With rec, it records the source of each byte. With at, it
+// appends the positions of decoded digits and white space in dst. With cut, it stops
+// before an incomplete escape sequence at the end of src.
 func (kinds escapes) decode(dst, src []byte, rec *offsets, at *[]int32, cut bool) (decoded []byte, met escapes) {
 	var value [16]byte
 	start := 0
@@ -80,9 +80,8 @@ func (kinds escapes) decode(dst, src []byte, rec *offsets, at *[]int32, cut bool
 	return dst, met
 }
 
-// read decodes the escape sequence that src begins with. It returns how many
-// bytes of value it stands for, and its size, which is 0 where src begins with
-// none.
+// read decodes the escape sequence at the start of src. It returns the number of bytes of
+// value, and its size, which is 0 without one.
 func (kinds escapes) read(value *[16]byte, src []byte) (n, size int) {
 	switch kinds {
 	case plus:
@@ -107,7 +106,7 @@ func (kinds escapes) read(value *[16]byte, src []byte) (n, size int) {
 	return 0, 0
 }
 
-// unfinished reports whether more text could make src an escape sequence.
+// unfinished reports whether src is the beginning of an escape sequence.
 func (kinds escapes) unfinished(src []byte) bool {
 	if len(src) >= maxEscape {
 		return false
@@ -216,7 +215,7 @@ func readEntity(value *[16]byte, src []byte) (n, size int) {
 	return copy(value[:], text), end
 }
 
-// digit is the value of each hexadecimal digit; more than 15 for other bytes.
+// digit is the value of each hexadecimal digit; above 15 for other bytes.
 var digit = func() (values [256]byte) {
 	for i := range values {
 		values[i] = 0xff

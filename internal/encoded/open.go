@@ -2,17 +2,17 @@ package encoded
 
 import "bytes"
 
-// maxOpenDepth bounds the encodings within one another at the end of a text.
+// maxOpenDepth bounds nested encodings at the end of a text.
 const maxOpenDepth = 5
 
-// Open returns where the end of text begins that could, with more text, become
-// a pattern: text[:Open] shows at most the bits of a first byte. It is len(text)
-// where the end holds the beginning of none.
+// Open returns the position where the end of text may be the beginning of a pattern:
+// text[:Open] discloses at most some bits of its first byte. It is len(text) where the
+// end is not the beginning of a pattern.
 func (s *Set) Open(text []byte) int {
 	if s == nil {
 		return len(text)
 	}
-	// More than this no pattern takes, but in chains that nothing writes.
+	// Longer encodings of a pattern occur only in artificial chains.
 	window := max(4<<10, 12*s.longest)
 	skip := max(0, len(text)-window)
 	return skip + s.open(text[skip:], 0)

@@ -1,10 +1,10 @@
 package encoded
 
-// radix is a way to write bytes as digits of so many bits each.
+// radix is an encoding of bytes as digits of a number of bits each.
 type radix struct {
 	values *[256]byte // Of each digit; 0xff for what is none.
 	bits   int
-	least  int // Shorter runs of digits are not looked into.
+	least  int // Shorter runs of digits are not decoded.
 }
 
 var (
@@ -12,7 +12,7 @@ var (
 	base16 = radix{values: &digit, bits: 4, least: 8}
 )
 
-// phases is how many digits apart a byte can begin.
+// phases is the number of alignments of a byte in digits.
 func (r radix) phases() int {
 	if r.bits == 6 {
 		return 4
@@ -35,7 +35,7 @@ var sextet = func() (values [256]byte) {
 	return values
 }()
 
-// run is a stretch of digits, with line breaks in it or without.
+// run is a range of digits, possibly with line breaks.
 type run struct {
 	start, end int
 	digits     int

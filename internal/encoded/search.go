@@ -10,37 +10,37 @@ import (
 )
 
 const (
-	maxDepth   = 16       // How many encodings within one another are undone.
-	maxFactor  = 12       // How many times the text's size is decoded at most, and
-	minBudget  = 64 << 10 // so many bytes at least.
-	minStretch = 6        // Shorter stretches of decoded text are not decoded again.
+	maxDepth   = 16       // Maximum nesting of encodings.
+	maxFactor  = 12       // Maximum of decoded bytes, relative to the text's size, and
+	minBudget  = 64 << 10 // its minimum in bytes.
+	minStretch = 6        // Shorter pieces of decoded text are not decoded again.
 )
 
-// search looks for patterns in a text and what it decodes to, layer by layer.
+// search finds patterns in a text and its decoded layers.
 type search struct {
 	automaton *automaton
 	found     []Span // In the text.
 	queue     []*layer
 	later     []*layer // Those of one kind of escape sequence, where a text has several.
-	left      int      // How many bytes may still be decoded.
+	left      int      // Rest of the decoding budget.
 	extra     int      // How many of these for what is in later.
 
 	digits, bytes []byte
 	spans         []Span
 }
 
-// layer is a text, or what another layer decodes to.
+// layer is a text, or the decoded form of another layer.
 type layer struct {
 	text   []byte
 	parent *layer
 	depth  int
 	kinds  escapes  // What was decoded; none where pieces are.
-	origin *offsets // Of what was decoded; nil until it is asked for.
+	origin *offsets // Of the decoded bytes; computed on demand.
 	fresh  []int32  // Where decoded digits and white space are. A run without was in the parent.
 	pieces []piece
 }
 
-// piece is a stretch of a layer's text, and where it is from.
+// piece is a part of a layer's text, with its origin.
 type piece struct {
 	at     int // Where it begins in the layer.
 	digits place
@@ -85,7 +85,7 @@ func (s *search) run() []Span {
 	}
 }
 
-// visit searches one layer, and queues what it decodes to.
+// visit searches one layer, and queues its decoded forms.
 func (s *search) visit(l *layer) {
 	s.spans = s.automaton.find(s.spans[:0], l.text)
 	for _, span := range s.spans {
@@ -107,7 +107,7 @@ func (s *search) visit(l *layer) {
 	s.escapes(l)
 }
 
-// escapes queues what a layer's escape sequences decode to: all at once, and
+// escapes queues the decoded forms of a layer's escape sequences: all kinds at once, and
 // each kind alone.
 func (s *search) escapes(l *layer) {
 	if !bytes.ContainsAny(l.text, `%&\`) {
@@ -140,8 +140,8 @@ func (s *search) escapes(l *layer) {
 	}
 }
 
-// runs searches what the runs of digits in a layer stand for. What of it is text
-// goes to the layer below.
+// runs searches the decoded runs of digits in a layer. Text among them is added to the
+// layer below.
 func (s *search) runs(l, below *layer, r radix) {
 	for found := range r.fresh(l) {
 		s.digits = r.digits(s.digits[:0], l.text, found)
@@ -233,11 +233,10 @@ func (p place) span(i, j int) Span {
 	return Span{p.start + first, p.start + last + 1}
 }
 
-// joint stands between stretches of text that are not adjacent. No stretch holds
-// it.
+// joint separates pieces of text that are not adjacent. It does not occur in them.
 const joint = 1
 
-// join appends a stretch of text that is not adjacent to what is there.
+// join appends a piece of text that is not adjacent to the previous one.
 func (l *layer) join(text []byte, p piece) {
 	if len(l.text) > 0 {
 		l.text = append(l.text, joint)
@@ -247,8 +246,8 @@ func (l *layer) join(text []byte, p piece) {
 	l.text = append(l.text, text...)
 }
 
-// above returns where a span of a layer is from in the one above. It fails for
-// one across stretches that are not adjacent.
+// above maps a span of a layer to the layer above. It fails for a span across pieces that
+// are not adjacent.
 func (l *layer) above(span Span) (Span, bool) {
 	if l.pieces == nil {
 		if l.origin == nil {
@@ -271,8 +270,8 @@ func (l *layer) above(span Span) (Span, bool) {
 
 func (o *offsets) span(s Span) Span { return Span{int(o.from[s.Start]), int(o.to[s.End-1])} }
 
-// follows is how many more bytes belong to a character that begins with a byte:
-// stray for one that begins none, control for one that text does not hold.
+// follows is the number of continuation bytes after a first byte of a character: stray for
+// a byte that starts none, control for one that text does not contain.
 var follows = func() (n [256]byte) {
 	for b := range n {
 		switch {
@@ -297,8 +296,8 @@ const (
 	control = 0xff
 )
 
-// weight is how much a byte speaks against text: nothing for ASCII, one for
-// what is beyond it, and too much for controls.
+// weight is how much a byte indicates binary data: zero for ASCII, one for other
+// characters, and above the limit for controls.
 var weight = func() (n [256]uint8) {
 	for b, more := range follows {
 		switch {
@@ -412,7 +411,7 @@ func (s *search) wide(l, below *layer) {
 	}
 }
 
-// report notes what was found in a layer by its place in the text.
+// report records a match in a layer by its span in the text.
 func (s *search) report(l *layer, span Span) {
 	for ; l.parent != nil; l = l.parent {
 		var ok bool

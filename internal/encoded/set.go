@@ -19,11 +19,11 @@ type Set struct {
 	longest   int
 }
 
-// maxSpellings bounds how many decoded forms of one pattern are searched for.
+// maxSpellings bounds the decoded forms of one pattern.
 const maxSpellings = 24
 
-// NewSet returns a set of patterns. Those that are shorter than least bytes, and
-// than two, decoded or not, are left out, and so is what consists of white space only.
+// NewSet returns a set of patterns. Patterns shorter than least bytes or two bytes, decoded
+// or not, and those of white space only are left out.
 func NewSet(least int, patterns ...string) *Set {
 	var all [][]byte
 	seen := make(map[string]bool)
@@ -53,8 +53,8 @@ func NewSet(least int, patterns ...string) *Set {
 	return s
 }
 
-// spellings returns what a pattern is and decodes to, step by step: a text that
-// is decoded further than the pattern was encoded holds one of these.
+// spellings returns a pattern and its decoded forms, step by step: a text that is decoded
+// further than the pattern was encoded contains one of these.
 func spellings(pattern []byte) [][]byte {
 	all := [][]byte{pattern}
 	for i := 0; i < len(all); i++ {
@@ -77,9 +77,8 @@ func wide(s []byte, order binary.AppendByteOrder) []byte {
 	return out
 }
 
-// Find returns the places in text that hold a pattern, encoded or not, in order
-// and without overlaps. A place covers every byte that takes part in spelling
-// the pattern.
+// Find returns the ranges of text that are a pattern, encoded or not, in order and without
+// overlaps. A range covers every byte of the encoded pattern.
 func (s *Set) Find(text []byte) []Span {
 	if s == nil || len(text) == 0 {
 		return nil

@@ -1,8 +1,8 @@
 // Package failure carries [tool.Error] values across Temporal boundaries.
 //
-// It is the only place that knows both vocabularies. Activities and workflows
-// return what [Encode] or [EncodeFinal] make, and callers read it with
-// [Decode], so that a kind survives any depth of wrapping.
+// It is the only package that imports both. Activities and workflows return the result of
+// [Encode] or [EncodeFinal], and callers use [Decode], so that a kind survives any depth of
+// wrapping.
 package failure
 
 import (
@@ -15,11 +15,11 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// TypePrefix begins the Temporal type of every encoded error: "tool.<kind>".
+// TypePrefix is the prefix of the Temporal type of encoded errors: "tool.<kind>".
 const TypePrefix = "tool."
 
-// details is what an encoded error carries. The cause stays behind: histories
-// outlive secrets, and more people read them than read logs.
+// details are the encoded fields of an error. The cause is left out: histories outlive
+// secrets, and more people read them than logs.
 type details struct {
 	Kind    tool.Kind `json:"kind"`
 	Op      string    `json:"op,omitempty"`
@@ -31,10 +31,9 @@ type details struct {
 	Settled bool      `json:"settled,omitempty"`
 }
 
-// Encode returns err in the form that an activity or workflow must return. It
-// is retryable if [tool.Error.Retryable] says so; RetryAfter becomes the delay of the next
-// attempt. A Temporal cancellation stays one. Log the cause first: it is not
-// encoded.
+// Encode returns err in the form that an activity or workflow must return. It is retryable
+// if [tool.Error.Retryable] is true; RetryAfter becomes the delay of the next attempt. A
+// Temporal cancellation is unchanged. Log the cause first: it is not encoded.
 func Encode(err error) error { return encode(err, false, false) }
 
 // EncodeForHost is [Encode] for an error that a host's workflow receives and may
@@ -58,7 +57,7 @@ func EncodeForHost(err error) error {
 // kind.
 func EncodeFinal(err error) error { return encode(err, true, false) }
 
-// EncodeSettled is [EncodeFinal] for a call whose end is in the ledger already.
+// EncodeSettled is [EncodeFinal] for a call whose outcome is in the ledger already.
 func EncodeSettled(err error) error { return encode(err, true, true) }
 
 func encode(err error, final, settled bool) error {
@@ -66,11 +65,11 @@ func encode(err error, final, settled bool) error {
 		return nil
 	}
 	if temporal.IsCanceledError(err) {
-		return temporal.NewCanceledError() // Bare: what it is wrapped in is a cause.
+		return temporal.NewCanceledError() // Without the wrapping, which is a cause.
 	}
 	te := tool.AsError(Decode(err))
 	if !settled && errors.Is(err, context.Canceled) {
-		// A context ended, and Temporal cancelled nothing: the worker stops, say.
+		// A context ended without a cancellation by Temporal, such as when the worker stops.
 		te = &tool.Error{Kind: tool.Unavailable, Op: te.Op, Msg: "the work was interrupted", Sent: te.Sent, Acted: te.Acted}
 	}
 	return temporal.NewApplicationErrorWithOptions(te.Msg, TypePrefix+string(te.Kind), options(te, final, settled))
@@ -89,20 +88,19 @@ func options(te *tool.Error, final, settled bool) temporal.ApplicationErrorOptio
 		opts.NextRetryDelay = te.RetryAfter
 	}
 	if te.Kind != tool.InternalError {
-		opts.Category = temporal.ApplicationErrorCategoryBenign // Expected: it must not page anyone.
+		opts.Category = temporal.ApplicationErrorCategoryBenign // Expected, so no alert.
 	}
 	return opts
 }
 
-// Decode recovers the [tool.Error] that was encoded into err's chain. Time
-// running out in Temporal becomes tool.Timeout, and cancellation
-// tool.Cancelled. Any other error is returned as it is.
+// Decode returns the [tool.Error] encoded in err's chain. A timeout of Temporal becomes
+// tool.Timeout, and cancellation tool.Cancelled. Any other error is returned unchanged.
 func Decode(err error) error {
 	if err == nil {
 		return nil
 	}
-	// A timeout may wrap the failure of an attempt before the one that timed
-	// out; nothing of ours wraps a timeout.
+	// A timeout may wrap the failure of an earlier attempt; none of our errors
+	// wraps a timeout.
 	if to, ok := errors.AsType[*temporal.TimeoutError](err); ok {
 		return &tool.Error{
 			Kind: tool.Timeout, Op: "temporal." + to.TimeoutType().String(),
@@ -124,7 +122,7 @@ func Decode(err error) error {
 	return err
 }
 
-// Settled reports whether err is of a call whose end is in the ledger.
+// Settled reports whether err is of a call whose outcome is in the ledger.
 func Settled(err error) bool {
 	d, _, ok := read(err)
 	return ok && d.Settled
@@ -137,6 +135,6 @@ func read(err error) (details, *temporal.ApplicationError, bool) {
 	return d, app, ok
 }
 
-// MaxRetryDelay bounds how long a call waits for its next attempt because the
-// tool asked it to. A longer wish ends the call, with the wish in its message.
+// MaxRetryDelay bounds the delay of a retry that the tool requested. A longer one ends the
+// call, with the delay in its message.
 const MaxRetryDelay = 5 * time.Minute

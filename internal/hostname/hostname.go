@@ -1,6 +1,5 @@
-// Package hostname defines how hosts are written and compared, in all lists of
-// hosts: what a tool may call, what an operator allows, where a secret may be
-// sent. It resolves nothing.
+// Package hostname defines the normal form and the comparison of hosts, for all lists of
+// hosts: of tools, operators and secrets. It resolves nothing.
 package hostname
 
 import (
@@ -12,10 +11,9 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// Form returns a host in the normal form that hosts are compared in: without
-// spaces around it, its ASCII letters in lower case. All other letters stay as
-// they are: Unicode's lower case maps U+0130 to an ASCII i and U+212A to a k,
-// so that a name would match that resolves differently when dialed.
+// Form returns the normal form of a host for comparisons: without surrounding spaces, ASCII
+// letters in lower case. Other letters are unchanged: Unicode's lower case maps U+0130 to
+// an ASCII i and U+212A to a k, so that a name would match that resolves differently.
 func Form(host string) string {
 	return strings.Map(func(r rune) rune {
 		if 'A' <= r && r <= 'Z' {
@@ -25,19 +23,16 @@ func Form(host string) string {
 	}, strings.Trim(host, " \t\r\n"))
 }
 
-// Parse checks the spelling of a host in the form of [Form], without brackets,
-// and returns its address when it is one. IPv4 addresses have four decimal
-// numbers without leading zeros: the other spellings that resolvers take for an
-// address (0x7f.1, 017700000001, 2130706433, 127.1) are refused before anything
-// is resolved, and so are zones.
+// Parse checks the spelling of a host in the form of [Form], without brackets, and returns
+// its address if it is one. IPv4 addresses have four decimal numbers without leading
+// zeros: other spellings that resolvers accept (0x7f.1, 017700000001, 2130706433, 127.1)
+// and zones are refused.
 //
-// Names are ASCII. There is no one way to turn other letters into it: what
-// Unicode's lower case, net/http and a registry make of İ, ẞ or a full-width
-// letter are different names, and a credential could go to one by leave of
-// another.
+// Names are ASCII. There is no unique conversion of other letters: Unicode's lower case,
+// net/http and a registry convert İ, ẞ or a full-width letter to different names, and a
+// credential could be sent to one that was allowed for another.
 //
-// It fails with a [*tool.Error]: Denied for what may mean two things, and
-// Invalid for the rest.
+// It fails with a [*tool.Error]: Denied for ambiguous spellings, and Invalid for the rest.
 func Parse(host string) (netip.Addr, error) {
 	if !isASCII(host) {
 		return netip.Addr{}, fault(tool.Invalid, "the URL's host is not written in ASCII: write its xn-- form")
@@ -71,9 +66,9 @@ func Parse(host string) (netip.Addr, error) {
 	return addr, nil
 }
 
-// Split takes an entry of a list of hosts apart, "host:port", "[v6]:port", "v6"
-// or "host", in the form of [Form] and with addresses as they are written best.
-// port is empty where the entry names none.
+// Split splits an entry of a list of hosts, "host:port", "[v6]:port", "v6" or "host", and
+// returns its parts in the form of [Form], addresses in canonical form. port is empty where
+// the entry has none.
 func Split(entry string) (host, port string) {
 	host = Form(entry)
 	if rest, ok := strings.CutPrefix(host, "["); ok {
@@ -88,8 +83,8 @@ func Split(entry string) (host, port string) {
 	return host, port
 }
 
-// Matches reports whether pattern, both in the form of [Form], names a host: it
-// is the same, or "*.example.com" and the host is below example.com.
+// Matches reports whether a pattern matches a host, both in the form of [Form]: they are
+// equal, or the pattern is "*.example.com" and the host is below example.com.
 func Matches(pattern, host string) bool {
 	if pattern == host {
 		return true
@@ -98,9 +93,8 @@ func Matches(pattern, host string) bool {
 	return ok && strings.HasPrefix(below, ".") && strings.HasSuffix(host, below) && len(host) > len(below)
 }
 
-// ValidEntry reports whether an entry of a list of hosts is one that something
-// can match: a host or host:port in ASCII, "*.example.com" too where wildcards
-// count.
+// ValidEntry reports whether an entry of a list of hosts is valid: a host or host:port in
+// ASCII and, with wildcard, "*.example.com".
 func ValidEntry(entry string, wildcard bool) bool {
 	host, port := Split(entry)
 	if wildcard {

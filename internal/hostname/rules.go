@@ -8,15 +8,15 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// Bounds of a tool's egress rules, each of which is looked at for every request.
+// Bounds of a tool's egress rules, all of which are checked for every request.
 const (
 	maxHosts   = 100
 	maxMethods = 20
 	maxPorts   = 100
 )
 
-// ReadMethods are the methods that the egress class read_only may send: POST is
-// one of them where it is declared to read.
+// ReadMethods are the methods that the egress class read_only may send; with postReads,
+// POST too.
 func ReadMethods(postReads bool) []string {
 	if postReads {
 		return []string{"GET", "HEAD", "OPTIONS", "POST"}
@@ -30,17 +30,16 @@ func ReadMethodNames(postReads bool) string {
 	return strings.Join(methods[:len(methods)-1], ", ") + " and " + methods[len(methods)-1]
 }
 
-// CheckRules reports what is wrong with egress rules that are to stand beside
-// a class, as [tool.Invalid] with the JSON Pointer of the fault within the
-// rules. The empty class stands for any. With postReads, the tool's POST is
-// declared to read.
+// CheckRules checks egress rules against an egress class; empty for any. It fails with
+// [tool.Invalid] and the JSON Pointer of the fault within the rules. With postReads, the
+// tool declares its POST read-only.
 func CheckRules(r tool.EgressRules, class tool.Egress, postReads bool) error {
 	switch {
 	case r.IsZero():
 		return nil
 	case class == tool.EgressNone:
 		return ruleFault(
-			"", "a tool of the egress class none calls nothing: drop egress_rules, or set egress_class to read_only or write",
+			"", "a tool of egress class none sends no requests: drop egress_rules, or set egress_class to read_only or write",
 		)
 	case len(r.Hosts) > maxHosts:
 		return ruleFault(
@@ -82,7 +81,7 @@ func CheckRules(r tool.EgressRules, class tool.Egress, postReads bool) error {
 	return nil
 }
 
-// validMethod holds methods to letters, in upper case: no upstream has others.
+// validMethod reports whether a method has upper-case letters, - and _ only.
 func validMethod(method string) bool {
 	return method != "" && len(method) <= 32 && strings.Trim(method, "ABCDEFGHIJKLMNOPQRSTUVWXYZ-_") == ""
 }

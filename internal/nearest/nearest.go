@@ -1,15 +1,13 @@
-// Package nearest finds the name that was probably meant, among those that
-// exist.
+// Package nearest suggests the closest known name for a misspelled one.
 package nearest
 
 import "strings"
 
-// farthest is the edit distance from which on a name is another one.
+// farthest is the edit distance at which names are unrelated.
 const farthest = 4
 
-// Name returns the known name that is nearest to name, whatever the case, and
-// nothing when none is near: when four edits or more apart, or more than half
-// of the name.
+// Name returns the known name closest to name, ignoring case, or the empty string when all
+// are four edits or more apart, or more than half of the name.
 func Name(name string, known []string) string {
 	best, distance := "", farthest
 	for _, k := range known {

@@ -17,7 +17,7 @@ import (
 // AgentCall describes tools whose calls run an agent.
 func AgentCall() executors.Type { return agentType(tool.AgentCall) }
 
-// Task describes tools whose calls begin a run of an agent, and may wait for it.
+// Task describes tools whose calls start an agent run, and may wait for it.
 func Task() executors.Type { return agentType(tool.Task) }
 
 func agentType(impl tool.Implementation) executors.Type {
@@ -42,8 +42,8 @@ func Composition() executors.Type {
 	}
 }
 
-// AgentParts returns the agent that calls of a tool run. It fails with
-// [tool.Invalid] and a Path within the configuration.
+// AgentParts returns the agent that a tool's calls run. It fails with [tool.Invalid] and a
+// Path within the configuration.
 func AgentParts(impl tool.Implementation, config, inputSchema json.RawMessage) (agent.Parts, error) {
 	if err := agentcall.CheckConfig(impl, config, inputSchema); err != nil {
 		return agent.Parts{}, err //nolint:wrapcheck // It has the path of the fault.

@@ -17,7 +17,7 @@ var (
 	single  = regexp.MustCompile(`(\s-[aw]\s+)` + argument)
 )
 
-// prose are words that follow the name of an option in a sentence.
+// prose are words that follow an option's name in prose.
 var prose = words(`is was flag flags option options argument arguments parameter to and or the for if in on with value must may can
 	should when without instead a an of as from at by not are`)
 

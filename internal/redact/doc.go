@@ -1,8 +1,7 @@
-// Package redact hides what looks like a secret in what is shown to people, and
-// puts it back where that is sent again: by the names of members, headers and
-// parameters ([SensitiveKey]), by the forms that URLs, data source names and
-// credentials are written in ([Text]), at any depth ([JSON]).
+// Package redact hides likely secrets in output for people, and restores them when that
+// output is sent back: by the names of members, headers and parameters ([SensitiveKey]), by
+// the forms of URLs, data source names and credentials ([Text]), at any depth ([JSON]).
 //
-// It knows no secret. Those that are known are removed by secret.Redactor.
-// The package is pure.
+// It does not know actual secrets; package secret's Redactor removes those. The package is
+// pure.
 package redact

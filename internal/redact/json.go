@@ -10,22 +10,22 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// JSON returns raw with what looks like a secret replaced by [tool.Redacted], at
-// any depth, for showing it to people:
+// JSON returns raw with likely secrets replaced by [tool.Redacted], at any depth, for output
+// to people:
 //
-//   - the values of sensitive members; an object or array as a whole, but null,
-//     true and false stay, and so does an object that only says which argument
-//     the value is taken from, as {"from": "/token"};
+//   - the values of sensitive members; an object or array as a whole, except for null,
+//     true and false, and for an object that only refers to an argument, as
+//     {"from": "/token"};
 //   - the values of sensitive headers in lists: {"name": …, "value": …}, pairs,
 //     and "Name: value";
 //   - default, const, enum and examples of a sensitive property of a schema;
-//   - what [Text] hides within strings.
+//   - the matches of [Text] in strings.
 //
-// Where nothing is hidden, raw comes back as it is; else the order of keys is
-// not kept. Text that is no JSON comes back as [tool.Redacted].
+// Where nothing is hidden, raw is returned unchanged; else the order of keys is not kept.
+// Malformed JSON is replaced by [tool.Redacted].
 func JSON(raw json.RawMessage) json.RawMessage { return at(raw, 0) }
 
-// maxNesting bounds JSON and base64 that stand within strings.
+// maxNesting bounds JSON and base64 inside strings.
 const maxNesting = 3
 
 func at(raw json.RawMessage, nesting int) json.RawMessage {
@@ -60,7 +60,7 @@ func encode(v any) json.RawMessage {
 	return bytes.TrimSpace(buf.Bytes())
 }
 
-// walk returns a copy of v without what looks like a secret.
+// walk returns a copy of v without likely secrets.
 func walk(v any, nesting int) any {
 	switch v := v.(type) {
 	case map[string]any:
@@ -103,13 +103,12 @@ func object(v map[string]any, nesting int) any {
 	return out
 }
 
-// referenceMembers are those members of an object such as {"type": "bearer",
-// "credentials_ref": "orders"} that say which secret is meant, and how and where
-// it goes.
+// referenceMembers are the members of an object such as {"type": "bearer",
+// "credentials_ref": "orders"} that refer to a secret, and say how and where it is sent.
 var referenceMembers = words(`type name header in credentials_ref token_url scopes audience client_auth`)
 
-// refers reports whether a value is an object that names a credential instead of
-// holding one.
+// refers reports whether a value is an object that refers to a credential instead of
+// containing one.
 func refers(v any) bool {
 	members, ok := v.(map[string]any)
 	if !ok {
@@ -119,7 +118,7 @@ func refers(v any) bool {
 	return ok && ref != ""
 }
 
-// reference hides all but what names the credential.
+// reference hides all except for the reference to the credential.
 func reference(v any, nesting int) any {
 	members, _ := v.(map[string]any)
 	out := make(map[string]any, len(members))
@@ -145,8 +144,8 @@ var (
 	valueMembers = words(`value values val v stringvalue string_value default defaultvalue default_value`)
 )
 
-// headerName reports whether an object names a sensitive header, parameter or
-// variable whose value it holds: {"name": "Authorization", "value": "…"}.
+// headerName reports whether an object has a sensitive header, parameter or variable with
+// its value: {"name": "Authorization", "value": "…"}.
 func headerName(v map[string]any) bool {
 	for k, member := range v {
 		if name, ok := member.(string); ok && nameMembers[strings.ToLower(k)] && SensitiveKey(name) {
@@ -156,8 +155,8 @@ func headerName(v map[string]any) bool {
 	return false
 }
 
-// schemas hides the values in schemas of sensitive properties. A property that
-// has no schema is a member like others.
+// schemas hides the values in schemas of sensitive properties. A property without a schema
+// is handled like other members.
 func schemas(properties map[string]any, nesting int) any {
 	out := make(map[string]any, len(properties))
 	for name, property := range properties {
@@ -190,8 +189,8 @@ func describes(v map[string]any) bool {
 	return len(v) == 0
 }
 
-// sensitive returns the schema of a sensitive property without the values that
-// it gives: its own, and those of what it is made of.
+// sensitive returns the schema of a sensitive property without its values, including those
+// of its subschemas.
 func sensitive(schema map[string]any, nesting int) any {
 	out := make(map[string]any, len(schema))
 	for word, v := range schema {
@@ -237,7 +236,7 @@ func optionBefore(option, item any) bool {
 		!strings.HasPrefix(value, "--") && SensitiveKey(name)
 }
 
-// pair takes ["name", value] apart.
+// pair splits ["name", value].
 func pair(v any) (name string, value any, ok bool) {
 	items, isList := v.([]any)
 	if !isList || len(items) != 2 {

@@ -6,10 +6,10 @@ import (
 	"unicode"
 )
 
-// SensitiveKey reports whether a member, header, parameter or variable of this
-// name usually holds a secret, however it is spelled: api_key, apiKey,
-// X-API-Key, smtppassword. Names that only speak of a secret do not: max_tokens,
-// secret_count, password_policy, primary_key, author.
+// SensitiveKey reports whether a member, header, parameter or variable of this name usually
+// has a secret value, however it is spelled: api_key, apiKey, X-API-Key, smtppassword. Names
+// of facts about a secret are not sensitive: max_tokens, secret_count, password_policy,
+// primary_key, author.
 func SensitiveKey(name string) bool {
 	words := keyWords(name)
 	if len(words) == 0 || speaksOf(words) {
@@ -39,7 +39,7 @@ func SensitiveKey(name string) bool {
 	}
 }
 
-// speaksOf reports whether a name states a fact about a secret.
+// speaksOf reports whether a name is of a fact about a secret.
 func speaksOf(words []string) bool {
 	if len(words) < 2 {
 		return false
@@ -55,8 +55,8 @@ func speaksOf(words []string) bool {
 	return factEndings[last] && !sensitivePairs[before+"_"+last]
 }
 
-// measuresTokens reports whether a name with token in it speaks of text, or of a
-// place in a list.
+// measuresTokens reports whether "token" in a name refers to text, or to a position in a
+// list.
 func measuresTokens(words []string) bool {
 	for i, word := range words {
 		switch {
@@ -69,9 +69,8 @@ func measuresTokens(words []string) bool {
 	return false
 }
 
-// keyWords takes a name apart into words: at punctuation, at changes of case,
-// and where words that are known run together. Numbers at the ends of words are
-// words.
+// keyWords splits a name into words: at punctuation, at changes of case, and between known
+// words. Numbers at the ends of words are words.
 func keyWords(name string) []string {
 	var words []string
 	for _, word := range splitWords(name) {
@@ -88,9 +87,9 @@ func keyWords(name string) []string {
 	return words
 }
 
-// runTogether takes a word apart that is made of known words, one of which is
-// for a secret: accesskeyid gives access, key, id. Of others, what names a secret
-// at the end comes off: smtppassword gives smtp, password.
+// runTogether splits a word that consists of known words, one of which names a secret:
+// accesskeyid gives access, key, id. From other words, it splits off a name of a secret at
+// the end: smtppassword gives smtp, password.
 func runTogether(word string) []string {
 	if vocabulary[word] || len(word) < 6 || len(word) > 64 {
 		return []string{word}
@@ -112,8 +111,7 @@ func runTogether(word string) []string {
 	return []string{word}
 }
 
-// dissect returns the fewest known words that make up word; nil where there are
-// none.
+// dissect returns the fewest known words that make up word, or nil.
 func dissect(word string) []string {
 	best := make([][]string, len(word)+1)
 	best[0] = []string{}
@@ -129,8 +127,8 @@ func dissect(word string) []string {
 	return best[len(word)]
 }
 
-// splitWords takes a name apart at punctuation and changes of case, in lower
-// case: "X-APIKeyID2" gives x, api, key, id2.
+// splitWords splits a name at punctuation and changes of case, in lower case:
+// "X-APIKeyID2" gives x, api, key, id2.
 func splitWords(name string) []string {
 	var b strings.Builder
 	runes := []rune(name)

@@ -8,9 +8,8 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// Handler returns a handler that hides what looks like a secret in records, by
-// the names of attributes and by the forms of texts and errors, and hands them
-// to next.
+// Handler returns a handler that hides likely secrets in records, by the names of attributes
+// and by the forms of texts and errors, and passes them to next.
 func Handler(next slog.Handler) slog.Handler { return handler{next} }
 
 type handler struct{ next slog.Handler }

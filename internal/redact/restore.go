@@ -10,14 +10,13 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// Restore returns sent with the secrets of stored in place of the redaction
-// marks that [JSON] puts for them, so that a definition that was read, changed
-// and sent back keeps its secrets. Members are matched by name, and items of
-// lists by their name, key or id, else by position.
+// Restore returns sent with the secrets of stored in place of the redaction marks of [JSON],
+// so that a definition that was read, changed and sent back keeps its secrets. Members are
+// matched by name, and items of lists by their name, key or id, else by position.
 //
-// A secret is not restored into something that may now be sent elsewhere: where
-// a URL, host or the like was changed or added, sent is returned as it is, and
-// its receiver refuses the redaction marks.
+// A secret is not restored where the request may now go elsewhere: if a URL, host or the
+// like was changed or added, sent is returned unchanged, and its receiver refuses the
+// redaction marks.
 func Restore(sent, stored json.RawMessage) json.RawMessage {
 	if !bytes.Contains(sent, []byte(tool.Redacted)) || len(stored) == 0 {
 		return sent
@@ -40,11 +39,10 @@ func Restore(sent, stored json.RawMessage) json.RawMessage {
 
 type restoring struct {
 	restored bool // A secret was put back.
-	led      bool // Something was changed that may lead elsewhere.
+	led      bool // A destination was changed.
 }
 
-// merge returns sent, with the values of stored in place of those that equal
-// shown.
+// merge returns sent, with the values of stored in place of those equal to shown.
 func (r *restoring) merge(name string, sent, shown, stored any) any {
 	if reflect.DeepEqual(sent, shown) {
 		r.restored = r.restored || !reflect.DeepEqual(shown, stored)
@@ -77,7 +75,7 @@ func (r *restoring) merge(name string, sent, shown, stored any) any {
 	return sent
 }
 
-// place returns where an item of a list stood: by its name, else by position.
+// place returns the index of an item in the old list: by its name, else by position.
 func place(items []any, item any, position int) int {
 	if name := nameOf(item); name != "" {
 		return slices.IndexFunc(items, func(other any) bool { return nameOf(other) == name })
@@ -101,12 +99,12 @@ func nameOf(item any) string {
 	return ""
 }
 
-// leadingWords are words of the names of members that say where something goes.
+// leadingWords are words in the names of members for destinations.
 var leadingWords = words(`url uri endpoint endpoints host hosts hostname server servers domain address base origin proxy site
 	region target ref port path in location method type command program`)
 
-// leads reports whether a text may say where something goes. One that stands for
-// a secret leads nowhere: it is refused where it is left.
+// leads reports whether a text may be a destination. A redaction mark is not: it is refused
+// where it is left.
 func leads(name, value string) bool {
 	if value == tool.Redacted {
 		return false

@@ -11,11 +11,10 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// Text returns s without what looks like a secret in it: passwords of URLs and
-// data source names, sensitive parameters and assignments, values of sensitive
-// headers, what follows Basic and Bearer, private keys, credentials on command
-// lines, and tokens of a well-known form; within JSON and base64 too. What an
-// expression stands for, as {token}, is no secret.
+// Text returns s without likely secrets: passwords of URLs and data source names, sensitive
+// parameters and assignments, values of sensitive headers, credentials after Basic and
+// Bearer, private keys, credentials on command lines, and tokens of a well-known form; also
+// within JSON and base64. Placeholders such as {token} are not secret.
 func Text(s string) string { return text(s, 0) }
 
 var (
@@ -55,8 +54,8 @@ func text(s string, nesting int) string {
 	return blobs(tokens(judged(s)), nesting)
 }
 
-// judged hides what names and places give away, in the lines that hold any word
-// of a name.
+// judged hides secrets identified by names and places, in the lines with any part of such
+// a name.
 func judged(s string) string {
 	if !strings.Contains(s, "\n") {
 		return judgedLine(s)
@@ -80,7 +79,7 @@ func judgedLine(s string) string {
 			switch {
 			case m[3] == "" && (m[2] == "" || stands(m[2]) || !strings.HasPrefix(strings.ToLower(m[1]), "http")),
 				m[3] != "" && stands(m[3][1:]):
-				return m[0] // Names of users are no secrets, but tokens that stand in their place.
+				return m[0] // User names are not secret; tokens in their place are.
 			case m[3] == "":
 				return m[1] + tool.Redacted + "@"
 			default:
@@ -107,7 +106,7 @@ func judgedLine(s string) string {
 	})
 }
 
-// stems are parts of every name and word that gives a secret away.
+// stems are parts of every name and word that identifies a secret.
 var stems = strings.Fields(`pass pwd psw secret token key auth cookie cred bearer basic sig otp pin sess sid jwt cvv cvc
 	psk dsn mnemonic phrase code card csrf xsrf sas hmac netrc kubeconfig conn saml assertion url curl mysql maria redis
 	ldap one_time one-time onetime bapi material login mongo sqlcmd smbclient wget database`)
@@ -121,7 +120,7 @@ var stemsBy = func() (index [256][]string) {
 	return index
 }()
 
-// speaks reports whether a text has a word in it that may give a secret away.
+// speaks reports whether a text contains a stem.
 func speaks(s string) bool {
 	for i := range len(s) {
 		for _, stem := range stemsBy[s[i]] {
@@ -133,10 +132,10 @@ func speaks(s string) bool {
 	return false
 }
 
-// minBlob is how long base64 is that is looked into.
+// minBlob is the minimum length of base64 that is decoded.
 const minBlob = 16
 
-// blobs hides base64 that has something to hide.
+// blobs hides base64 that contains likely secrets.
 func blobs(s string, nesting int) string {
 	var out strings.Builder
 	rest := 0
@@ -165,8 +164,7 @@ func blobs(s string, nesting int) string {
 	return out.String() + s[rest:]
 }
 
-// named hides the values of sensitive names that stand before a colon, and of
-// sensitive elements.
+// named hides the values of sensitive names before a colon, and of sensitive elements.
 func named(s string) string {
 	if strings.Contains(s, ":") {
 		s = replace(member, s, func(m []string) string {
@@ -202,13 +200,13 @@ func named(s string) string {
 	return s
 }
 
-// carriesScheme reports whether the value of a header may have spaces in it.
+// carriesScheme reports whether the value of a header may contain spaces.
 func carriesScheme(name string) bool {
 	name = strings.ToLower(name)
 	return strings.HasSuffix(name, "authorization") || strings.HasSuffix(name, "cookie")
 }
 
-// plainValue reports whether a value is none that a secret has.
+// plainValue reports whether a value is not a secret by its form.
 func plainValue(value string) bool {
 	switch strings.ToLower(value) {
 	case "true", "false", "null", "none", "~", "string", "required", "optional", "yes", "no", "on", "off", "|", ">":
@@ -223,15 +221,14 @@ func isWord(s string) bool {
 	return strings.Trim(strings.ToLower(strings.TrimRight(s, ".!?):")), "abcdefghijklmnopqrstuvwxyz-_()") == ""
 }
 
-// Stands reports whether a text is one that [JSON] shows for a secret, or holds
-// such a one where a secret would stand. Prose may speak of it.
+// Stands reports whether a text is a redaction mark of [JSON], or has one in the place of a
+// secret. Prose may mention it.
 func Stands(s string) bool { return s == tool.Redacted || hidden.MatchString(s) }
 
-// stands reports whether a value is only what one is put for.
+// stands reports whether a value is a redaction mark or a placeholder.
 func stands(value string) bool { return value == tool.Redacted || placeholder.MatchString(value) }
 
-// conceals reports whether a text is the base64 of one that has something to
-// hide.
+// conceals reports whether a text is base64 that contains likely secrets.
 func conceals(s string, nesting int) bool {
 	s = strings.NewReplacer("-", "+", "_", "/").Replace(strings.TrimRight(s, "="))
 	raw, err := base64.RawStdEncoding.DecodeString(s)

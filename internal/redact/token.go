@@ -6,13 +6,13 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// shape is the form of the tokens that a service gives out, as its public
-// documentation has it: a prefix, and then so many characters of an alphabet.
+// shape is the form of a service's tokens, by its public documentation: a prefix, and a
+// number of characters of an alphabet.
 type shape struct {
 	prefix   string
 	alphabet *[256]bool
 	min, max int // Characters after the prefix; a max of 0 means no bound.
-	// check decides about what has the form; nil for any.
+	// check validates a match of the form; nil for all.
 	check func(token string) bool
 }
 
@@ -38,7 +38,7 @@ var (
 	graphic  = alphabet("azAZ09__--..~~++//==::")
 )
 
-// shapes are the tokens that are known by their form.
+// shapes are the known forms of tokens.
 var shapes = []shape{
 	// Clouds and hosting.
 	{"AKIA", base32d, 16, 16, nil},
@@ -191,7 +191,7 @@ var shapes = []shape{
 	{"apify_api_", alnum, 30, 50, nil},
 	{"cal_live_", alnum, 20, 50, nil},
 	{"re_", wordlike, 30, 40, mixed},
-	// Of no one service.
+	// Of several services.
 	{"eyJ", dotted, 40, 0, jsonWebToken},
 }
 
@@ -204,7 +204,7 @@ var beginnings = func() (index [256][]*shape) {
 	return index
 }()
 
-// tokens replaces what has the form of a well-known token.
+// tokens redacts tokens of known forms.
 func tokens(s string) string {
 	var out strings.Builder
 	rest := 0
@@ -224,7 +224,7 @@ func tokens(s string) string {
 	return out.String() + s[rest:]
 }
 
-// tokenEnd returns where the token ends that begins at i; 0 for none.
+// tokenEnd returns the end of the token that begins at i; 0 for none.
 func tokenEnd(s string, i int) int {
 	if i > 0 && (alnum[s[i-1]] || s[i-1] == '_') && !escapeBefore(s, i) {
 		return 0
@@ -244,8 +244,8 @@ func tokenEnd(s string, i int) int {
 	return 0
 }
 
-// escapeBefore reports whether the letter before i belongs to an escape sequence,
-// as the n of \n does.
+// escapeBefore reports whether the letter before i is part of an escape sequence, such as
+// the n of \n.
 func escapeBefore(s string, i int) bool {
 	return i > 1 && s[i-2] == '\\' && strings.IndexByte("nrt", s[i-1]) >= 0 ||
 		i > 2 && s[i-3] == '%' && strings.EqualFold(s[i-2:i], "3D")
@@ -268,7 +268,7 @@ func (h *shape) end(s string, start int) int {
 	return end
 }
 
-// mixed reports whether a token has digits and letters, as no word has.
+// mixed reports whether a token has digits and letters, unlike words.
 func mixed(token string) bool {
 	count := 0
 	for i := range len(token) {
@@ -279,7 +279,7 @@ func mixed(token string) bool {
 	return count >= 2 && count < len(token)
 }
 
-// dotsAt returns a check for a dot at a place.
+// dotsAt returns a check for a dot at an index.
 func dotsAt(place int) func(string) bool {
 	return func(token string) bool { return len(token) > place && token[place] == '.' && mixed(token) }
 }
@@ -295,7 +295,7 @@ func jsonWebToken(token string) bool {
 		(len(parts) == 5 || strings.HasPrefix(parts[1], "eyJ"))
 }
 
-// span returns where characters of an alphabet end.
+// span returns the end of a run of characters of an alphabet.
 func span(s string, i int, set *[256]bool) int {
 	for i < len(s) && set[s[i]] {
 		i++

@@ -2,7 +2,7 @@ package redact
 
 import "strings"
 
-// sensitiveWords hide a key wherever they stand in its name.
+// sensitiveWords are sensitive anywhere in a name.
 var sensitiveWords = words(`password passwords passwd passphrase passcode pwd psw passw secret secrets authorization
 	bearer cookie cookies credential credentials jwt otp totp cvv cvc dsn htpasswd apikey apikeys
 	apisecret apitoken accesskey accesstoken authtoken secretkey privatekey clientsecret
@@ -10,7 +10,7 @@ var sensitiveWords = words(`password passwords passwd passphrase passcode pwd ps
 	jsessionid phpsessid sessid kubeconfig connectionstring connstr pgpassword userpass dbpass smtppass
 	mailpass ftppass rootpass adminpass netrc pgpass`)
 
-// sensitivePairs hide a key when they stand side by side in its name.
+// sensitivePairs are sensitive as adjacent words of a name.
 var sensitivePairs = words(`api_key api_keys access_key access_keys private_key private_keys
 	secret_key signing_key encryption_key encryption_keys master_key account_key shared_key
 	service_key role_key deploy_key ssh_key pgp_key gpg_key hmac_key webhook_key license_key auth_key
@@ -24,30 +24,30 @@ var sensitivePairs = words(`api_key api_keys access_key access_keys private_key 
 	device_code card_number client_assertion saml_assertion saml_response x_auth proxy_auth basic_auth http_auth
 	rediscli_auth key_material user_password xi_api`)
 
-// sensitiveAlone are secrets as a whole name. In company they are mostly not.
+// sensitiveAlone are sensitive as a whole name only.
 var sensitiveAlone = words(`auth pass pin sid sig signature authorisation`)
 
-// passOwners are whose "pass" is a password.
+// passOwners are words after which "pass" is a password.
 var passOwners = words(`user db smtp ftp mail email redis mysql pg postgres admin root login proxy database http basic sql
 	mongo mongodb rabbitmq ldap keystore truststore imap pop sftp ssh client account bind jdbc rpc default`)
 
-// signers are words of the names of signatures that let a request pass.
+// signers are words in the names of signatures that authorize a request.
 var signers = words(`x amz goog oss cos hub webhook request hmac aws url sas svix stripe slack shopify twilio line paddle
 	zoom xero dropbox sha1 sha256 api access upload s3 signed cloudfront`)
 
-// tokenCompany are words that make "token" a measure or a thing of text.
+// tokenCompany are words that make "token" a measure or a unit of text.
 var tokenCompany = words(`max min num number count counts total limit limits used usage input output
 	prompt completion cached reasoning per budget cost size type types expiry expires ttl endpoint
 	url uri window estimate estimated remaining price ids length
 	page next previous prev continuation continue pagination cursor sync delta resume skip idempotency offset start
 	eos bos pad unk stop special mask sep cls tokenizer filter filters encoding index position logprobs logprob`)
 
-// tokenHolders are whose "tokens" are secrets.
+// tokenHolders are words before which "tokens" are secrets.
 var tokenHolders = words(`access refresh api auth device push session personal registration user bot bearer csrf fcm apns
 	id oauth security deploy service app my all active revoked login invite reset`)
 
-// factBeginnings and factEndings make a name one of a fact about a secret, or of
-// a reference to it.
+// factBeginnings and factEndings mark names of facts about a secret, or of a reference to
+// it.
 var (
 	factBeginnings = words(`has is are needs need requires require required num number count total max min enable enabled
 		disable disabled allow allows allowed show hide supports support supported use uses can must should no without
@@ -68,15 +68,14 @@ var (
 		sent received delivered issued used_at ttl_seconds period interval duration threshold`)
 )
 
-// strongWords name a secret also where they run together with others. Longer
-// ones come first.
+// strongWords name a secret also inside longer words. Longer ones are first.
 var strongWords = strings.Fields(`passphrase credentials credential passwords password apikeys privatekey secretkey accesskey
 	authtoken signature passwd secrets apikey secret cookie tokens token key`)
 
-// wholeWords are never taken apart.
+// wholeWords are never split.
 var wholeWords = words(`sha1 sha256 sha512 s3 oauth2 oauth1 base64 md5 p12 pkcs12 pkcs8 x509 utf8 ipv4 ipv6 2fa`)
 
-// vocabulary is what names that run together are made of.
+// vocabulary has the words into which names are split.
 var vocabulary = func() map[string]bool {
 	all := words(`smtp imap pop ftp sftp ldap ssh db database mysql mariadb postgres postgresql redis mongo mongodb sql pem
 		user username admin root my app application client server auth oauth access refresh id api bot web webhook hook

@@ -1,6 +1,6 @@
-// Package remote holds the types of MCP servers and their tools, shared by the
-// packages that attach them and those that call them. It does no I/O.
+// Package remote has the types of MCP servers and their tools, for the packages that attach
+// servers and those that call their tools. It does no I/O.
 //
-// A server's own text (names, descriptions, schemas, annotations) is untrusted
-// data: it is bounded, cleaned of control characters, and decides nothing.
+// A server's text (names, descriptions, schemas, annotations) is untrusted: it is bounded,
+// stripped of control characters, and grants nothing.
 package remote

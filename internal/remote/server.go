@@ -8,18 +8,18 @@ import (
 	"net/url"
 )
 
-// Transport is how a server is talked to.
+// Transport is the transport of the protocol.
 type Transport string
 
 // Transports.
 const (
 	StreamableHTTP Transport = "streamable_http" // The default.
 	SSE            Transport = "sse"             // HTTP with server-sent events, of protocol version 2024-11-05.
-	Stdio          Transport = "stdio"           // A command that an operator named.
+	Stdio          Transport = "stdio"           // A command that an operator configured.
 )
 
-// Server says where an MCP server is and how to talk to it. It holds no
-// secret, so it may be stored and shown.
+// Server is the address of an MCP server and how to connect to it. It contains no secret, so
+// it may be stored and shown.
 type Server struct {
 	// URL is the server's endpoint, with https or http. None for Stdio.
 	URL string `json:"server_url,omitempty"`
@@ -28,8 +28,7 @@ type Server struct {
 	// Command names one of the commands that operators configured, for Stdio.
 	// It is never a path.
 	Command string `json:"command,omitempty"`
-	// Headers are sent with every request (S3-45). Those that carry a secret
-	// name a credential.
+	// Headers are sent with every request (S3-45). Secret values refer to a credential.
 	Headers map[string]Header `json:"headers,omitempty"`
 	// Auth adds a credential.
 	Auth *Auth `json:"auth,omitempty"`
@@ -56,7 +55,7 @@ const (
 	AuthHeader = "header"
 )
 
-// Kind returns the server's transport, the default filled in.
+// Kind returns the server's transport, or the default.
 func (s *Server) Kind() Transport {
 	if s.Transport == "" {
 		return StreamableHTTP
@@ -64,21 +63,20 @@ func (s *Server) Kind() Transport {
 	return s.Transport
 }
 
-// Key returns a key of the server, for caches and stores: equal servers have
-// equal keys, and it can't be reversed.
+// Key returns a key of the server, for caches and stores: equal servers have equal keys. It
+// is a digest.
 func (s *Server) Key() string {
 	same := *s
 	same.Transport = s.Kind()
 	raw, err := json.Marshal(same)
 	if err != nil {
-		return "" // Can't be: a server holds strings only.
+		return "" // Unreachable: a server has strings only.
 	}
 	sum := sha256.Sum256(raw)
 	return hex.EncodeToString(sum[:])
 }
 
-// Name returns the server's location in a form that may be shown: its host, or
-// its command.
+// Name returns a name of the server to show: its host, or its command.
 func (s *Server) Name() string {
 	if s.Kind() == Stdio {
 		return s.Command

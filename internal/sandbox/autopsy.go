@@ -7,10 +7,9 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// What Go's runtime says at last when there is no more memory, or when a stack is
-// too large: how its lines begin. Nothing that a program made up begins a line:
-// programs don't write to the error stream, and of a text with several lines that
-// a panic prints, all but the first begin with a tab.
+// Prefixes of the lines that Go's runtime prints when it is out of memory, or when a stack
+// is too large. Programs cannot forge them: they do not write to the error stream, and all
+// but the first line of a panic's text begin with a tab.
 var (
 	memoryLines = []string{
 		"fatal error: out of memory",
@@ -25,35 +24,39 @@ var (
 	}
 	stackLines = []string{"fatal error: stack overflow"}
 
-	// growStackLines begin what Go prints of a goroutine that has a command's
-	// stack grow: such a stack lives in the heap, so that recursion without end
-	// may run out of memory first.
+	// growStackLines are prefixes of Go's trace of a goroutine that grows a command's
+	// stack: such a stack is on the heap, so that infinite recursion may run out of
+	// memory first.
 	growStackLines = []string{
 		"github.com/tetratelabs/wazero/internal/engine/wazevo.(*callEngine).growStack(",
 		"github.com/tetratelabs/wazero/internal/engine/wazevo.(*callEngine).cloneStack(",
 	}
 )
 
-// autopsy says of what a child died that was not killed by its pool.
+// autopsy returns why a child died that its pool has not killed.
 func (c *child) autopsy(cause error) error {
 	last := c.said.String()
 	switch {
 	case says(last, stackLines):
-		return &ProgramError{Class: OverDepth, Msg: "the program recursed deeper than it may"}
+		return &ProgramError{Class: OverDepth, Msg: "the program exceeded the recursion limit"}
 	case says(last, memoryLines) && says(last, growStackLines):
-		return &ProgramError{Class: OverDepth, Msg: "the program recursed deeper than its memory allows"}
+		return &ProgramError{Class: OverDepth, Msg: "the program's recursion exceeded its memory limit"}
 	case says(last, memoryLines):
-		return &ProgramError{Class: OverSpace, Msg: "the program used more memory than it may"}
+		return &ProgramError{Class: OverSpace, Msg: "the program exceeded its memory limit"}
 	case signalled(c.cmd):
-		return &tool.Error{Kind: tool.Unavailable, Op: "sandbox.Run", Msg: "the sandbox was killed from outside", Err: cause}
+		return &tool.Error{
+			Kind: tool.Unavailable, Op: "sandbox.Run", Msg: "the sandbox was killed by another process", Err: cause,
+		}
 	case last != "":
-		return &ProgramError{Class: Crashed, Msg: "the program brought its sandbox down"}
+		return &ProgramError{Class: Crashed, Msg: "the program crashed its sandbox"}
 	default:
-		return &tool.Error{Kind: tool.Unavailable, Op: "sandbox.Run", Msg: "the sandbox ended without a word", Err: cause}
+		return &tool.Error{
+			Kind: tool.Unavailable, Op: "sandbox.Run", Msg: "the sandbox exited without an error message", Err: cause,
+		}
 	}
 }
 
-// says reports whether a line of text begins with one of these.
+// says reports whether a line of text begins with one of the prefixes.
 func says(text string, beginnings []string) bool {
 	for line := range strings.Lines(text) {
 		if slices.ContainsFunc(beginnings, func(b string) bool { return strings.HasPrefix(line, b) }) {

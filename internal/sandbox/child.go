@@ -16,14 +16,13 @@ import (
 )
 
 const (
-	// grace is how long after its time a child is left to say so by itself,
-	// before it is killed.
+	// grace is how long a child may take to report its timeout before it is killed.
 	grace = 100 * time.Millisecond
-	// startTime is how long a child may take to be ready.
+	// startTime bounds the start of a child.
 	startTime = 20 * time.Second
-	// lastWords is how much of what a dying child says is kept.
+	// lastWords bounds the kept error output of a dying child.
 	lastWords = 16 << 10
-	// knownPrograms is how many programs a child remembers, see [Order.Digest].
+	// knownPrograms is the number of programs that a child caches, see [Order.Digest].
 	knownPrograms = 16
 )
 
@@ -33,25 +32,25 @@ type child struct {
 	cmd    *exec.Cmd
 	stdin  io.WriteCloser
 	stdout io.Reader
-	said   *words // On its error stream.
+	said   *words // Its error stream.
 	known  []string
 	runs   int
 	since  time.Time // When it was last used.
-	lacks  string    // What its fence lacks, as it says; empty where it is whole.
-	data   int64     // What it had mapped when it was ready, in bytes; zero where that is unknown.
+	lacks  string    // Missing parts of its syscall filter, as it reports; empty for none.
+	data   int64     // Mapped memory when it was ready, in bytes; zero if unknown.
 
-	base atomic.Int64 // Processor time before the present run, in nanoseconds.
-	last atomic.Int64 // Processor time when it was last read.
+	base atomic.Int64 // Processor time before the current run, in nanoseconds.
+	last atomic.Int64 // Processor time at the last reading.
 
 	mu      sync.Mutex
-	gone    bool // It was waited for: its number may be another's now.
+	gone    bool // It was waited for: its pid may have been reused.
 	demoted bool // It has a lower priority.
 }
 
-// budget is what a run may use.
+// budget bounds a run.
 type budget struct {
 	limits Limits
-	cpu    time.Duration // Processor time; zero for as much as the time allows.
+	cpu    time.Duration // Processor time; zero for no limit but the time.
 }
 
 // start starts a new, unused child. It gives up when ctx ends.
@@ -78,8 +77,8 @@ func start(ctx context.Context, command []string) (*child, error) {
 	return c, nil
 }
 
-// awaitReady waits until the child can take a job, so that its start is no part
-// of a program's time.
+// awaitReady waits until the child can take a job, so that its start does not count as the
+// program's time.
 func (c *child) awaitReady(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, startTime)
 	defer cancel()
@@ -94,7 +93,7 @@ func (c *child) awaitReady(ctx context.Context) error {
 	return err
 }
 
-// shoot kills the process. Reading from it then ends.
+// shoot kills the process, which ends reading from it.
 func (c *child) shoot() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -103,7 +102,7 @@ func (c *child) shoot() {
 	}
 }
 
-// end kills the process and waits for it. Nothing may read its output any more.
+// end kills the process and waits for it. No reader of its output may be left.
 func (c *child) end() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -117,8 +116,7 @@ func (c *child) end() {
 	c.gone = true
 }
 
-// begin starts the account of a run. The first run of a child pays for its
-// start.
+// begin starts the accounting of a run. The first run of a child includes its start.
 func (c *child) begin() {
 	if c.runs > 0 {
 		c.used()
@@ -126,7 +124,7 @@ func (c *child) begin() {
 	}
 }
 
-// used returns the processor time of the present run, or of the last.
+// used returns the processor time of the current run, or of the last.
 func (c *child) used() time.Duration {
 	if now, ok := processorTime(c.cmd.Process.Pid); ok && int64(now) > c.last.Load() {
 		c.last.Store(int64(now))
@@ -134,15 +132,14 @@ func (c *child) used() time.Duration {
 	return time.Duration(c.last.Load() - c.base.Load())
 }
 
-// grown reports whether the programs that ran in the child have left more mapped
-// than the reserve: the next program would have less memory than its limit.
+// grown reports whether earlier programs have left more than the reserve mapped: the next
+// program would have less memory than its limit.
 func (c *child) grown() bool {
 	now, ok := mappedData(c.cmd.Process.Pid)
 	return ok && c.data > 0 && now > c.data+Reserve
 }
 
-// demote gives the process a lower priority. Where the system refuses that, it
-// keeps its own.
+// demote lowers the priority of the process, where the system allows it.
 func (c *child) demote() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -151,8 +148,8 @@ func (c *child) demote() {
 	}
 }
 
-// restore undoes demote. Where the system refuses that, as it does to processes
-// without privileges, the child keeps its lower priority while it lives.
+// restore undoes demote. Where the system refuses that, as it does without privileges, the
+// child keeps its lower priority while it lives.
 func (c *child) restore() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -161,7 +158,7 @@ func (c *child) restore() {
 	}
 }
 
-// run runs a job. Whether the child may be used again is said by sound.
+// run runs a job. It reports whether the child may be reused (sound).
 func (c *child) run(ctx context.Context, j *Job, b budget) (out *Outcome, sound bool, err error) {
 	c.runs++
 	l := b.limits
@@ -194,8 +191,8 @@ func (c *child) run(ctx context.Context, j *Job, b budget) (out *Outcome, sound 
 	}
 }
 
-// ration calls over when the present run has used so much processor time. The
-// returned function ends that.
+// ration calls over when the current run has used this much processor time, unless it is
+// stopped before.
 func (c *child) ration(most time.Duration, over func()) (stop func()) {
 	tick, done := time.NewTicker(watchInterval), make(chan struct{})
 	go func() {
@@ -215,18 +212,17 @@ func (c *child) ration(most time.Duration, over func()) (stop func()) {
 	return func() { close(done) }
 }
 
-// errFlood is the end of a conversation by a program that prints without end.
-var errFlood = errors.New("the program floods its output")
+// errFlood ends a run that prints too much.
+var errFlood = errors.New("the program prints too much")
 
-// brokenError is the end of a conversation by a child that died, or lost its
-// mind.
+// brokenError means that a child died or violated the protocol.
 type brokenError struct{ err error }
 
 func (e *brokenError) Error() string { return e.err.Error() }
 
 func (e *brokenError) Unwrap() error { return e.err }
 
-// converse sends a job and takes the answer.
+// converse sends a job and reads the result.
 func (c *child) converse(j *Job, l Limits) (*Outcome, error) {
 	digest := j.digest()
 	if err := c.send(j, l, digest, !c.knows(digest)); err != nil {
@@ -267,7 +263,7 @@ func (c *child) converse(j *Job, l Limits) (*Outcome, error) {
 	}
 }
 
-// result judges what a child says the result is: it may have been taken over.
+// result validates the result of a child, which may be compromised.
 func result(raw []byte, j *Job, l Limits) (*Outcome, error) {
 	switch {
 	case j.Check:
@@ -306,8 +302,7 @@ func (c *child) send(j *Job, l Limits, digest string, program bool) error {
 	return nil
 }
 
-// knows reports whether the child was given a program lately, and remembers
-// that it is now.
+// knows reports whether the child has a program cached, and records it as cached.
 func (c *child) knows(digest string) bool {
 	for i, d := range c.known {
 		if d == digest {
@@ -329,7 +324,7 @@ func overTime(l Limits) error {
 func cancelled(ctx context.Context) error {
 	kind, msg := tool.Cancelled, "the call was cancelled"
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		kind, msg = tool.Timeout, "the call's time was over before its program's"
+		kind, msg = tool.Timeout, "the call's deadline passed before the program's"
 	}
 	return &tool.Error{Kind: kind, Op: "sandbox.Run", Msg: msg, Err: ctx.Err()}
 }

@@ -6,27 +6,27 @@ import (
 	"unicode/utf8"
 )
 
-// Class says what a program did wrong. Classes are stored: never rename one.
+// Class is the class of a program's failure. Classes are stored: never rename one.
 type Class string
 
 // Classes.
 const (
 	Malformed Class = "malformed" // It does not compile, or is too large.
-	BadInput  Class = "bad_input" // It was given what no program takes.
-	Failed    Class = "failed"    // It failed by itself: it threw, or a filter found an error.
+	BadInput  Class = "bad_input" // Its input is not acceptable.
+	Failed    Class = "failed"    // It threw an error.
 	OverTime  Class = "time"
 	OverSpace Class = "memory"
 	OverSize  Class = "output"
-	OverDepth Class = "depth" // It recursed too deep, or its result is nested too deep.
+	OverDepth Class = "depth" // It recursed too deeply, or its result is nested too deeply.
 	BadOutput Class = "bad_output"
-	Crashed   Class = "crashed" // It brought its process down.
+	Crashed   Class = "crashed" // It crashed its process.
 )
 
 // classes lists every class.
 var classes = []Class{Malformed, BadInput, Failed, OverTime, OverSpace, OverSize, OverDepth, BadOutput, Crashed}
 
-// ProgramError is a program's own failure. Its text is for the caller and the
-// model: it holds what the program says, and nothing of the platform.
+// ProgramError is a program's own failure. Its text is for the caller and the model: it
+// quotes the program, and no detail of the platform.
 type ProgramError struct {
 	Class Class  `json:"class"`
 	Msg   string `json:"msg"`
@@ -35,12 +35,11 @@ type ProgramError struct {
 // Error implements the error interface.
 func (e *ProgramError) Error() string { return e.Msg }
 
-// MaxMessage bounds what a program says of its failure, in bytes.
+// MaxMessage bounds the message of a failure, in bytes.
 const MaxMessage = 4 << 10
 
-// cleaned returns the error as callers may see it: with a class that exists, and
-// a bounded text in UTF-8 without control characters. A child may have been
-// taken over.
+// cleaned returns the error with a known class, and a bounded UTF-8 text without control
+// characters, since a child may be compromised.
 func (e *ProgramError) cleaned() *ProgramError {
 	out := &ProgramError{Class: e.Class, Msg: Message(e.Msg)}
 	if !slices.Contains(classes, e.Class) {
@@ -49,13 +48,13 @@ func (e *ProgramError) cleaned() *ProgramError {
 	return out
 }
 
-// Message returns what a program said, bounded to [MaxMessage] bytes, without
-// control characters other than line feeds and tabs.
+// Message returns a program's text, cut to [MaxMessage] bytes, without control characters
+// other than line feeds and tabs.
 func Message(text string) string {
 	cut := len(text) > MaxMessage
 	if cut {
 		text = text[:MaxMessage]
-		for range utf8.UTFMax - 1 { // Not within a character.
+		for range utf8.UTFMax - 1 { // Do not cut a character.
 			if r, size := utf8.DecodeLastRuneInString(text); r != utf8.RuneError || size != 1 {
 				break
 			}

@@ -7,17 +7,16 @@ import (
 	"io"
 )
 
-// Frame is the unit of the protocol between a pool and a child: four bytes of
-// length, one of type, and so many bytes. A child says that it is ready. Then a
-// pool sends an order, the program where the child does not know it, and the
-// input; the child answers with what is printed, and at last with a result, an
-// error, or that it wants the program.
+// Frame is the unit of the protocol between a pool and a child: four bytes of length, one of
+// type, and the data. A child sends ready. Then the pool sends an order, the program unless
+// the child has it cached, and the input; the child sends printed text, and at last a
+// result, an error, or a request for the program.
 type Frame struct {
 	Type Type
 	Data []byte
 }
 
-// Type says what a frame holds.
+// Type is the type of a frame's data.
 type Type byte
 
 // Types of frames.
@@ -28,9 +27,9 @@ const (
 	PrintFrame   Type = 'C' // Text that was printed.
 	ResultFrame  Type = 'R' // The result, JSON.
 	ErrorFrame   Type = 'E' // [ProgramError].
-	WantFrame    Type = 'W' // The child does not know the program any more.
-	// ReadyFrame says that the child has begun: the first frame it sends, and sent
-	// once. It holds what its fence lacks, if anything.
+	WantFrame    Type = 'W' // The child has evicted the program.
+	// ReadyFrame is the first frame of a child, sent once. It has the missing parts of
+	// its syscall filter, if any.
 	ReadyFrame Type = 'H'
 )
 
@@ -38,12 +37,12 @@ const (
 type Order struct {
 	Language Language `json:"language"`
 	Digest   string   `json:"digest"`            // Of the program.
-	Program  bool     `json:"program,omitempty"` // It follows.
+	Program  bool     `json:"program,omitempty"` // A ProgramFrame follows.
 	Check    bool     `json:"check,omitempty"`
 	Limits   Limits   `json:"limits"`
 }
 
-// maxFrame bounds a frame: neither side gets the other to take more.
+// maxFrame bounds a frame, in both directions.
 const maxFrame = 16 << 20
 
 // WriteFrame writes a frame.
@@ -60,8 +59,7 @@ func WriteFrame(w io.Writer, f Frame) error {
 	return nil
 }
 
-// ReadFrame reads a frame. It fails with [io.EOF] where the stream ends before
-// one.
+// ReadFrame reads a frame. It fails with [io.EOF] at the end of the stream.
 func ReadFrame(r io.Reader) (Frame, error) {
 	var head [5]byte
 	if _, err := io.ReadFull(r, head[:]); err != nil {

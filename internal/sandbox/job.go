@@ -10,12 +10,12 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// Language says which engine runs a program.
+// Language is the language of a program, and its engine.
 type Language string
 
 // Languages.
 const (
-	JQ         Language = "jq"         // A filter, as gojq has it.
+	JQ         Language = "jq"         // A filter of gojq.
 	JavaScript Language = "javascript" // An ES2023 module whose default export is a function of the input.
 	WASM       Language = "wasm"       // A WASI command: input on its standard input, output on its standard output.
 )
@@ -23,7 +23,7 @@ const (
 // Languages lists every language.
 func Languages() []Language { return []Language{JQ, JavaScript, WASM} }
 
-// MaxProgram is how large a program in l may be, in bytes.
+// MaxProgram is the maximum size of a program in l, in bytes.
 func (l Language) MaxProgram() int {
 	switch l {
 	case JQ:
@@ -39,41 +39,38 @@ func (l Language) MaxProgram() int {
 	}
 }
 
-// Bounds that hold for every language.
+// Bounds for every language.
 const (
 	MaxInput = 4 << 20 // Bytes of JSON.
 	MaxDepth = 128     // Levels of the input and of the output.
 )
 
-// Limits bound one run of a program. Zero fields take the defaults; an operator
-// may lower the largest values, see [Config.Max].
+// Limits bound one run of a program. Zero fields have defaults; an operator may lower the
+// maximum, see [Config.Max].
 type Limits struct {
-	// Time is how long it may run, on the clock, its compilation included.
+	// Time is the wall-clock time, including compilation.
 	Time time.Duration `json:"time"`
-	// Memory bounds the child process, in bytes: what is beyond is collected, or
-	// refused by the engine. The kernel ends the process 128 MiB above.
+	// Memory bounds the child process, in bytes: garbage is collected beyond it, or
+	// the engine refuses. The kernel kills the process 128 MiB above.
 	Memory int64 `json:"memory"`
-	// Output bounds its result, in bytes of JSON, and apart from that what it
-	// prints.
+	// Output bounds the result, in bytes of JSON, and separately the printed text.
 	Output int64 `json:"output"`
 }
 
-// DefaultLimits and MaxLimits are the limits where none are given, and the
-// largest allowed.
+// DefaultLimits and MaxLimits are the default and the maximum limits.
 var (
 	DefaultLimits = Limits{Time: 2 * time.Second, Memory: 320 << 20, Output: 1 << 20}
 	MaxLimits     = Limits{Time: 30 * time.Second, Memory: 1 << 30, Output: 8 << 20}
 )
 
-// MinMemory is what a child needs at all: what Go and a large binary reserve, and a
-// little to work with.
+// MinMemory is the minimum for a child: the reservation of Go and a large binary, and some
+// working memory.
 const MinMemory = 224 << 20
 
-// Reserve is how much more than a program's memory the kernel grants its process,
-// in bytes. The kernel counts what Go has mapped, also where programs have given
-// it back, compiled programs that are kept, and stacks that wait for the end of a
-// collection: without it, the program before, or a busy machine, would decide
-// what fits. A process that keeps more than this is replaced.
+// Reserve is the memory that the kernel grants a process beyond the program's limit, in
+// bytes. The kernel counts all mapped memory, including what programs have freed, cached
+// compiled programs, and garbage stacks: without the reserve, earlier programs or a busy
+// machine would change what fits. A process that keeps more than this is replaced.
 const Reserve = 128 << 20
 
 // Within returns l with defaults filled in and nothing above most.
@@ -91,8 +88,8 @@ func (l Limits) Within(most Limits) Limits {
 	}
 }
 
-// flood is how much a program may print before it is ended. What it prints
-// beyond Output, and below that, is dropped.
+// flood is the printed text at which a program is ended. Text between Output and this limit
+// is dropped.
 func (l Limits) flood() int64 { return 4*l.Output + 1<<20 }
 
 // Job is one run of a program.
@@ -102,14 +99,14 @@ type Job struct {
 	Program  []byte
 	Input    json.RawMessage
 	Limits   Limits
-	// Check has the program compiled, and not run.
+	// Check compiles the program without running it.
 	Check bool
-	// Print receives what the program prints, as it comes, up to Limits.Output.
-	// May be nil. It must not block.
+	// Print receives printed text as it arrives, up to Limits.Output. May be nil. It
+	// must not block.
 	Print func(text string)
 }
 
-// digest names the program to a child that may know it already.
+// digest identifies the program in the child's cache.
 func (j *Job) digest() string {
 	sum := sha256.Sum256(append([]byte(j.Language+"\x00"), j.Program...))
 	return hex.EncodeToString(sum[:])
@@ -129,11 +126,11 @@ func (j *Job) check(maxProgram int) error {
 	case len(j.Program) > most:
 		return &ProgramError{
 			Class: Malformed,
-			Msg:   fmt.Sprintf("the program has %d bytes; a program in %s may have %d", len(j.Program), j.Language, most),
+			Msg:   fmt.Sprintf("the program has %d bytes; the limit for %s is %d", len(j.Program), j.Language, most),
 		}
 	case len(j.Input) > MaxInput:
 		return &ProgramError{
-			Class: BadInput, Msg: fmt.Sprintf("the input has %d bytes; it may have %d", len(j.Input), MaxInput),
+			Class: BadInput, Msg: fmt.Sprintf("the input has %d bytes; the limit is %d", len(j.Input), MaxInput),
 		}
 	case !j.Check && !withinDepth(j.Input):
 		return &ProgramError{Class: BadInput, Msg: fmt.Sprintf("the input is nested more than %d levels deep", MaxDepth)}

@@ -13,10 +13,9 @@ import (
 
 // lane shares a number of children among tenants.
 //
-// A tenant with no child at work may take any free place. One that has some may
-// take another only while that leaves the reserve free, so that no tenant ever
-// holds all of them. Of the tenants that wait and may take a place, the one with
-// the least recent processor time is served first.
+// A tenant without a running child may take any free place. Others may take another only
+// while that leaves the reserve free, so that no tenant ever has all places. Of the waiting
+// tenants that may take a place, the one with the least recent processor time is first.
 type lane struct {
 	cfg     Config
 	size    int
@@ -25,8 +24,8 @@ type lane struct {
 	notice  *fenceNotice
 
 	mu       sync.Mutex
-	idle     []*child // The one that was used last stands last.
-	live     int      // Children there are, and those about to be.
+	idle     []*child // The most recently used is last.
+	live     int      // Children that exist or are being started.
 	busy     int      // Places taken.
 	accounts map[tool.TenantID]*account
 	stats    Stats
@@ -39,8 +38,8 @@ type waiter struct {
 	grant chan placement // Closed when the lane closes.
 }
 
-// placement is what a job is given: a child of its tenant, or the right to start
-// one when another's has ended.
+// placement is the result of waiting: a child of the tenant, or the right to start one after
+// another has ended.
 type placement struct {
 	child *child
 	evict *child
@@ -54,7 +53,7 @@ func newLane(cfg Config, size int, notice *fenceNotice) *lane {
 	return l
 }
 
-// account returns a tenant's, made where there is none.
+// account returns a tenant's account, creating it if necessary.
 func (l *lane) account(tenant tool.TenantID) *account {
 	a := l.accounts[tenant]
 	if a == nil {
@@ -64,7 +63,7 @@ func (l *lane) account(tenant tool.TenantID) *account {
 	return a
 }
 
-// forget drops an account that holds nothing.
+// forget drops an account without state.
 func (l *lane) forget(a *account, now time.Time) {
 	if a.forgettable(now) {
 		delete(l.accounts, a.tenant)
@@ -92,7 +91,7 @@ func (l *lane) acquire(ctx context.Context, tenant tool.TenantID) (*child, error
 	}
 	if len(a.waiting) >= l.cfg.MaxWaiting {
 		l.mu.Unlock()
-		return nil, busy(fmt.Sprintf("%d programs of this tenant wait for a sandbox already", l.cfg.MaxWaiting), nil)
+		return nil, busy(fmt.Sprintf("%d programs of this tenant are waiting for a sandbox already", l.cfg.MaxWaiting), nil)
 	}
 	w := &waiter{grant: make(chan placement, 1)}
 	a.waiting = append(a.waiting, w)
@@ -108,9 +107,9 @@ func (l *lane) acquire(ctx context.Context, tenant tool.TenantID) (*child, error
 	}
 }
 
-// place takes a place for a tenant that [lane.admits]: with a child of its own
-// that is idle, or one to start. Where that is one too many, an idle child of
-// the tenant that has most of them makes way.
+// place takes a place for a tenant that [lane.admits]: with an idle child of its own, or the
+// right to start one. If there are too many children, it evicts an idle child of the tenant
+// that has most of them.
 func (l *lane) place(a *account) placement {
 	l.busy++
 	a.places++
@@ -127,8 +126,8 @@ func (l *lane) place(a *account) placement {
 	return placement{evict: l.spare()}
 }
 
-// spare takes out the idle child that matters least: of the tenant with the most
-// idle children, the one that was used longest ago.
+// spare removes the idle child to evict: of the tenant with the most idle children, the
+// least recently used.
 func (l *lane) spare() *child {
 	count := make(map[tool.TenantID]int, len(l.idle))
 	for _, c := range l.idle {
@@ -148,7 +147,7 @@ func (l *lane) spare() *child {
 	return c
 }
 
-// take turns a placement into a child at work.
+// take turns a placement into a running child.
 func (l *lane) take(ctx context.Context, at placement, tenant tool.TenantID) (*child, error) {
 	if at.evict != nil {
 		l.bury(at.evict, EndEvicted)
@@ -178,7 +177,7 @@ func (l *lane) take(ctx context.Context, at placement, tenant tool.TenantID) (*c
 	return c, nil
 }
 
-// leave takes a waiter out of the queue whose time is over. What it was given
+// leave removes a waiter whose context has ended from the queue. A placement it received
 // meanwhile goes to the next.
 func (l *lane) leave(ctx context.Context, w *waiter, tenant tool.TenantID) error {
 	l.mu.Lock()
@@ -198,14 +197,14 @@ func (l *lane) leave(ctx context.Context, w *waiter, tenant tool.TenantID) error
 		}
 	}
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		return busy("all sandboxes were busy for as long as the call may take", ctx.Err())
+		return busy("all sandboxes were busy until the call's deadline", ctx.Err())
 	}
 	return cancelled(ctx)
 }
 
-// release takes a child back; why is how its last run ended.
+// release returns a child; why is the outcome of its last run.
 func (l *lane) release(c *child, sound bool, why string) {
-	used := c.used() // Before it is buried: its clock ends with it.
+	used := c.used() // Before bury, which ends its clock.
 	l.mu.Lock()
 	l.stats.Runs++
 	if !sound {
@@ -244,7 +243,7 @@ func (l *lane) give(c *child, tenant tool.TenantID) {
 	} else {
 		l.live--
 		if c != nil {
-			go l.bury(c, EndClosed) // It takes no lock of the lane's.
+			go l.bury(c, EndClosed) // It does not take the lane's lock.
 		}
 	}
 	l.serve(now)
@@ -274,7 +273,7 @@ func (l *lane) serve(now time.Time) {
 	}
 }
 
-// bury ends a child, and says why.
+// bury ends a child and reports why.
 func (l *lane) bury(c *child, why string) {
 	c.end()
 	l.cfg.Observer.Ended(why)
@@ -311,7 +310,7 @@ func (l *lane) close() {
 	}
 }
 
-// busyRetry is when a job that found no child may be tried again.
+// busyRetry is the delay before retrying a job that found no child.
 const busyRetry = time.Second
 
 func busy(msg string, err error) error {

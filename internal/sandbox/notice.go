@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// fenceNotice warns once of children whose fence lacks something.
+// fenceNotice warns once about children with an incomplete syscall filter.
 type fenceNotice struct {
 	log  *slog.Logger
 	once sync.Once
@@ -15,7 +15,7 @@ type fenceNotice struct {
 func (n *fenceNotice) say(ctx context.Context, lacks string) {
 	if lacks != "" {
 		n.once.Do(func() {
-			n.log.WarnContext(ctx, "programs run without a part of their fence", slog.String("reason", lacks))
+			n.log.WarnContext(ctx, "untrusted programs run with an incomplete syscall filter", slog.String("reason", lacks))
 		})
 	}
 }

@@ -12,25 +12,25 @@ import (
 type Observer interface {
 	// Started is called when a child is ready.
 	Started()
-	// Ended is called when a child is gone: why is one of the constants End…,
-	// or the outcome of the run that it was killed for or died of.
+	// Ended is called when a child has ended: why is one of the constants End…, or
+	// the outcome of the run that ended it.
 	Ended(why string)
 	// Waited reports how long a run waited for its child.
 	Waited(d time.Duration)
-	// Ran reports how long a run took, and how it ended: "answered", a [Class],
-	// "cancelled", or "lost" where the child was killed from outside.
+	// Ran reports the duration and outcome of a run: "answered", a [Class],
+	// "cancelled", or "lost" where the child was killed by another process.
 	Ran(language Language, outcome string, d time.Duration)
 }
 
-// Why a child ended that no run brought down.
+// Reasons for the end of a child other than a run.
 const (
-	EndIdle     = "idle"     // Nothing used it for a while.
-	EndReplaced = "replaced" // It had its share of runs, or kept too much memory.
+	EndIdle     = "idle"     // It was idle.
+	EndReplaced = "replaced" // It reached its number of runs, or kept too much memory.
 	EndEvicted  = "evicted"  // Another tenant needed the place.
 	EndClosed   = "closed"   // The pool was closed.
 )
 
-// How a run ended, beside the classes.
+// Outcomes of a run besides the classes.
 const (
 	answered  = "answered"
 	abandoned = "cancelled"
@@ -44,7 +44,7 @@ func outcomeOf(sound bool, err error) string {
 	}
 	switch kind := tool.KindOf(err); {
 	case err == nil && !sound:
-		return string(OverTime) // It answered, and was shot all the same.
+		return string(OverTime) // It answered too late.
 	case err == nil:
 		return answered
 	case kind == tool.Cancelled || kind == tool.Timeout:

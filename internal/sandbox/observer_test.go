@@ -59,7 +59,7 @@ func TestObserver(t *testing.T) {
 	_, err := p.Run(t.Context(), job("another", "echo"))
 	require.NoError(t, err)
 	_, err = p.Run(t.Context(), job("another", "longer than 10 bytes"))
-	require.ErrorContains(t, err, "may have 10")
+	require.ErrorContains(t, err, "the limit for jq is 10")
 	require.NoError(t, p.Close())
 	require.Equal(t, map[string]int{
 		"started": 6, "waited": 8,
@@ -80,6 +80,6 @@ func TestALackIsLogged(t *testing.T) {
 		_, err := p.Run(t.Context(), job("t", "echo"))
 		require.NoError(t, err)
 	}
-	require.Equal(t, 1, strings.Count(out.String(), "without a part of their fence"))
+	require.Equal(t, 1, strings.Count(out.String(), "with an incomplete syscall filter"))
 	require.Contains(t, out.String(), "of glass")
 }

@@ -6,17 +6,16 @@ import "fmt"
 // input is a PDF file, and the result a [PDFText]. There is no program.
 const PDF Language = "pdf"
 
-// MaxPDF is how large a PDF may be, in bytes, and MaxPDFPages how many pages it
-// may have.
+// MaxPDF bounds the size of a PDF in bytes, and MaxPDFPages its number of pages.
 const (
 	MaxPDF      = 12 << 20
 	MaxPDFPages = 5000
 )
 
-// PDFLimits are the limits for reading one PDF.
+// PDFLimits are the limits for one PDF.
 var PDFLimits = Limits{Time: MaxLimits.Time, Memory: 512 << 20, Output: MaxLimits.Output}
 
-// PDFText is what a PDF says.
+// PDFText is the text of a PDF.
 type PDFText struct {
 	Title string   `json:"title,omitempty"`
 	Pages []string `json:"pages"` // The text of each page, from the first.
@@ -27,7 +26,7 @@ func (j *Job) checkPDF() error {
 	case len(j.Program) > 0:
 		return &ProgramError{Class: Malformed, Msg: "a PDF is read without a program"}
 	case len(j.Input) > MaxPDF:
-		return &ProgramError{Class: BadInput, Msg: fmt.Sprintf("the PDF has %d bytes; it may have %d", len(j.Input), MaxPDF)}
+		return &ProgramError{Class: BadInput, Msg: fmt.Sprintf("the PDF has %d bytes; the limit is %d", len(j.Input), MaxPDF)}
 	}
 	return nil
 }

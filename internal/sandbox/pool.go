@@ -17,33 +17,33 @@ type Config struct {
 	// Command starts a child: the path of a binary and its arguments, such as
 	// ["/usr/local/bin/toolcrib", "sandbox"]. Required.
 	Command []string
-	// Max bounds what a job's limits may ask for. Zero fields take [MaxLimits].
+	// Max bounds the limits of jobs. Zero fields default to [MaxLimits].
 	Max Limits
-	// MaxProgram bounds programs beside what their language allows, in bytes.
-	// Zero leaves that to the language.
+	// MaxProgram bounds programs in addition to their language's limit, in bytes.
+	// Zero for that alone.
 	MaxProgram int
-	// Children is how many run calls at once. Defaults to twice the processors,
-	// and at least 2. Of these, a tenant that has one at work never takes the
-	// last quarter, and at least one, so that others find a place.
+	// Children is the number of concurrent runs. Defaults to twice the processors,
+	// and at least 2. A tenant with a running child never takes the last quarter, at
+	// least one, which is reserved for others.
 	Children int
-	// Compilers is how many more children compile programs for jobs with
-	// [Job.Check], which take no place from calls. Defaults to 2.
+	// Compilers is the number of additional children for jobs with [Job.Check], so
+	// that these do not delay calls. Defaults to 2.
 	Compilers int
-	// CompileTime is the processor time that such a job may use, and half of
-	// the time on the clock. Defaults to 10 seconds.
+	// CompileTime bounds the processor time of such a job; half of it bounds its
+	// wall-clock time. Defaults to 10 seconds.
 	CompileTime time.Duration
-	// MaxWaiting is how many jobs of one tenant may wait for a child, calls and
-	// checks apart. Those beyond it are refused at once. Defaults to 64.
+	// MaxWaiting bounds the waiting jobs of one tenant, separately for calls and
+	// checks. Further ones are refused. Defaults to 64.
 	MaxWaiting int
 	// Observer receives events for metrics. Defaults to none.
 	Observer Observer
-	// Logger receives one warning if children lack a part of their fence.
+	// Logger receives one warning if the syscall filter of children is incomplete.
 	// Defaults to discarding it.
 	Logger *slog.Logger
-	// MaxRuns is after how many runs a child is replaced. Defaults to 1000.
+	// MaxRuns is the number of runs after which a child is replaced. Defaults to 1000.
 	MaxRuns int
-	// MaxIdle is how long a child waits for its tenant's next run. Defaults to
-	// two minutes.
+	// MaxIdle is the idle time after which a child is ended. Defaults to two
+	// minutes.
 	MaxIdle time.Duration
 }
 
@@ -77,26 +77,25 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// Pool runs jobs in children that it keeps. It is safe for concurrent use; one
-// serves a process.
+// Pool runs jobs in reusable children, one pool per process. It is safe for concurrent use.
 type Pool struct {
 	cfg     Config
 	calls   *lane
 	compile *lane
 }
 
-// Stats counts what a pool did since it was made.
+// Stats are the counters of a pool.
 type Stats struct {
 	Live, Idle, Waiting   int
 	Started, Runs, Killed int64
 }
 
-// Outcome is what a program made.
+// Outcome is the result of a program.
 type Outcome struct {
 	Output json.RawMessage
 }
 
-// errClosed is why a pool runs nothing any more.
+// errClosed is the error of a closed pool.
 var errClosed = errors.New("the pool is closed")
 
 // New returns a pool. The caller closes it.
@@ -113,16 +112,14 @@ func New(cfg Config) (*Pool, error) {
 
 // Run runs a job.
 //
-// It fails with a [*ProgramError] where the program is at fault, and else with
-// a [*tool.Error]: RateLimited with RetryAfter where too many jobs of the tenant
-// wait already or ctx ended before there was a child free, Cancelled and Timeout
-// where it ended later, Unavailable where the sandbox can't be started or was
-// killed from outside. Nothing of a job ever leaves the sandbox but its outcome,
-// so that it is always safe to run it again.
+// It fails with a [*ProgramError] where the program is at fault, and else with a
+// [*tool.Error]: RateLimited with RetryAfter where too many jobs of the tenant are waiting
+// or ctx ended before a child was free, Cancelled and Timeout where it ended later,
+// Unavailable where the sandbox cannot be started or was killed by another process. A job
+// has no effects other than its outcome, so it is always safe to retry.
 //
-// Jobs wait for children by tenant: the one that used the least processor time
-// lately is served next. A job that uses more of it than [heavyUse] goes on at
-// a lower priority.
+// Jobs wait for children by tenant: the one with the least recent processor time is next. A
+// job of a tenant that uses more than [heavyUse] continues at a lower priority.
 func (p *Pool) Run(ctx context.Context, j Job) (*Outcome, error) {
 	if err := j.check(p.cfg.MaxProgram); err != nil {
 		return nil, err
@@ -148,7 +145,7 @@ func (p *Pool) Run(ctx context.Context, j Job) (*Outcome, error) {
 	return out, err
 }
 
-// Stats returns what the pool did.
+// Stats returns the pool's counters.
 func (p *Pool) Stats() Stats {
 	a, b := p.calls.statistics(), p.compile.statistics()
 	return Stats{
@@ -157,7 +154,7 @@ func (p *Pool) Stats() Stats {
 	}
 }
 
-// Close ends the children that are idle, and those at work when they are done.
+// Close ends idle children, and running ones after their run.
 func (p *Pool) Close() error {
 	p.calls.close()
 	p.compile.close()
@@ -167,6 +164,6 @@ func (p *Pool) Close() error {
 func unavailable(err error) error {
 	return &tool.Error{
 		Kind: tool.Unavailable, Op: "sandbox.Run", Err: err,
-		Msg: "the sandbox does not start; the worker's operator finds the reason in its log",
+		Msg: "the sandbox does not start: see the worker's log",
 	}
 }

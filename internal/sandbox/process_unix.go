@@ -7,18 +7,18 @@ import (
 	"syscall"
 )
 
-// detach puts a child into a process group of its own, so that what a terminal
-// sends to ours does not reach it.
+// detach puts a child into its own process group, so that signals of a terminal do not
+// reach it.
 func detach(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
 
-// kill kills the child and whatever it may have started.
+// kill kills the child and its descendants.
 func kill(cmd *exec.Cmd) {
-	_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // It may be gone.
+	_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // It may have ended.
 	_ = cmd.Process.Kill()
 }
 
-// signalled reports whether a signal ended the child that it did not send
-// itself by dying of a fault.
+// signalled reports whether the child was ended by a signal from outside, not by a fault of
+// its own.
 func signalled(cmd *exec.Cmd) bool {
 	status, ok := cmd.ProcessState.Sys().(syscall.WaitStatus)
 	return ok && status.Signaled() && (status.Signal() == syscall.SIGKILL || status.Signal() == syscall.SIGTERM)

@@ -12,8 +12,8 @@ import (
 	"unsafe"
 )
 
-// processorTime returns the processor time that a process has used, all its
-// threads included. It fails for one that is gone.
+// processorTime returns the processor time of a process, including all its threads. It
+// fails if the process has ended.
 func processorTime(pid int) (time.Duration, bool) {
 	// CPUCLOCK_SCHED of the kernel. The clock of a process has its number,
 	// inverted, above three bits.
@@ -25,9 +25,9 @@ func processorTime(pid int) (time.Duration, bool) {
 	return time.Duration(at.Nano()), errno == 0
 }
 
-// mappedData returns how much a process has mapped for data, in bytes: what the
-// kernel counts for RLIMIT_DATA, see proc_pid_statm(5). It fails for a process
-// that is gone, and where the system shows this process no others.
+// mappedData returns the mapped data of a process, in bytes, as the kernel counts it for
+// RLIMIT_DATA, see proc_pid_statm(5). It fails for a process that has ended, and where the
+// system hides other processes.
 func mappedData(pid int) (int64, bool) {
 	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", pid))
 	if err != nil {
@@ -42,21 +42,20 @@ func mappedData(pid int) (int64, bool) {
 	return pages * int64(os.Getpagesize()), err == nil
 }
 
-// demotion is how much higher the nice value of a child with a lower priority is:
-// beside one of the usual, it has about a tenth of a processor.
+// demotion is added to the nice value of a child with a lower priority: it then gets about a
+// tenth of a processor beside a normal one.
 const demotion = 10
 
-// ownNice is the nice value of this process, which its children begin with.
+// ownNice is the nice value of this process, which its children inherit.
 var ownNice = sync.OnceValue(func() int {
 	raw, err := syscall.Getpriority(syscall.PRIO_PROCESS, 0)
 	if err != nil {
 		return 0
 	}
-	return 20 - raw // As the system call has it.
+	return 20 - raw // The system call returns 20 - nice.
 })
 
-// setPriority gives the child a lower priority or the usual one. It is that of
-// its process group, which the child leads: so all its threads have it.
+// setPriority sets the priority of the child's process group, and so of all its threads.
 func setPriority(cmd *exec.Cmd, low bool) error {
 	nice := ownNice()
 	if low {

@@ -5,8 +5,7 @@ import (
 	"time"
 )
 
-// reapLater ends children, later, that nothing uses, and drops accounts of
-// tenants that are gone.
+// reapLater schedules the end of idle children, and drops accounts without state.
 func (l *lane) reapLater() {
 	if l.reaper != nil || l.closed {
 		return

@@ -7,15 +7,15 @@ import (
 	"unicode/utf8"
 )
 
-// checkText refuses JSON with text that could not be kept as it is: bytes that
-// are not UTF-8, NUL characters, and halves of surrogate pairs. Nothing replaces
-// them: two names that differ by one only would become the same.
+// checkText refuses JSON with text that cannot be stored unchanged: invalid UTF-8, NUL
+// characters, and unpaired surrogates. They are not replaced, since two different names
+// could become equal.
 func checkText(raw []byte) error {
 	if !utf8.Valid(raw) {
 		return &ProgramError{Class: BadOutput, Msg: "the result is not UTF-8"}
 	}
 	for i := 0; i < len(raw); i++ {
-		if raw[i] != '\\' { // In valid JSON, it stands in strings only.
+		if raw[i] != '\\' { // In valid JSON, it is in strings only.
 			continue
 		}
 		unit, ok := codeUnit(raw[i:])
@@ -29,7 +29,7 @@ func checkText(raw []byte) error {
 		default:
 			low, ok := codeUnit(raw[i+6:])
 			if !ok || utf16.DecodeRune(unit, low) == utf8.RuneError {
-				return unkept(i, "half of a surrogate pair")
+				return unkept(i, "an unpaired surrogate")
 			}
 			i += 11
 		}
@@ -42,7 +42,7 @@ func unkept(at int, what string) error {
 	return &ProgramError{Class: BadOutput, Msg: msg}
 }
 
-// codeUnit reads the escape \uXXXX that raw begins with.
+// codeUnit parses the escape \uXXXX at the start of raw.
 func codeUnit(raw []byte) (rune, bool) {
 	if len(raw) < 6 || raw[0] != '\\' || raw[1] != 'u' {
 		return 0, false

@@ -8,17 +8,16 @@ import (
 )
 
 const (
-	// usageHalfLife is how long it takes until half of a tenant's processor
-	// time no longer counts.
+	// usageHalfLife is the half-life of a tenant's processor time.
 	usageHalfLife = 10 * time.Second
-	// heavyUse is the recent processor time of a tenant beyond which its
-	// programs run at a lower priority than others'.
+	// heavyUse is the recent processor time of a tenant above which its programs run
+	// at a lower priority.
 	heavyUse = time.Second
-	// lowestUse is what is not worth remembering.
+	// lowestUse is the processor time below which an account is dropped.
 	lowestUse = time.Millisecond
 )
 
-// account is what a lane knows of a tenant. The lane's lock guards it.
+// account is a lane's state for a tenant, guarded by the lane's lock.
 type account struct {
 	tenant  tool.TenantID
 	running map[*child]bool // Children at work that have started.
@@ -28,7 +27,7 @@ type account struct {
 	at      time.Time
 }
 
-// settled returns what the runs that ended used, as of now.
+// settled returns the decayed processor time of ended runs.
 func (a *account) settled(now time.Time) time.Duration {
 	if a.used == 0 {
 		return 0
@@ -36,8 +35,7 @@ func (a *account) settled(now time.Time) time.Duration {
 	return time.Duration(float64(a.used) * math.Exp2(-float64(now.Sub(a.at))/float64(usageHalfLife)))
 }
 
-// usage returns the tenant's recent processor time, with that of programs which
-// run now.
+// usage returns the tenant's recent processor time, including running programs.
 func (a *account) usage(now time.Time) time.Duration {
 	sum := a.settled(now)
 	for c := range a.running {
@@ -51,7 +49,7 @@ func (a *account) charge(now time.Time, used time.Duration) {
 	a.used, a.at = a.settled(now)+used, now
 }
 
-// forgettable reports whether nothing of the account matters any more.
+// forgettable reports whether the account has no state worth keeping.
 func (a *account) forgettable(now time.Time) bool {
 	return a.places == 0 && len(a.waiting) == 0 && a.settled(now) < lowestUse
 }

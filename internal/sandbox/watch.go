@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// watch lowers the priority of a child at work when its tenant's usage is high.
-// The returned function ends the watch.
+// watch lowers the priority of a running child when its tenant's usage is high. The returned
+// function ends the watch.
 func (l *lane) watch(c *child) (stop func()) {
 	if l.isHeavy(c) {
 		c.demote()
@@ -14,7 +14,7 @@ func (l *lane) watch(c *child) (stop func()) {
 	}
 	done := make(chan struct{})
 	var timer *time.Timer
-	var mu sync.Mutex // Orders the timer's steps and the end.
+	var mu sync.Mutex // Serializes the timer and stop.
 	step := func() {
 		mu.Lock()
 		defer mu.Unlock()
@@ -40,12 +40,12 @@ func (l *lane) watch(c *child) (stop func()) {
 	}
 }
 
-// isHeavy reports whether a child at work is to run at a lower priority.
+// isHeavy reports whether a running child must run at a lower priority.
 func (l *lane) isHeavy(c *child) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.low || l.account(c.tenant).usage(time.Now()) >= heavyUse
 }
 
-// watchInterval is how often the usage of a program at work is looked at.
+// watchInterval is the interval at which a running program's usage is checked.
 const watchInterval = 50 * time.Millisecond

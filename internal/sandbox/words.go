@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// words is a writer that keeps the beginning of what is written to it: a
-// process that crashes prints the cause first.
+// words is a writer that keeps the first bytes written to it: a crashing process prints the
+// cause first.
 type words struct {
 	mu  sync.Mutex
 	buf bytes.Buffer

@@ -8,7 +8,7 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// EnvPrefix begins the name of every environment variable that holds a secret.
+// EnvPrefix is the prefix of environment variables with secrets.
 const EnvPrefix = "TOOLCRIB_SECRET_"
 
 const (
@@ -16,11 +16,10 @@ const (
 	hostsSuffix     = "_HOSTS"
 )
 
-// Env opens secrets from the environment. The secret "orders-api" of tenant
-// 0198… is TOOLCRIB_SECRET_0198…__ORDERS_API, or, for all tenants,
-// TOOLCRIB_SECRET_ORDERS_API; names are in upper case with underscores for
-// dots and dashes. The hosts it may be sent to stand, separated by commas, in
-// the variable of the same name with _HOSTS at its end.
+// Env opens secrets from environment variables. The secret "orders-api" of tenant 0198… is
+// TOOLCRIB_SECRET_0198…__ORDERS_API, or, for all tenants, TOOLCRIB_SECRET_ORDERS_API; names
+// are in upper case with underscores for dots and dashes. The variable with the suffix
+// _HOSTS lists the hosts it may be sent to, separated by commas.
 type Env struct {
 	// Lookup finds a variable. Defaults to [os.LookupEnv].
 	Lookup func(name string) (string, bool)
@@ -32,8 +31,8 @@ func (e Env) Resolve(_ context.Context, tenant tool.TenantID, ref string) (Value
 		return Value{}, err
 	}
 	name := envName(ref)
-	// A reference that spells another tenant's variable, or a list of hosts,
-	// is no secret of this tenant.
+	// A reference to another tenant's variable, or to a list of hosts, is not a secret
+	// of this tenant.
 	if strings.Contains(name, tenantSeparator) || strings.HasSuffix(name, hostsSuffix) {
 		return Value{}, notFound(ref)
 	}

@@ -13,18 +13,17 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// Shared is the folder of the secrets that all tenants may name.
+// Shared is the folder of the secrets of all tenants.
 const Shared = "_shared"
 
-// maxFileBytes bounds a secret's file; more is no secret.
+// maxFileBytes bounds a secret's file.
 const maxFileBytes = 64 << 10
 
-// Files opens secrets from a directory, as orchestrators mount them: the
-// secret "orders-api" of a tenant is the file <tenant>/orders-api, or
-// _shared/orders-api for all tenants, less its last line break. The hosts it
-// may be sent to stand in orders-api.hosts, one a line or separated by
-// commas. Files are read at each call, so that a rotated secret is used at
-// once. Neither names nor symbolic links lead out of the directory.
+// Files opens secrets from a directory, as mounted by orchestrators: the secret "orders-api"
+// of a tenant is the file <tenant>/orders-api, or _shared/orders-api for all tenants, without
+// its last line break. The file orders-api.hosts lists the hosts it may be sent to, one a
+// line or separated by commas. Files are read at each call, so that a rotated secret is used
+// at once. Names and symbolic links cannot leave the directory.
 type Files struct {
 	root *os.Root
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// Selector finds a credential in a tenant's settings by what it is for, where
-// no tool names it (reference number S3-56).
+// Selector finds a tenant's credential by its purpose, where no tool refers to it (reference
+// number S3-56).
 type Selector struct {
 	Category string // Such as "custom".
 	Provider string // Such as "serper".
@@ -26,16 +26,15 @@ func (s Selector) String() string {
 	return s.Category + "/" + s.Provider + "/" + s.Variant
 }
 
-// Finder opens credentials by what they are for. Implementations are safe for
-// concurrent use, and fail as a [Resolver] does.
+// Finder opens credentials by their purpose. Implementations are safe for concurrent use, and
+// fail like a [Resolver].
 type Finder interface {
 	Find(ctx context.Context, tenant tool.TenantID, s Selector) (Value, error)
 }
 
-// OpenFirst opens the first credential that f finds for one of selectors, and
-// adds it to the context's [Redactor]. It fails with NotFound where the tenant
-// has none of them; any other failure ends the search: when the store fails, no
-// lesser credential may be used in its place.
+// OpenFirst opens the first credential that f finds for one of selectors, and adds it to the
+// context's [Redactor]. It fails with NotFound where the tenant has none of them; any other
+// error ends the search: when the store fails, no later selector is tried.
 func OpenFirst(ctx context.Context, f Finder, tenant tool.TenantID, selectors ...Selector) (Value, Selector, error) {
 	if f != nil {
 		for _, s := range selectors {
@@ -85,9 +84,8 @@ func (v Value) members() map[string]string {
 	return texts
 }
 
-// secrets returns all parts of v that must not appear in output: its text and,
-// where that is a JSON object, its members, except for those whose name shows
-// that they are not secret.
+// secrets returns all parts of v to redact: its text and, where that is a JSON object, its
+// members, except for those whose name shows that they are not secret.
 func (v Value) secrets() []Value {
 	all := []Value{v}
 	for name, text := range v.members() {
@@ -98,8 +96,8 @@ func (v Value) secrets() []Value {
 	return all
 }
 
-// plainMember reports whether a member of a credential may be shown: where it
-// goes and whose it is.
+// plainMember reports whether a member of a credential is not secret: its destination or
+// owner.
 func plainMember(name string) bool {
 	switch name {
 	case "endpoint", "url", "token_url", "username", "user", "client_id", "scope", "scopes", "audience", "type", "region":

@@ -10,30 +10,29 @@ import (
 	"github.com/toolcrib/toolcrib/internal/encoded"
 )
 
-// MinRedactable is the length in bytes below which a secret is left in place:
-// removing every "a" would hide more than the secret.
+// MinRedactable is the minimum length of a redacted secret in bytes: redacting every "a"
+// would hide more than the secret.
 const MinRedactable = 4
 
-// Redactor removes known secrets from text and JSON, in whatever encoding they
-// appear there: see package encoded. The zero Redactor knows none. It is safe
-// for concurrent use.
+// Redactor removes known secrets from text and JSON, in any encoding: see package encoded. The
+// zero Redactor knows none. It is safe for concurrent use.
 //
-// Text is to be cleaned before it is cut: what is left of a secret at a cut is
-// no secret that is known. What others have cut goes through [Redactor.TrimPartial].
+// Redact text before it is cut: the rest of a cut secret is not recognised. For text that was
+// cut already, use [Redactor.TrimPartial].
 type Redactor struct {
 	mu    sync.RWMutex
 	texts []string
 	known *encoded.Set
 }
 
-// NewRedactor returns a redactor that knows values.
+// NewRedactor returns a redactor of values.
 func NewRedactor(values ...Value) *Redactor {
 	r := &Redactor{}
 	r.Add(values...)
 	return r
 }
 
-// Add makes r know more values, and the members of those that are JSON objects.
+// Add adds values, and the members of those that are JSON objects.
 func (r *Redactor) Add(values ...Value) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -47,15 +46,15 @@ func (r *Redactor) Add(values ...Value) {
 	r.known = encoded.NewSet(MinRedactable, r.texts...)
 }
 
-// set returns what r knows; nil for nothing.
+// set returns the known secrets; nil for none.
 func (r *Redactor) set() *encoded.Set {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
 	return r.known
 }
 
-// maxPasses bounds how often a text is searched: a replacement can leave two
-// halves of another secret side by side.
+// maxPasses bounds the passes over a text: a replacement can join two halves of another
+// secret.
 const maxPasses = 4
 
 // Text returns s without known secrets.
@@ -85,17 +84,17 @@ func (r *Redactor) Text(s string) string {
 	return s
 }
 
-// Holds reports whether raw, which may be binary, has a known secret in it.
-// What is compressed or encrypted is not looked into.
+// Holds reports whether raw, which may be binary, contains a known secret. Compressed or
+// encrypted data is not searched.
 func (r *Redactor) Holds(raw []byte) bool { return len(r.set().Find(raw)) > 0 }
 
-// TrimPartial returns s without the beginning of a known secret at its end,
-// for text that was cut before it was cleaned.
+// TrimPartial returns s without the beginning of a known secret at its end, for text that was
+// cut before it was redacted.
 func (r *Redactor) TrimPartial(s string) string { return s[:r.set().Open([]byte(s))] }
 
-// JSON returns raw without known secrets. Valid JSON stays valid, with its key
-// order and number spellings: strings are judged by their decoded value, and a
-// number that spells a secret becomes the string [Redacted].
+// JSON returns raw without known secrets. Valid JSON stays valid, with its key order and
+// number spellings: strings are compared decoded, and a number that equals a secret becomes
+// the string [Redacted].
 func (r *Redactor) JSON(raw json.RawMessage) json.RawMessage {
 	// JSON escapes are among the encodings that are searched for.
 	if known := r.set(); known == nil || len(known.Find(raw)) == 0 {
@@ -106,13 +105,13 @@ func (r *Redactor) JSON(raw json.RawMessage) json.RawMessage {
 
 type redactorKey struct{}
 
-// WithRedactor returns a context whose opened secrets r gets to know.
+// WithRedactor returns a context whose opened secrets are added to r.
 func WithRedactor(ctx context.Context, r *Redactor) context.Context {
 	return context.WithValue(ctx, redactorKey{}, r)
 }
 
-// RedactorFrom returns the context's redactor, for redacting a text before it
-// is cut; an empty one when the context has none.
+// RedactorFrom returns the context's redactor, for redacting a text before it is cut; an empty
+// one when there is none.
 func RedactorFrom(ctx context.Context) *Redactor {
 	if r, ok := ctx.Value(redactorKey{}).(*Redactor); ok {
 		return r

@@ -9,17 +9,15 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// Resolver opens the secrets that tools name. Implementations are safe for
-// concurrent use.
+// Resolver opens secrets by reference. Implementations are safe for concurrent use.
 //
-// Resolve fails with a [*tool.Error]: NotFound when the tenant has no such
-// secret, which says nothing of other tenants; Invalid when ref is no name of
-// a secret; Unavailable when the place they are kept in does not answer.
+// Resolve fails with a [*tool.Error]: NotFound when the tenant has no such secret, whether or
+// not others have; Invalid when ref is malformed; Unavailable when the store does not answer.
 type Resolver interface {
 	Resolve(ctx context.Context, tenant tool.TenantID, ref string) (Value, error)
 }
 
-// ResolverFunc lets a function be a [Resolver].
+// ResolverFunc is a function as a [Resolver].
 type ResolverFunc func(ctx context.Context, tenant tool.TenantID, ref string) (Value, error)
 
 // Resolve calls f.
@@ -27,9 +25,9 @@ func (f ResolverFunc) Resolve(ctx context.Context, tenant tool.TenantID, ref str
 	return f(ctx, tenant, ref)
 }
 
-// First returns a resolver that asks each of resolvers in turn and stops at
-// the first that knows the secret, or that fails for another reason than
-// NotFound: a broken source must not let a lesser one answer in its place.
+// First returns a resolver that tries each of resolvers in turn and stops at the first secret,
+// or at the first error other than NotFound: a failed source must not be replaced by a later
+// one.
 func First(resolvers ...Resolver) Resolver {
 	return ResolverFunc(func(ctx context.Context, tenant tool.TenantID, ref string) (Value, error) {
 		for _, r := range resolvers {
@@ -42,9 +40,8 @@ func First(resolvers ...Resolver) Resolver {
 	})
 }
 
-// Open resolves a secret and adds it to the context's [Redactor], so that it is
-// removed from the call's answer. A secret that is not found is Denied: the
-// call lacks an authority.
+// Open resolves a secret and adds it to the context's [Redactor], so that it is removed from
+// the call's result. A secret that is not found is Denied: the call lacks an authority.
 func Open(ctx context.Context, r Resolver, tenant tool.TenantID, ref string) (Value, error) {
 	if r == nil {
 		return Value{}, &tool.Error{
@@ -63,9 +60,9 @@ func Open(ctx context.Context, r Resolver, tenant tool.TenantID, ref string) (Va
 	return v, nil
 }
 
-// unavailable says how to mend that a tenant has no such secret.
+// unavailable returns the message and remedy for a missing secret.
 func unavailable(ref string) string {
-	return fmt.Sprintf("credential %q is not available: make it with toolcrib credential set %s --host HOST", ref, ref)
+	return fmt.Sprintf("credential %q is not available: create it with toolcrib credential set %s --host HOST", ref, ref)
 }
 
 var refPattern = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$`)

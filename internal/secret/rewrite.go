@@ -5,9 +5,8 @@ import (
 	"encoding/json"
 )
 
-// rewrite passes every string and number of raw through change, and leaves
-// everything else byte for byte. Text that is no JSON is passed through as a
-// whole.
+// rewrite applies change to every string and number of raw; everything else is unchanged byte
+// for byte. Malformed JSON is passed to change as a whole.
 func rewrite(raw json.RawMessage, change func(string) string) json.RawMessage {
 	if !json.Valid(raw) {
 		return json.RawMessage(change(string(raw)))
@@ -46,7 +45,7 @@ func stringEnd(raw []byte, i int) int {
 func rewriteString(literal []byte, change func(string) string) []byte {
 	var s string
 	if json.Unmarshal(literal, &s) != nil {
-		return literal // Can't be: raw is valid.
+		return literal // Unreachable: raw is valid.
 	}
 	changed := change(s)
 	if changed == s {

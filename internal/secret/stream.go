@@ -2,26 +2,26 @@ package secret
 
 import "strings"
 
-// streamContext is how much of what was returned a [Stream] looks back at: an
-// encoding that began there may go on.
+// streamContext is how many returned bytes a [Stream] keeps as context: an encoding that began
+// there may continue.
 const streamContext = 256
 
-// Stream removes known secrets from a text that comes in pieces, those included
-// that are cut between pieces. It keeps back what may be the beginning of one
-// until more is known. It is not safe for concurrent use.
+// Stream removes known secrets from a text that arrives in pieces, including those cut between
+// pieces. It holds back a possible beginning of a secret until the next piece. It is not safe
+// for concurrent use.
 type Stream struct {
 	redactor *Redactor
-	context  string // The end of what was returned, as it came.
-	back     string // What is kept back.
+	context  string // The end of the returned text, before redaction.
+	back     string // The text held back.
 }
 
-// NewStream returns a stream that removes what r knows, at each time.
+// NewStream returns a stream that removes the secrets that r knows at the time.
 func NewStream(r *Redactor) *Stream { return &Stream{redactor: r} }
 
-// Next takes the next piece, and returns what may be shown by now.
+// Next takes the next piece, and returns the text that is safe to show.
 func (s *Stream) Next(piece string) string { return s.take(piece, false) }
 
-// Rest returns what was kept back. The stream starts anew after it.
+// Rest returns the text held back, and resets the stream.
 func (s *Stream) Rest() string {
 	rest := s.take("", true)
 	s.context = ""

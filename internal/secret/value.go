@@ -11,23 +11,21 @@ import (
 	"github.com/toolcrib/toolcrib/internal/hostname"
 )
 
-// Value is an opened secret with the hosts it may be sent to. The zero Value
-// is empty and may go nowhere.
+// Value is an opened secret with the hosts it may be sent to. The zero Value is empty and may
+// be sent nowhere.
 //
-// Every formatting verb and encoder shows [Redacted]. The text sits behind a
-// function, so that printers that walk unexported fields by reflection find
-// nothing either, and so that Values can't be compared with ==: see
-// [Value.Equal].
+// Every formatting verb and encoder prints [Redacted]. The text is inside a function, so that
+// printers that read unexported fields by reflection find nothing either, and so that Values
+// cannot be compared with ==: see [Value.Equal].
 type Value struct {
 	reveal func() string
 	hosts  []string
 }
 
-// NewValue returns a secret that may be sent to the given hosts. A host is a
-// name or address in lower or upper case, optionally with ":port", or
-// "*.example.com" for all names below example.com. International names are
-// written in their xn-- form: package egress calls no others. Without hosts, the secret
-// may go nowhere.
+// NewValue returns a secret that may be sent to the given hosts. A host is a name or address
+// in lower or upper case, optionally with ":port", or "*.example.com" for all names below
+// example.com. International names are in their xn-- form: package egress accepts no others.
+// Without hosts, the secret may be sent nowhere.
 func NewValue(text string, hosts ...string) Value {
 	folded := make([]string, 0, len(hosts))
 	for _, h := range hosts {
@@ -38,7 +36,7 @@ func NewValue(text string, hosts ...string) Value {
 	return Value{reveal: func() string { return text }, hosts: folded}
 }
 
-// HostForm is [hostname.Form]: the one form that hosts are compared in.
+// HostForm is [hostname.Form]: the normal form for comparing hosts.
 func HostForm(host string) string { return hostname.Form(host) }
 
 // Reveal returns the secret itself. Only code that sends it may call it.
@@ -49,11 +47,11 @@ func (v Value) Reveal() string {
 	return v.reveal()
 }
 
-// Hosts returns where the secret may be sent, as given to [NewValue].
+// Hosts returns the hosts given to [NewValue].
 func (v Value) Hosts() []string { return slices.Clone(v.hosts) }
 
-// MaySendTo reports whether the secret may be sent to a host, given as
-// [HostForm] has it and without brackets, at a port.
+// MaySendTo reports whether the secret may be sent to a host, in the form of [HostForm] and
+// without brackets, at a port.
 func (v Value) MaySendTo(host, port string) bool {
 	for _, h := range v.hosts {
 		name, onlyPort := splitPort(h)
@@ -67,7 +65,7 @@ func (v Value) MaySendTo(host, port string) bool {
 	return false
 }
 
-// splitPort takes "host:port", "[v6]:port", "v6" and "host" apart.
+// splitPort splits "host:port", "[v6]:port", "v6" and "host".
 func splitPort(h string) (host, port string) {
 	if rest, ok := strings.CutPrefix(h, "["); ok {
 		host, port, _ = strings.Cut(rest, "]")
@@ -80,7 +78,7 @@ func splitPort(h string) (host, port string) {
 	return h, ""
 }
 
-// IsZero reports whether v holds nothing.
+// IsZero reports whether v is empty.
 func (v Value) IsZero() bool { return v.Reveal() == "" }
 
 // Equal compares two secrets in time that depends on their lengths only.

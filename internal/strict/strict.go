@@ -1,6 +1,5 @@
-// Package strict reads JSON into structs without leniency: one value, no members
-// that the struct does not have, and each fault with the JSON Pointer of its
-// place. Configurations of tools are read by it.
+// Package strict decodes JSON into structs strictly: one value, no unknown members, and each
+// fault with its JSON Pointer. It is used for configurations of tools.
 package strict
 
 import (
@@ -21,12 +20,12 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// maxDepth bounds how deep values are nested.
+// maxDepth bounds the nesting of values.
 const maxDepth = 100
 
-// Decode reads raw into the struct that into points to. It fails with
-// [tool.Invalid], whose Op is op and whose Path is the JSON Pointer of the fault,
-// and with [io.EOF] for a text that is empty or white space.
+// Decode decodes raw into the struct that into points to. It fails with [tool.Invalid], whose
+// Op is op and whose Path is the JSON Pointer of the fault, and with [io.EOF] for a text that
+// is empty or white space.
 func Decode(op string, raw []byte, into any) error {
 	if len(bytes.TrimSpace(raw)) == 0 {
 		return io.EOF
@@ -61,8 +60,7 @@ var (
 	textOwn = reflect.TypeFor[encoding.TextUnmarshaler]()
 )
 
-// check finds the first member that no struct has, or value that its type does
-// not take.
+// check finds the first unknown member, or value of the wrong type.
 func (d decoder) check(path string, raw json.RawMessage, t reflect.Type, depth int) error {
 	if depth > maxDepth {
 		return d.refuse(path, fmt.Sprintf("nested more than %d deep", maxDepth), nil)
@@ -126,7 +124,7 @@ func (d decoder) checkMembers(
 	return nil
 }
 
-// unmarshaled returns what is wrong with a value that is not looked into.
+// unmarshaled returns the fault of a value that is decoded as a whole.
 func (d decoder) unmarshaled(path string, raw json.RawMessage, t reflect.Type) error {
 	if err := json.Unmarshal(raw, reflect.New(t).Interface()); err != nil {
 		return d.fault(path, err)
@@ -144,7 +142,7 @@ func (d decoder) fault(path string, err error) error {
 	return d.refuse(path, strings.TrimPrefix(err.Error(), "json: "), err)
 }
 
-// Expected says what a value has to be that is of the wrong type.
+// Expected returns the message for a value of the wrong type.
 func Expected(e *json.UnmarshalTypeError) string {
 	msg := "expected " + wanted(e.Type) + ", got " + got(e.Value)
 	if e.Type.Kind() == reflect.String && (e.Value == "bool" || strings.HasPrefix(e.Value, "number")) {
@@ -153,7 +151,7 @@ func Expected(e *json.UnmarshalTypeError) string {
 	return msg
 }
 
-// Unknown says that there is no field of a name, and which was probably meant.
+// Unknown returns the message for an unknown field, with a suggestion.
 func Unknown(name string, known []string) string {
 	if meant := nearest.Name(name, known); meant != "" {
 		return fmt.Sprintf("unknown field %.60q: did you mean %s?", name, meant)
@@ -164,7 +162,7 @@ func Unknown(name string, known []string) string {
 	return fmt.Sprintf("unknown field %.60q: expected one of %s", name, strings.Join(known, ", "))
 }
 
-// wanted names the JSON that a Go type is read from.
+// wanted returns the JSON type of a Go type.
 func wanted(t reflect.Type) string {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
@@ -185,7 +183,7 @@ func wanted(t reflect.Type) string {
 	}
 }
 
-// got names the JSON that stands there, as encoding/json calls it.
+// got returns the name of a JSON value, from encoding/json's.
 func got(value string) string {
 	switch {
 	case value == "bool":
@@ -201,8 +199,8 @@ func got(value string) string {
 	}
 }
 
-// fieldsOf lists the JSON names of a struct with their types, those of embedded
-// structs included; none of what is no struct.
+// fieldsOf lists the JSON names of a struct with their types, including those of embedded
+// structs; none for other types.
 func fieldsOf(t reflect.Type) map[string]reflect.Type {
 	fields := make(map[string]reflect.Type)
 	if t.Kind() == reflect.Pointer {

@@ -11,14 +11,14 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// How an attempt ended that got an answer; any other ended with its kind.
+// Outcomes of attempts with a result; failed ones have their kind.
 const (
 	answered = "answered"
 	saidNo   = "said_no"
 )
 
-// Middleware records each attempt at a call. It belongs outside all other
-// middleware, to see the outcome that they produce.
+// Middleware records each attempt at a call. It must be the outermost middleware, to record
+// the final outcome.
 func (t *Telemetry) Middleware() tool.Middleware {
 	return func(next tool.Executor) tool.Executor {
 		return tool.ExecutorFunc(func(ctx context.Context, call *tool.Call) (*tool.Result, error) {
@@ -69,8 +69,8 @@ func callAttributes(call *tool.Call, impl string) []attribute.KeyValue {
 	}
 }
 
-// logAttempt writes a line for an attempt, with the attributes that every line
-// about a call has, and no value of it.
+// logAttempt logs an attempt, with the attributes of every line about a call, and no argument
+// or result.
 func (t *Telemetry) logAttempt(
 	ctx context.Context, call *tool.Call, outcome string, kind tool.Kind, took time.Duration,
 ) {

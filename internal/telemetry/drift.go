@@ -8,8 +8,7 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// drifted records a call that was refused because it would have done more than
-// its tool declares.
+// drifted records a call that was refused because it exceeds its tool's declared egress class.
 func (t *Telemetry) drifted(ctx context.Context, call *tool.Call, impl string, err error) {
 	drift, ok := errors.AsType[*tool.DriftError](err)
 	if !ok {
@@ -19,7 +18,7 @@ func (t *Telemetry) drifted(ctx context.Context, call *tool.Call, impl string, e
 	if t.log == nil {
 		return
 	}
-	t.log.LogAttrs(ctx, slog.LevelWarn, "tool drifted from its egress class", append(callAttrs(call),
+	t.log.LogAttrs(ctx, slog.LevelWarn, "call exceeds the tool's egress class", append(callAttrs(call),
 		slog.String("kind", string(tool.KindOf(err))), slog.String("declared", string(drift.Declared)),
 		slog.String("attempted", drift.Attempted))...)
 }

@@ -9,9 +9,8 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// Transport traces the requests that leave through next, and gives each the
-// traceparent of its span. The span names neither host nor path: both may come
-// from arguments.
+// Transport traces the requests sent through next, and adds the traceparent of the span to
+// each. The span names neither host nor path, which may contain arguments.
 func (t *Telemetry) Transport(next http.RoundTripper) http.RoundTripper {
 	return transport{next}
 }

@@ -8,14 +8,14 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// Moves that another attempt may have made first.
+// Moves that another attempt may make first.
 const (
 	markSent   = "mark_sent"
 	markUnsent = "mark_unsent"
 	settle     = "settle"
 )
 
-// Ledger counts the moves of a ledger, and the calls that it settles.
+// Ledger counts the moves and settlements of a ledger.
 func (t *Telemetry) Ledger(l ledger.Ledger) ledger.Ledger {
 	if t.metrics.off {
 		return l
@@ -83,14 +83,14 @@ func (l *observedLedger) moved(ctx context.Context, phase tool.Phase) {
 	l.m.add(ctx, l.m.transitions, 1, labels{{phaseLabel, string(phase)}})
 }
 
-// ended counts a call that ended.
+// ended counts an ended call.
 func (m *metrics) ended(ctx context.Context, impl tool.Implementation, status tool.InvocationStatus, kind tool.Kind) {
 	m.add(ctx, m.calls, 1, labels{
 		{implementationLabel, m.implementationOf(impl)}, {statusLabel, string(status)}, {kindLabel, kindOf(kind)},
 	})
 }
 
-// Runs counts the calls that a turn refuses, which no ledger settles.
+// Runs counts the calls that a turn refuses, which are never settled.
 func (t *Telemetry) Runs(r agent.Runs) agent.Runs {
 	if t.metrics.off {
 		return r

@@ -13,7 +13,7 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// none is the label of what there is not: no kind of failure, no type.
+// none is the label for no kind of failure or no type.
 const none = "none"
 
 // Bounds of the histograms, in seconds.
@@ -25,7 +25,7 @@ var (
 // metrics are the instruments.
 type metrics struct {
 	off   bool
-	types []tool.Implementation // Those that have a label of their own.
+	types []tool.Implementation // Those with their own label.
 
 	calls       metric.Int64Counter
 	attempts    metric.Int64Counter
@@ -43,7 +43,7 @@ type metrics struct {
 	waits       metric.Float64Histogram
 	programs    metric.Float64Histogram
 
-	// options keeps sets of labels, of which there are few, ready.
+	// options caches the sets of labels, of which there are few.
 	options sync.Map // labels -> metric.MeasurementOption
 }
 
@@ -60,31 +60,30 @@ func newMetrics(m metric.Meter) (*metrics, error) {
 		*into, errs = h, append(errs, err)
 	}
 	counter(&out.calls, "toolcrib.calls", "Calls that ended, each once.")
-	counter(&out.attempts, "toolcrib.call.attempts", "Attempts of calls, by how each ended.")
-	histogram(&out.duration, "toolcrib.call.duration", "How long an attempt at a call's tool took.", callBounds)
+	counter(&out.attempts, "toolcrib.call.attempts", "Attempts of calls, by outcome.")
+	histogram(&out.duration, "toolcrib.call.duration", "Duration of attempts of calls.", callBounds)
 	counter(&out.transitions, "toolcrib.ledger.transitions", "Moves of effects into a phase of the ledger.")
-	counter(&out.lost, "toolcrib.ledger.lost", "Moves that came too late: another attempt was faster.")
-	histogram(&out.turns, "toolcrib.model.turn.duration", "How long a model took to answer.", modelBounds)
+	counter(&out.lost, "toolcrib.ledger.lost", "Moves that lost to another attempt.")
+	histogram(&out.turns, "toolcrib.model.turn.duration", "Duration of model turns.", modelBounds)
 	counter(&out.tokens, "toolcrib.model.tokens", "Tokens that model turns consumed.")
 	counter(&out.refusals, "toolcrib.egress.refusals", "Requests that the egress guard refused.")
 	counter(
-		&out.drifts, "toolcrib.egress.drifts", "Calls refused because they would have done more than their tool declares.",
+		&out.drifts, "toolcrib.egress.drifts", "Calls refused because they exceed their tool's declared egress class.",
 	)
 	counter(&out.starts, "toolcrib.sandbox.starts", "Children of the sandbox that were started.")
-	counter(&out.ends, "toolcrib.sandbox.ends", "Children of the sandbox that ended, by what ended them.")
-	histogram(&out.waits, "toolcrib.sandbox.queue.wait", "How long a program waited for a child.", callBounds)
-	histogram(&out.programs, "toolcrib.sandbox.run.duration", "How long a program ran, by how it ended.", callBounds)
+	counter(&out.ends, "toolcrib.sandbox.ends", "Children of the sandbox that ended, by reason.")
+	histogram(&out.waits, "toolcrib.sandbox.queue.wait", "Time that programs waited for a child.", callBounds)
+	histogram(&out.programs, "toolcrib.sandbox.run.duration", "Duration of programs, by outcome.", callBounds)
 	var err error
 	out.children, err = m.Int64UpDownCounter("toolcrib.sandbox.children",
-		metric.WithDescription("Children of the sandbox there are now."))
+		metric.WithDescription("Current children of the sandbox."))
 	errs = append(errs, err)
 	out.running, err = m.Int64UpDownCounter("toolcrib.calls.running",
-		metric.WithDescription("Attempts at work in this process now."))
+		metric.WithDescription("Attempts that are running in this process."))
 	return out, errors.Join(append(errs, err)...)
 }
 
-// begin shows what may never happen from the start, so that its first time is
-// an increase.
+// begin initializes rare counters to zero, so that the first event is an increase.
 func (m *metrics) begin(types []tool.Implementation) {
 	ctx := context.Background()
 	for _, move := range []string{markSent, markUnsent, settle} {
@@ -103,7 +102,7 @@ type labels [3]struct {
 	value string
 }
 
-// with returns the option that gives a measurement these labels.
+// with returns the option for a set of labels.
 func (m *metrics) with(l labels) metric.MeasurementOption {
 	if o, ok := m.options.Load(l); ok {
 		return o.(metric.MeasurementOption) //nolint:forcetypeassert,errcheck // Nothing else is stored.
@@ -130,8 +129,8 @@ func (m *metrics) observe(ctx context.Context, h metric.Float64Histogram, d time
 	}
 }
 
-// implementationOf returns the label of an implementation type; a stored
-// definition may hold anything.
+// implementationOf returns the label of an implementation type; a stored definition may have
+// any value.
 func (m *metrics) implementationOf(i tool.Implementation) string {
 	switch {
 	case i == "":

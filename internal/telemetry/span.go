@@ -12,11 +12,10 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// TraceparentHeader is the header, in HTTP and elsewhere, that continues a trace.
+// TraceparentHeader is the header that continues a trace, in HTTP and elsewhere.
 const TraceparentHeader = "traceparent"
 
-// startSpan starts a span below the context's, with its provider. Where that
-// one is not recorded, or there is none, there is nothing to start.
+// startSpan starts a span below the context's span, with its provider, if that is recording.
 func startSpan(
 	ctx context.Context, name string, kind trace.SpanKind, attrs func() []attribute.KeyValue,
 ) (context.Context, trace.Span) {
@@ -28,18 +27,18 @@ func startSpan(
 		trace.WithAttributes(attrs()...))
 }
 
-// notRecorded stands for the span that was not started, so that ending it does
-// not end its parent.
+// notRecorded is returned where no span was started, so that ending it does not end the
+// parent.
 var notRecorded = trace.SpanFromContext(context.Background())
 
-// Failed marks a span as failed with a kind. Nothing else is said of the error:
-// its text may quote what spans must not hold.
+// Failed marks a span as failed with a kind. The text of the error is left out: it may quote
+// arguments or secrets.
 func Failed(span trace.Span, kind tool.Kind) {
 	span.SetAttributes(KindKey.String(string(kind)))
 	span.SetStatus(codes.Error, string(kind))
 }
 
-// Traceparent returns the W3C traceparent of a span, and nothing for none.
+// Traceparent returns the W3C traceparent of a span; empty for none.
 func Traceparent(sc trace.SpanContext) string {
 	if !sc.IsValid() {
 		return ""
@@ -48,9 +47,8 @@ func Traceparent(sc trace.SpanContext) string {
 		(sc.TraceFlags() & trace.FlagsSampled).String()
 }
 
-// ParseTraceparent returns the span that a traceparent names, as one of another
-// process. What is malformed names none. Later versions of the format may have
-// more after its four fields.
+// ParseTraceparent returns the span of a traceparent, as a remote one; invalid for a malformed
+// text. Later versions of the format may have more than four fields.
 func ParseTraceparent(text string) trace.SpanContext {
 	fields := strings.Split(text, "-")
 	if len(fields) < 4 || fields[0] == "00" && len(fields) > 4 || fields[0] == "ff" {

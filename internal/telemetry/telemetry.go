@@ -13,15 +13,14 @@ import (
 // Scope is the instrumentation scope of every span and metric.
 const Scope = "github.com/toolcrib/toolcrib"
 
-// Telemetry wraps what calls go through. It is safe for concurrent use.
+// Telemetry wraps the parts of a call's path. It is safe for concurrent use.
 type Telemetry struct {
 	log     *slog.Logger
 	metrics *metrics
 }
 
-// New returns a telemetry that counts with the given provider's meters, or not
-// at all if it is nil, and logs each attempt to logger. Types are the
-// implementation types of calls, whose counters begin at zero.
+// New returns a telemetry that counts with the given provider's meters, or not at all if it is
+// nil, and logs each attempt to logger. The counters of types start at zero.
 func New(provider metric.MeterProvider, logger *slog.Logger, types []tool.Implementation) (*Telemetry, error) {
 	counts := provider != nil
 	if !counts {

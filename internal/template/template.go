@@ -19,7 +19,7 @@ const (
 	MaxRendered = 256 << 10 // Bytes of a rendered template.
 )
 
-// Template is a checked template. It is safe for concurrent use.
+// Template is a parsed template. It is safe for concurrent use.
 type Template struct {
 	parts []part
 }
@@ -31,8 +31,7 @@ type part struct {
 	offset  int // Of the placeholder in the template.
 }
 
-// Parse reads a template. It fails with [tool.Invalid], and says line and
-// column of the fault.
+// Parse parses a template. It fails with [tool.Invalid], with line and column of the fault.
 func Parse(text string) (*Template, error) {
 	if len(text) > MaxTemplate {
 		return nil, fault(fmt.Sprintf("the template has %d bytes: at most %d", len(text), MaxTemplate))
@@ -69,7 +68,7 @@ func Parse(text string) (*Template, error) {
 	return t, nil
 }
 
-// literal appends text, to the literal before it if there is one.
+// literal appends text to the previous literal, or as a new one.
 func (t *Template) literal(text string) {
 	if n := len(t.parts); n > 0 && t.parts[n-1].place == nil {
 		t.parts[n-1].literal += text
@@ -78,7 +77,7 @@ func (t *Template) literal(text string) {
 	}
 }
 
-// placeOf reads what stands between the braces.
+// placeOf parses the text between the braces.
 func placeOf(name string) (*jsonpointer.Pointer, error) {
 	if strings.HasPrefix(name, "/") {
 		p, err := jsonpointer.Parse(name)
@@ -94,9 +93,9 @@ func placeOf(name string) (*jsonpointer.Pointer, error) {
 	return &p, nil
 }
 
-// Check checks that text is a template for arguments that meet inputSchema: it
-// refuses placeholders for values that such arguments cannot hold. It fails
-// with [tool.Invalid], and reports line and column of the fault.
+// Check checks a template for arguments of inputSchema: it refuses placeholders for values
+// that such arguments cannot have. It fails with [tool.Invalid], with line and column of
+// the fault.
 func Check(text string, inputSchema json.RawMessage) error {
 	t, err := Parse(text)
 	if err != nil {
@@ -115,15 +114,14 @@ func Check(text string, inputSchema json.RawMessage) error {
 	return nil
 }
 
-// Render fills in a call's arguments, a JSON object. It fails with
-// [tool.Invalid] when they are none, or when the text would be larger than
-// [MaxRendered].
+// Render fills in a call's arguments, a JSON object. It fails with [tool.Invalid] when they are
+// not one, or when the text would be larger than [MaxRendered].
 func (t *Template) Render(arguments json.RawMessage) (string, error) {
 	if len(bytes.TrimSpace(arguments)) == 0 {
 		arguments = json.RawMessage("{}")
 	}
 	if !json.Valid(arguments) || bytes.TrimSpace(arguments)[0] != '{' {
-		return "", &tool.Error{Kind: tool.Invalid, Op: "template.Render", Msg: "the arguments are no JSON object"}
+		return "", &tool.Error{Kind: tool.Invalid, Op: "template.Render", Msg: "the arguments are not a JSON object"}
 	}
 	value := jsonpointer.NewValue(arguments)
 	var b strings.Builder
@@ -142,7 +140,7 @@ func (t *Template) Render(arguments json.RawMessage) (string, error) {
 			}
 			return "", &tool.Error{
 				Kind: tool.Invalid, Op: "template.Render", Path: path,
-				Msg: fmt.Sprintf("the text made of the template and the arguments is larger than %d bytes: send less", MaxRendered),
+				Msg: fmt.Sprintf("the rendered template is larger than %d bytes: send less", MaxRendered),
 			}
 		}
 		b.WriteString(text)
@@ -150,7 +148,7 @@ func (t *Template) Render(arguments json.RawMessage) (string, error) {
 	return b.String(), nil
 }
 
-// textAt returns what a placeholder stands for.
+// textAt returns the text of a placeholder's value.
 func textAt(value *jsonpointer.Value, place jsonpointer.Pointer) (string, error) {
 	raw, ok := value.Find(place)
 	if !ok {
@@ -166,8 +164,7 @@ func textAt(value *jsonpointer.Value, place jsonpointer.Pointer) (string, error)
 	return compact.String(), err //nolint:wrapcheck // Can't be: the arguments are valid.
 }
 
-// faultAt says where in a template a fault is: line and column in characters,
-// both counted from 1.
+// faultAt returns a fault with its line and column in characters, both counted from 1.
 func faultAt(text string, offset int, msg string) *tool.Error {
 	before := text[:offset]
 	line := strings.Count(before, "\n") + 1

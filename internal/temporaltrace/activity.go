@@ -14,7 +14,7 @@ import (
 	"github.com/toolcrib/toolcrib/wire"
 )
 
-// activityInbound makes a span of each attempt at an activity.
+// activityInbound creates a span for each attempt of an activity.
 type activityInbound struct {
 	interceptor.ActivityInboundInterceptorBase
 	*tracing
@@ -64,8 +64,8 @@ func (a *activityOutbound) GetLogger(ctx context.Context) log.Logger {
 	return named(a.Next.GetLogger(ctx), trace.SpanContextFromContext(ctx))
 }
 
-// asked returns the attributes of an activity's input that say for whom and for
-// which call it is. The inputs of hosts' own activities have none.
+// asked returns the attributes of an activity's input about its tenant and call. The inputs of
+// hosts' own activities have none.
 func asked(input any) []attribute.KeyValue {
 	switch in := input.(type) {
 	case wire.InvokeInput:
@@ -97,8 +97,7 @@ func call(in wire.InvokeInput) []attribute.KeyValue {
 		telemetry.EffectKey.String(in.EffectID))
 }
 
-// ended returns the attributes of an activity's output that say how the call
-// ended.
+// ended returns the attributes of an activity's output about the outcome of the call.
 func ended(output any) []attribute.KeyValue {
 	var out wire.InvokeOutput
 	switch o := output.(type) {

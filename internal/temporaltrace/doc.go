@@ -1,10 +1,9 @@
 // Package temporaltrace propagates traces through Temporal: from the client
 // that starts a workflow, through the workflow, to its activities.
 //
-// A workflow passes the traceparent it was started with on to what it starts,
-// and creates no span while it runs: a replay never records a span twice, and
-// spans from before a replay have the same parent as those after. One span of
-// the whole workflow is created when it ends.
+// A workflow passes its traceparent on to what it starts, and creates no span while it runs: a
+// replay never records a span twice, and spans from before a replay have the same parent as
+// those after. One span of the whole workflow is created when it ends.
 //
 // The header is the one that the tracing interceptors of Temporal's SDKs use,
 // so that traces continue through processes that use one of those.

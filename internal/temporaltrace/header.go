@@ -8,10 +8,10 @@ import (
 	"github.com/toolcrib/toolcrib/internal/telemetry"
 )
 
-// headerKey names the header, a JSON object that holds a traceparent.
+// headerKey is the key of the header, a JSON object with a traceparent.
 const headerKey = "_tracer-data"
 
-// write puts a span into a header. No header is written for no span.
+// write puts a span into a header, if it is valid.
 func write(header map[string]*commonpb.Payload, sc trace.SpanContext) {
 	parent := telemetry.Traceparent(sc)
 	if parent == "" || header == nil {
@@ -19,13 +19,13 @@ func write(header map[string]*commonpb.Payload, sc trace.SpanContext) {
 	}
 	payload, err := converter.GetDefaultDataConverter().ToPayload(map[string]string{telemetry.TraceparentHeader: parent})
 	if err != nil {
-		return // A map of strings always is JSON; and a trace is not worth failing for.
+		return // Unreachable; and a trace is not worth a failure.
 	}
 	header[headerKey] = payload
 }
 
-// read returns the span that a header names. A header that can't be read names
-// none: what others wrote must not stop a workflow.
+// read returns the span in a header; invalid for a malformed one, which must not fail a
+// workflow.
 func read(header map[string]*commonpb.Payload) trace.SpanContext {
 	payload := header[headerKey]
 	if payload == nil {

@@ -20,8 +20,8 @@ const (
 	runIDKey      = attribute.Key("temporalRunID")
 )
 
-// New returns the interceptor for a client and the workers made from it. Its
-// spans are the provider's.
+// New returns the interceptor for a client and its workers, which creates spans with the
+// provider.
 func New(provider trace.TracerProvider) interceptor.Interceptor {
 	return &tracing{tracer: provider.Tracer(telemetry.Scope)}
 }
@@ -56,7 +56,7 @@ func (t *tracing) InterceptActivity(
 	return in
 }
 
-// outbound makes a span of each workflow that a client starts.
+// outbound creates a span for each workflow that a client starts.
 type outbound struct {
 	interceptor.ClientOutboundInterceptorBase
 	*tracing
@@ -91,7 +91,7 @@ func (o *outbound) start(ctx context.Context, workflowType, id string) (context.
 	return ctx, span
 }
 
-// note marks a span as failed if there is an error, by its kind alone.
+// note marks a span as failed with the kind of an error, if there is one.
 func note(span trace.Span, err error) {
 	if err != nil {
 		telemetry.Failed(span, tool.KindOf(failure.Decode(err)))

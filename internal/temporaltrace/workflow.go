@@ -10,8 +10,8 @@ import (
 	"go.temporal.io/sdk/workflow"
 )
 
-// workflowInbound reads a workflow's header and hands it to what the workflow
-// starts. All of it but the span at the end is deterministic.
+// workflowInbound reads a workflow's header and passes it on to what the workflow starts. All
+// of it except for the span at the end is deterministic.
 type workflowInbound struct {
 	interceptor.WorkflowInboundInterceptorBase
 	*tracing
@@ -35,7 +35,7 @@ func (w *workflowInbound) ExecuteWorkflow(ctx workflow.Context, in *interceptor.
 	return out, err
 }
 
-// tell creates the span of a workflow that has ended.
+// tell creates the span of an ended workflow.
 func (w *workflowInbound) tell(ctx workflow.Context, err error) {
 	info := workflow.GetInfo(ctx)
 	_, span := w.tracer.Start(trace.ContextWithRemoteSpanContext(context.Background(), w.parent), info.WorkflowType.Name,
@@ -87,7 +87,7 @@ func (w *workflowOutbound) pass(ctx workflow.Context) {
 	write(interceptor.WorkflowHeader(ctx), w.inbound.parent)
 }
 
-// named gives every line of a logger the id of the trace it belongs to.
+// named adds the trace id to every line of a logger.
 func named(l log.Logger, sc trace.SpanContext) log.Logger {
 	if !sc.IsValid() {
 		return l

@@ -1,5 +1,5 @@
-// Package uuid7 makes the ids of rows: UUIDs of version 7 (RFC 9562, section 5.7),
-// which are in the order of time, so that keys are too.
+// Package uuid7 generates the ids of rows: UUIDs of version 7 (RFC 9562, section 5.7), which
+// are sorted by time.
 package uuid7
 
 import (

@@ -22,9 +22,9 @@ const (
 type Credential struct {
 	ID       string
 	Tenant   tool.TenantID
-	Ref      string          // What tools name it by, unique among the tenant's.
-	Selector secret.Selector // What it is for; zero if it is found by its ref alone.
-	// Hosts are where it may be sent: as secret.NewValue takes them.
+	Ref      string          // Its name in tools, unique within the tenant.
+	Selector secret.Selector // Its purpose; zero if it is found by its ref alone.
+	// Hosts are the hosts it may be sent to, as for secret.NewValue.
 	Hosts      []string
 	Version    int // Of the value: counts from 1, and up when it is rotated.
 	KeyVersion int // Of the tenant's data key that it is encrypted by.
@@ -37,8 +37,7 @@ type Credential struct {
 	RevokedAt  *time.Time
 }
 
-// Sealed is a credential with its value, encrypted, and the data key that it is
-// encrypted by.
+// Sealed is a credential with its encrypted value, and its data key.
 type Sealed struct {
 	Credential
 	Ciphertext []byte
@@ -46,15 +45,14 @@ type Sealed struct {
 	Expired    bool // By the database's clock.
 }
 
-// binding is what a credential's ciphertext belongs to.
+// binding is the associated data of a credential's ciphertext.
 func (c Credential) binding() []byte {
 	return bound("toolcrib credential", c.Tenant, c.ID, c.Ref, c.Version, c.Hosts)
 }
 
 var selectorWord = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
 
-// check refuses what no credential may be, and brings its hosts into their one
-// form.
+// check validates a credential and normalizes its hosts.
 func (c *Credential) check() error {
 	if tool.ValidID(c.Ref) {
 		return invalid("/ref", "%q is the form of an id, and can't name a credential", c.Ref)
@@ -86,8 +84,7 @@ func (c *Credential) check() error {
 	return err
 }
 
-// checkHosts refuses what names no host, and returns the others in the one form
-// that hosts are compared in.
+// checkHosts validates hosts and returns them in normal form.
 func checkHosts(hosts []string) ([]string, error) {
 	if len(hosts) > MaxHosts {
 		return nil, invalid("/hosts", "%d hosts: at most %d", len(hosts), MaxHosts)
@@ -97,7 +94,7 @@ func checkHosts(hosts []string) ([]string, error) {
 		form := hostname.Form(h)
 		name, wild := strings.CutPrefix(form, "*.")
 		if !hostname.ValidEntry(form, true) || wild && !strings.Contains(name, ".") {
-			return nil, invalid("/hosts", "%.80q is no host, host:port or *.example.com in ASCII", h)
+			return nil, invalid("/hosts", "%.80q is not a host, host:port or *.example.com in ASCII", h)
 		}
 		out = append(out, form)
 	}
@@ -105,8 +102,8 @@ func checkHosts(hosts []string) ([]string, error) {
 	return slices.Compact(out), nil
 }
 
-// covers reports whether a credential that may go to old may go to host, in the
-// spelling of [checkHosts].
+// covers reports whether old covers host: a credential that may be sent to old may be sent to
+// host. Both are in the form of [checkHosts].
 func covers(old []string, host string) bool {
 	wanted, wantedPort := hostname.Split(host)
 	below, wild := strings.CutPrefix(wanted, "*.")
@@ -117,7 +114,7 @@ func covers(old []string, host string) bool {
 			return false
 		case pattern == wanted:
 			return true
-		case wild: // All names below what is below a pattern are below the pattern; below a single host, none is.
+		case wild: // A wildcard is covered only by a wildcard above it.
 			return strings.HasPrefix(pattern, "*.") && hostname.Matches(pattern, below)
 		default:
 			return hostname.Matches(pattern, wanted)
@@ -125,7 +122,7 @@ func covers(old []string, host string) bool {
 	})
 }
 
-// checkValue refuses what is no value of a credential.
+// checkValue validates the value of a credential.
 func checkValue(value string) error {
 	switch {
 	case value == "":
@@ -133,9 +130,9 @@ func checkValue(value string) error {
 	case len(value) > MaxValueBytes:
 		return invalid("/value", "the value has %d bytes: at most %d", len(value), MaxValueBytes)
 	case !utf8.ValidString(value) || strings.ContainsRune(value, 0):
-		return invalid("/value", "the value is no text: encode it, in base64 say")
+		return invalid("/value", "the value is not text: encode it, such as in base64")
 	case value == secret.Redacted:
-		return invalid("/value", "%s stands for a value that is not shown: send the value itself", secret.Redacted)
+		return invalid("/value", "%s is a redaction mark: send the value itself", secret.Redacted)
 	default:
 		return nil
 	}

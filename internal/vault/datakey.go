@@ -16,7 +16,7 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// DataKey is a data key of a tenant as the database has it.
+// DataKey is a stored data key of a tenant.
 type DataKey struct {
 	Tenant    tool.TenantID
 	Version   int    // Counts from 1.
@@ -25,8 +25,7 @@ type DataKey struct {
 	CreatedAt time.Time
 }
 
-// dataKey is an opened data key: what is derived from its bytes, one purpose
-// each.
+// dataKey is an opened data key: keys derived from its bytes, one for each purpose.
 type dataKey struct {
 	version int
 	cipher  *subtle.XChaCha20Poly1305
@@ -49,15 +48,14 @@ func newDataKey(version int, seed []byte) (*dataKey, error) {
 	return &dataKey{version: version, cipher: cipher, digest: digest}, nil
 }
 
-// mac returns a keyed digest of text: without the key, guesses of the text
-// can't be checked against it.
+// mac returns a keyed MAC of text, which cannot be brute-forced without the key.
 func (k *dataKey) mac(text []byte) []byte {
 	h := hmac.New(sha256.New, k.digest)
 	_, _ = h.Write(text) // It never fails.
 	return h.Sum(nil)
 }
 
-// bound spells what a ciphertext belongs to. Nothing else spells the same.
+// bound encodes associated data unambiguously.
 func bound(parts ...any) []byte {
 	raw, err := json.Marshal(parts)
 	if err != nil { // Strings, numbers and lists of strings always encode.
@@ -106,15 +104,14 @@ func unwrapFailure(id string, cause error) error {
 	}
 }
 
-// Bounds of the opened data keys that are kept in memory: a key service far
-// away is not asked at each call.
+// Bounds of the cache of opened data keys, which saves calls to a remote key service.
 const (
 	maxOpened  = 4096
 	openedLife = 10 * time.Minute
 )
 
-// openedID names what was opened: all of it, so that a row which was tampered
-// with is not taken for the one that was opened.
+// openedID is a digest of all of a stored row, so that a row that was tampered with does not
+// match the cached one.
 type openedID [sha256.Size]byte
 
 func (k DataKey) openedID() openedID {
@@ -145,7 +142,7 @@ func (v *Vault) openKey(ctx context.Context, k DataKey) (*dataKey, error) {
 	return opened, nil
 }
 
-// currentKey returns the newest data key of a tenant, and makes its first.
+// currentKey returns the newest data key of a tenant, and creates its first.
 func (v *Vault) currentKey(ctx context.Context, tenant tool.TenantID) (*dataKey, error) {
 	if _, err := v.keys.primary(); err != nil {
 		return nil, err
@@ -156,7 +153,7 @@ func (v *Vault) currentKey(ctx context.Context, tenant tool.TenantID) (*dataKey,
 		if wrapErr != nil {
 			return nil, wrapErr
 		}
-		newest, err = v.store.AddDataKey(ctx, first) // Or the key of another writer that was faster.
+		newest, err = v.store.AddDataKey(ctx, first) // Or the key of a concurrent writer.
 	}
 	if err != nil {
 		return nil, err

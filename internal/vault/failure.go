@@ -7,25 +7,23 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// ErrNoKeys is in the chain of what fails because the process was given no
-// key-encryption key.
+// ErrNoKeys is in the chain of errors of a process without a key-encryption key.
 var ErrNoKeys = errors.New("no key-encryption key is configured")
 
-// ErrChanged is in the chain of what fails because a credential is no longer of
-// the revision that was to be changed.
+// ErrChanged is in the chain of errors when a credential's revision has changed.
 var ErrChanged = errors.New("the credential was changed meanwhile")
 
 func errNoKeys() error {
 	return &tool.Error{
 		Kind: tool.Unavailable, Op: "vault", Err: ErrNoKeys,
-		Msg: fmt.Sprintf("no key-encryption key is configured: make one with toolcrib encryption new-key FILE, "+
+		Msg: fmt.Sprintf("no key-encryption key is configured: create one with toolcrib encryption new-key FILE, "+
 			"and set %s=FILE for servers and workers", FileVariable),
 	}
 }
 
 func errKeyMissing(id string) error {
 	return &tool.Error{Kind: tool.Unavailable, Op: "vault", Msg: fmt.Sprintf(
-		"this process has not the key-encryption key %s that the tenant's data key is wrapped by: add it to %s", id,
+		"this process lacks the key-encryption key %s, by which the tenant's data key is wrapped: add it to %s", id,
 		FileVariable)}
 }
 

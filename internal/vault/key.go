@@ -12,9 +12,9 @@ import (
 	"github.com/tink-crypto/tink-go/v2/tink"
 )
 
-// AEAD encrypts data with associated data, perhaps far away: it is what Tink
-// calls tink.AEADWithContext, so that the clients of cloud key services fit.
-// Implementations are safe for concurrent use.
+// AEAD encrypts data with associated data, perhaps remotely. It is Tink's
+// tink.AEADWithContext, so that the clients of cloud key services fit. Implementations are
+// safe for concurrent use.
 type AEAD interface {
 	EncryptWithContext(ctx context.Context, plaintext, associatedData []byte) ([]byte, error)
 	DecryptWithContext(ctx context.Context, ciphertext, associatedData []byte) ([]byte, error)
@@ -22,11 +22,10 @@ type AEAD interface {
 
 var _ AEAD = tink.AEADWithContext(nil)
 
-// Key is a key-encryption key: it wraps the data keys of tenants and nothing
-// else.
+// Key is a key-encryption key. It only wraps the data keys of tenants.
 type Key struct {
-	// ID names the key in the database, such as "gcp-kms://…/cryptoKeys/crib".
-	// It is no secret, and never comes to mean another key.
+	// ID names the key in the database, such as "gcp-kms://…/cryptoKeys/crib". It is
+	// not secret, and must never be reused for another key.
 	ID   string
 	AEAD AEAD
 }
@@ -34,8 +33,8 @@ type Key struct {
 // KeySize is the size of a key that is given as bytes.
 const KeySize = 32
 
-// NewKey returns a key of [KeySize] random bytes. Its id is derived from them,
-// so that the same key has the same id wherever it is kept.
+// NewKey returns a key of [KeySize] random bytes. Its id is derived from them, so that the same
+// key has the same id everywhere.
 func NewKey(raw []byte) (Key, error) {
 	cipher, err := subtle.NewXChaCha20Poly1305(raw)
 	if err != nil {
@@ -45,11 +44,10 @@ func NewKey(raw []byte) (Key, error) {
 	return Key{ID: "kek-" + hex.EncodeToString(sum[:6]), AEAD: local{cipher}}, nil
 }
 
-// KeyOf returns the key of an AEAD that knows no contexts, as the clients of
-// tink-go's registry give them.
+// KeyOf returns the key of an AEAD without contexts, such as one of tink-go's registry.
 func KeyOf(id string, a tink.AEAD) Key { return Key{ID: id, AEAD: local{a}} }
 
-// local is an AEAD that does not wait for anybody.
+// local is an AEAD that ignores its context.
 type local struct{ tink.AEAD }
 
 func (l local) EncryptWithContext(_ context.Context, plaintext, associatedData []byte) ([]byte, error) {
@@ -60,12 +58,11 @@ func (l local) DecryptWithContext(_ context.Context, ciphertext, associatedData 
 	return l.Decrypt(ciphertext, associatedData)
 }
 
-// Keyring holds the key-encryption keys of a process: the first wraps, all of
-// them unwrap. A nil Keyring has none. It is safe for concurrent use.
+// Keyring has the key-encryption keys of a process: the first wraps, all of them unwrap. A nil
+// Keyring has none. It is safe for concurrent use.
 type Keyring struct{ keys []Key }
 
-// NewKeyring returns a keyring. Keys after the first are those that data keys
-// were wrapped by before.
+// NewKeyring returns a keyring. Keys after the first unwrap data keys from before a rotation.
 func NewKeyring(keys ...Key) (*Keyring, error) {
 	if len(keys) == 0 {
 		return nil, errors.New("a keyring needs a key-encryption key")
@@ -109,7 +106,7 @@ func (r *Keyring) primary() (Key, error) {
 	return r.keys[0], nil
 }
 
-// find returns the key of an id.
+// find returns the key with an id.
 func (r *Keyring) find(id string) (Key, error) {
 	if r == nil {
 		return Key{}, errNoKeys()

@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// Variables that give a process its key-encryption keys.
+// Environment variables with key-encryption keys.
 const (
 	KeyVariable  = "TOOLCRIB_KEK"      // The keys themselves, separated by commas.
 	FileVariable = "TOOLCRIB_KEK_FILE" // A file with one key a line.
@@ -21,8 +21,8 @@ const (
 // maxKeyFile bounds a file of keys.
 const maxKeyFile = 64 << 10
 
-// ParseKeys reads keys in base64, one a line or separated by commas. The first
-// wraps. Empty lines, and those that begin with #, are passed over.
+// ParseKeys parses keys in base64, one a line or separated by commas. The first wraps. Empty
+// lines, and those that begin with #, are skipped.
 func ParseKeys(text string) (*Keyring, error) {
 	var keys []Key
 	lines := bufio.NewScanner(strings.NewReader(strings.ReplaceAll(text, ",", "\n")))
@@ -32,7 +32,7 @@ func ParseKeys(text string) (*Keyring, error) {
 			continue
 		}
 		raw, err := base64.StdEncoding.DecodeString(line)
-		if err != nil { // Which says where, but may say what.
+		if err != nil { // Its text may quote the key.
 			return nil, fmt.Errorf("key-encryption key on line %d is not in base64", n)
 		}
 		key, err := NewKey(raw)
@@ -47,8 +47,8 @@ func ParseKeys(text string) (*Keyring, error) {
 	return NewKeyring(keys...)
 }
 
-// ReadKeyFile reads the keys of a file, as [ParseKeys] does. A file that others
-// than its owner may read or write is refused.
+// ReadKeyFile reads the keys of a file, like [ParseKeys]. A file that others than its owner may
+// read or write is refused.
 func ReadKeyFile(path string) (*Keyring, error) {
 	file, err := os.Open(path) //nolint:gosec // The operator names it.
 	if err != nil {
@@ -60,11 +60,11 @@ func ReadKeyFile(path string) (*Keyring, error) {
 	case err != nil:
 		return nil, fmt.Errorf("reading the file of key-encryption keys: %w", err)
 	case !info.Mode().IsRegular():
-		return nil, fmt.Errorf("%s, of key-encryption keys, is no file", path)
+		return nil, fmt.Errorf("the file of key-encryption keys %s is not a regular file", path)
 	case !private(info):
-		return nil, fmt.Errorf("%s, of key-encryption keys, can be read or written by others: chmod 600 %s", path, path)
+		return nil, fmt.Errorf("the file of key-encryption keys %s is accessible to other users: chmod 600 %s", path, path)
 	case info.Size() > maxKeyFile:
-		return nil, fmt.Errorf("%s, of key-encryption keys, has more than %d bytes", path, maxKeyFile)
+		return nil, fmt.Errorf("the file of key-encryption keys %s has more than %d bytes", path, maxKeyFile)
 	}
 	raw, err := io.ReadAll(io.LimitReader(file, maxKeyFile))
 	if err != nil {
@@ -77,8 +77,8 @@ func ReadKeyFile(path string) (*Keyring, error) {
 	return keys, nil
 }
 
-// FromEnvironment reads the keys that [FileVariable] or [KeyVariable] give. It
-// returns nil where neither is set, and refuses both.
+// FromEnvironment reads the keys of [FileVariable] or [KeyVariable]. It returns nil where neither
+// is set, and fails if both are.
 func FromEnvironment(getenv func(name string) string) (*Keyring, error) {
 	file, text := getenv(FileVariable), getenv(KeyVariable)
 	switch {
@@ -97,8 +97,7 @@ func FromEnvironment(getenv func(name string) string) (*Keyring, error) {
 	}
 }
 
-// EnsureKeyFile reads the keys of a file, and makes it with a new one where
-// there is none.
+// EnsureKeyFile reads the keys of a file, and creates it with a new key if it does not exist.
 func EnsureKeyFile(path string) (*Keyring, error) {
 	if err := WriteKeyFile(path); err != nil && !errors.Is(err, os.ErrExist) {
 		return nil, err
@@ -106,12 +105,11 @@ func EnsureKeyFile(path string) (*Keyring, error) {
 	return ReadKeyFile(path)
 }
 
-// WriteKeyFile makes a file with a new key, for its owner alone. It fails with
-// [os.ErrExist] where there is one.
+// WriteKeyFile creates a file with a new key, readable by its owner alone. It fails with
+// [os.ErrExist] if it exists.
 func WriteKeyFile(path string) error {
 	text := GenerateKey() + "\n"
-	// Write under another name first, so that no process reads a half-written
-	// key.
+	// Write under another name first, so that no process reads a half-written key.
 	draft, err := os.CreateTemp(filepath.Dir(path), ".kek-*")
 	if err != nil {
 		return fmt.Errorf("making the file of key-encryption keys: %w", err)
@@ -120,7 +118,7 @@ func WriteKeyFile(path string) error {
 	_, err = draft.WriteString(text)
 	err = errors.Join(err, draft.Sync(), draft.Close())
 	if err == nil {
-		err = os.Link(draft.Name(), path) // Unlike a rename, it replaces nothing.
+		err = os.Link(draft.Name(), path) // Unlike a rename, it does not replace a file.
 	}
 	if err != nil {
 		return fmt.Errorf("making the file of key-encryption keys: %w", err)
@@ -128,7 +126,7 @@ func WriteKeyFile(path string) error {
 	return nil
 }
 
-// GenerateKey returns a new key as [ParseKeys] reads it.
+// GenerateKey returns a new key in the form of [ParseKeys].
 func GenerateKey() string {
 	raw := make([]byte, KeySize)
 	_, _ = rand.Read(raw) // It never fails.

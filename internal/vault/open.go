@@ -13,8 +13,8 @@ var (
 	_ secret.Finder   = (*Vault)(nil)
 )
 
-// Resolve implements [secret.Resolver]. A credential that has expired is
-// Denied: none of another source answers in its place.
+// Resolve implements [secret.Resolver]. An expired credential is Denied, so that no other source
+// replaces it.
 func (v *Vault) Resolve(ctx context.Context, tenant tool.TenantID, ref string) (secret.Value, error) {
 	s, err := v.store.OpenCredential(ctx, tenant, ref)
 	if err != nil {

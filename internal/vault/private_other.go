@@ -4,5 +4,5 @@ package vault
 
 import "io/fs"
 
-// private reports whether a file is the user's own; elsewhere it is taken to be.
+// private reports true: this system has no file modes.
 func private(fs.FileInfo) bool { return true }

@@ -6,18 +6,17 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// resealBatch is how many credentials are read at once for encrypting them anew.
+// resealBatch is the number of credentials re-encrypted at a time.
 const resealBatch = 100
 
 // Rewrapped is the outcome of [Vault.Rewrap].
 type Rewrapped struct {
-	Keys      int // The tenant has.
-	Rewrapped int // Were wrapped by another key-encryption key.
+	Keys      int // Of the tenant.
+	Rewrapped int // Number of those rewrapped.
 }
 
-// Rewrap wraps the data keys of a tenant by the first key of the keyring. The
-// others are needed until it has been done for all tenants, in all processes.
-// It may be stopped and begun again.
+// Rewrap wraps the data keys of a tenant by the first key of the keyring. The other keys are
+// needed until this is done for all tenants, in all processes. It is idempotent.
 func (v *Vault) Rewrap(ctx context.Context, tenant tool.TenantID) (Rewrapped, error) {
 	primary, err := v.keys.primary()
 	if err != nil {
@@ -50,13 +49,13 @@ func (v *Vault) Rewrap(ctx context.Context, tenant tool.TenantID) (Rewrapped, er
 
 // Resealed is the outcome of [Vault.RotateDataKey].
 type Resealed struct {
-	KeyVersion int // Of the data key that all credentials are encrypted by now.
-	Resealed   int // Credentials that were encrypted anew.
+	KeyVersion int // Of the data key of all credentials.
+	Resealed   int // Number of re-encrypted credentials.
 }
 
-// RotateDataKey gives a tenant a new data key, and encrypts its credentials by
-// it. They can be read and changed meanwhile. A tenant without credentials has
-// no data key, and gets none. What was stopped is taken up by [Vault.Reseal].
+// RotateDataKey creates a new data key for a tenant, and re-encrypts its credentials by it. They
+// can be read and changed meanwhile. A tenant without credentials has no data key, and gets
+// none. [Vault.Reseal] resumes an interrupted rotation.
 func (v *Vault) RotateDataKey(ctx context.Context, tenant tool.TenantID) (Resealed, error) {
 	if _, err := v.keys.primary(); err != nil {
 		return Resealed{}, err
@@ -78,8 +77,7 @@ func (v *Vault) RotateDataKey(ctx context.Context, tenant tool.TenantID) (Reseal
 	return v.Reseal(ctx, tenant)
 }
 
-// Reseal encrypts the credentials of a tenant by its newest data key that are
-// encrypted by an older one.
+// Reseal re-encrypts the credentials of a tenant that use an older data key than its newest.
 func (v *Vault) Reseal(ctx context.Context, tenant tool.TenantID) (Resealed, error) {
 	newest, err := v.store.NewestDataKey(ctx, tenant)
 	switch {
@@ -103,8 +101,7 @@ func (v *Vault) Reseal(ctx context.Context, tenant tool.TenantID) (Resealed, err
 			if err != nil {
 				return done, err
 			}
-			// A concurrent change has encrypted it with the new key, or it is
-			// listed again.
+			// A concurrent change has encrypted it with the new key, or it is listed again.
 			replaced, err := v.store.ResealCredential(ctx, next)
 			if err != nil {
 				return done, err
@@ -116,8 +113,7 @@ func (v *Vault) Reseal(ctx context.Context, tenant tool.TenantID) (Resealed, err
 	}
 }
 
-// Status returns the data keys of a tenant, and how many credentials each
-// encrypts.
+// Status returns the data keys of a tenant, with the number of credentials of each.
 func (v *Vault) Status(ctx context.Context, tenant tool.TenantID) ([]DataKeyUse, error) {
 	return v.store.ListDataKeys(ctx, tenant)
 }

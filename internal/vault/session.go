@@ -12,7 +12,7 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// SessionStore keeps sessions with MCP servers. Package store implements it.
+// SessionStore stores sessions with MCP servers. Package store implements it.
 type SessionStore interface {
 	LoadMCPSession(ctx context.Context, key session.Key) (*session.Session, error)
 	SaveMCPSession(ctx context.Context, key session.Key, s *session.Session) (*session.Session, error)
@@ -20,17 +20,15 @@ type SessionStore interface {
 	TakeExpiredMCPSessions(ctx context.Context, most int) ([]session.Expired, error)
 }
 
-// Sessions keeps sessions with MCP servers with their ids encrypted by the data
-// key of their tenant. An id is bound to its tenant and its server: a row that was
-// moved to another does not open. A session that does not open is dropped, and a new one
-// begins in its place. It is safe for concurrent use.
+// Sessions stores sessions with MCP servers with their ids encrypted by their tenant's data key.
+// An id is bound to its tenant and server: a row that was moved to another does not decrypt. A
+// session that does not decrypt is dropped and replaced. It is safe for concurrent use.
 type Sessions struct {
 	vault *Vault
 	store SessionStore
 }
 
-// Sessions returns sessions over a store. It needs a key-encryption key: see
-// [Vault.HasKeys].
+// Sessions returns sessions over a store. It needs a key-encryption key: see [Vault.HasKeys].
 func (v *Vault) Sessions(store SessionStore) *Sessions { return &Sessions{vault: v, store: store} }
 
 // LoadMCPSession returns the session of a key; nil when there is none.
@@ -49,8 +47,7 @@ func (s *Sessions) LoadMCPSession(ctx context.Context, key session.Key) (*sessio
 	return nil, s.store.DropMCPSession(ctx, key, kept)
 }
 
-// SaveMCPSession keeps a session unless there is one already, and returns the one
-// that stands.
+// SaveMCPSession stores a session unless there is one already, and returns the stored one.
 func (s *Sessions) SaveMCPSession(
 	ctx context.Context, key session.Key, begun *session.Session,
 ) (*session.Session, error) {
@@ -65,7 +62,7 @@ func (s *Sessions) SaveMCPSession(
 	return s.open(ctx, key, kept)
 }
 
-// DropMCPSession forgets the session of a key if it is still lost.
+// DropMCPSession removes the session of a key if it is still lost.
 func (s *Sessions) DropMCPSession(ctx context.Context, key session.Key, lost *session.Session) error {
 	kept, err := s.store.LoadMCPSession(ctx, key)
 	if err != nil || kept == nil {
@@ -81,8 +78,8 @@ func (s *Sessions) DropMCPSession(ctx context.Context, key session.Key, lost *se
 	return s.store.DropMCPSession(ctx, key, kept)
 }
 
-// TakeExpiredMCPSessions deletes expired sessions, and returns those that could
-// be decrypted: the others can't be ended at the server.
+// TakeExpiredMCPSessions deletes expired sessions, and returns those that could be decrypted:
+// the others cannot be ended at the server.
 func (s *Sessions) TakeExpiredMCPSessions(
 	ctx context.Context, most int,
 ) (expired []session.Expired, taken int, err error) {
@@ -99,8 +96,8 @@ func (s *Sessions) TakeExpiredMCPSessions(
 	return expired, len(rows), nil
 }
 
-// sessionPrefix begins the stored form of a session's id: a version of the
-// form, then the data key's version, then the ciphertext.
+// sessionPrefix is the prefix of the stored form of a session's id: a version of the form, then
+// the data key's version, then the ciphertext.
 const sessionPrefix = "sealed1."
 
 func sessionBinding(key session.Key) []byte {
@@ -125,15 +122,14 @@ func (s *Sessions) seal(ctx context.Context, key session.Key, begun *session.Ses
 	return &sealed, nil
 }
 
-// open returns a stored session with its id. It fails with Conflict for one that
-// no key opens.
+// open returns a stored session with its id. It fails with Conflict if no key decrypts it.
 func (s *Sessions) open(ctx context.Context, key session.Key, kept *session.Session) (*session.Session, error) {
 	opened := *kept
 	if kept.ID.IsZero() {
 		return &opened, nil
 	}
 	unopened := &tool.Error{
-		Kind: tool.Conflict, Op: "vault.Sessions", Msg: "the stored session with the MCP server does not open",
+		Kind: tool.Conflict, Op: "vault.Sessions", Msg: "the stored session with the MCP server cannot be decrypted",
 	}
 	rest, ok := strings.CutPrefix(kept.ID.Reveal(), sessionPrefix)
 	number, encrypted, _ := strings.Cut(rest, ".")
@@ -160,7 +156,7 @@ func (s *Sessions) open(ctx context.Context, key session.Key, kept *session.Sess
 	return &opened, nil
 }
 
-// versionID names a data key by its version.
+// versionID identifies a data key by its version.
 type versionID struct {
 	tenant  tool.TenantID
 	version int

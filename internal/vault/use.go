@@ -10,20 +10,20 @@ import (
 )
 
 const (
-	useInterval = time.Minute // How far apart uses are noted.
+	useInterval = time.Minute // Minimum interval between recorded uses.
 	useTimeout  = 5 * time.Second
 	useQueue    = 256
 )
 
-// uses notes when credentials were used, behind the calls that use them. What
-// does not fit the queue is not noted: the next use will be.
+// uses records the uses of credentials in the background. If the queue is full, a use is not
+// recorded.
 type uses struct {
 	store Store
 	log   *slog.Logger
 
 	mu      sync.Mutex
 	closed  bool
-	running bool // A goroutine empties waiting.
+	running bool // A goroutine drains waiting.
 	waiting []use
 	done    sync.WaitGroup
 }
@@ -35,7 +35,7 @@ type use struct {
 
 func newUses(store Store, log *slog.Logger) *uses { return &uses{store: store, log: log} }
 
-// note has a use noted, unless one was a moment ago. It does not wait.
+// note queues a use, unless one was recorded recently. It does not block.
 func (u *uses) note(c Credential) {
 	if c.LastUsedAt != nil && time.Since(*c.LastUsedAt) < useInterval {
 		return
@@ -53,7 +53,7 @@ func (u *uses) note(c Credential) {
 }
 
 func (u *uses) run() {
-	noted := make(map[use]bool) // Those of one burst, once.
+	noted := make(map[use]bool) // Uses of one batch.
 	for {
 		next, ok := u.next()
 		if !ok {
@@ -65,7 +65,7 @@ func (u *uses) run() {
 		noted[next] = true
 		ctx, cancel := context.WithTimeout(context.Background(), useTimeout)
 		if err := u.store.NoteUse(ctx, next.tenant, next.id); err != nil {
-			u.log.WarnContext(ctx, "the use of a credential was not noted",
+			u.log.WarnContext(ctx, "recording the use of a credential failed",
 				slog.String("tenant_id", string(next.tenant)), slog.String("credential_id", next.id), slog.Any("error", err))
 		}
 		cancel()
@@ -84,7 +84,7 @@ func (u *uses) next() (use, bool) {
 	return next, true
 }
 
-// close waits for the use that is being noted.
+// close waits for the use that is being recorded.
 func (u *uses) close() {
 	u.mu.Lock()
 	u.closed = true

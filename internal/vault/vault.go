@@ -16,32 +16,31 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// maxTries bounds how often a change is repeated that lost to another one.
+// maxTries bounds the retries of a change that loses to another one.
 const maxTries = 8
 
-// Vault keeps and opens credentials. It is safe for concurrent use. Close it
-// when it is no longer used.
+// Vault encrypts and opens credentials. It is safe for concurrent use. The caller closes it.
 type Vault struct {
 	store  Store
 	keys   *Keyring
 	log    *slog.Logger
 	opened *otter.Cache[openedID, *dataKey]
-	// versions are those of sessions: an id is opened at each call.
+	// versions caches the data keys of sessions, whose ids are opened at each call.
 	versions *otter.Cache[versionID, *dataKey]
 	uses     *uses
 }
 
 // Options configures [New].
 type Options struct {
-	// Keys wrap and unwrap data keys. With none, credentials are listed and
-	// revoked, and nothing else is done with them: see [ErrNoKeys].
+	// Keys wrap and unwrap data keys. Without keys, credentials can only be listed and
+	// revoked: see [ErrNoKeys].
 	Keys *Keyring
 	// Logger logs uses of credentials that could not be recorded. Defaults to
 	// discarding.
 	Logger *slog.Logger
 }
 
-// New returns a vault over a store, which it does not close.
+// New returns a vault over a store. The caller closes the store.
 func New(store Store, opts Options) *Vault {
 	log := opts.Logger
 	if log == nil {
@@ -53,7 +52,7 @@ func New(store Store, opts Options) *Vault {
 	}
 }
 
-// Close waits for what goes on in the background.
+// Close waits for background work.
 func (v *Vault) Close() error {
 	v.uses.close()
 	return nil
@@ -62,9 +61,9 @@ func (v *Vault) Close() error {
 // HasKeys reports whether the vault was given key-encryption keys.
 func (v *Vault) HasKeys() bool { return v.keys != nil }
 
-// Create encrypts and stores a new credential of c's tenant, ref, selector,
-// hosts and expiry. It fails with Conflict where the tenant has one of that
-// ref, or for that selector, and with [ErrNoKeys].
+// Create encrypts and stores a new credential with c's tenant, ref, selector, hosts and expiry.
+// It fails with Conflict where the tenant has one with that ref or selector, and with
+// [ErrNoKeys].
 func (v *Vault) Create(ctx context.Context, c Credential, value string) (Credential, error) {
 	if err := c.check(); err != nil {
 		return Credential{}, err
@@ -84,26 +83,25 @@ func (v *Vault) Create(ctx context.Context, c Credential, value string) (Credent
 	return v.store.CreateCredential(ctx, s)
 }
 
-// Change is what is to become of a credential; what is nil stays.
+// Change lists changes of a credential; nil fields are unchanged.
 type Change struct {
-	Value    *string // Rotates the credential: calls from now on send this.
+	Value    *string // The new value, for rotation.
 	Hosts    *[]string
 	Selector *secret.Selector
-	// ExpiresAt is when the credential ends; the zero time for never.
+	// ExpiresAt is the new expiry; the zero time for none.
 	ExpiresAt *time.Time
-	// Revision, unless it is zero, is the one that is to be changed; another
-	// fails with [ErrChanged].
+	// Revision, unless it is zero, is the expected revision; another one fails with
+	// [ErrChanged].
 	Revision int64
 }
 
-// Change rotates a credential, or changes its allowed hosts and its purpose.
-// Adding hosts requires its value again and fails with Denied without it: a
-// principal that may change credentials, but knows none, must not be able to
-// have one sent to itself. It fails with NotFound and Conflict as
-// [Vault.Create] does.
+// Change rotates a credential, or changes its allowed hosts and its purpose. Adding hosts
+// requires its value again and fails with Denied without it: otherwise a principal that may
+// change credentials could send one to a host of its own. It fails with NotFound and Conflict
+// like [Vault.Create].
 func (v *Vault) Change(ctx context.Context, tenant tool.TenantID, name string, change Change) (Credential, error) {
 	if change.Value != nil && *change.Value == secret.Redacted {
-		change.Value = nil // What is shown of a value, sent back.
+		change.Value = nil // The redaction mark, sent back.
 	}
 	var changed Credential
 	err := v.repeat(func() error {
@@ -118,13 +116,13 @@ func (v *Vault) Change(ctx context.Context, tenant tool.TenantID, name string, c
 		if err != nil {
 			return err
 		}
-		changed, err = v.store.ChangeCredential(ctx, next) // What was only encrypted anew meanwhile has its revision yet.
+		changed, err = v.store.ChangeCredential(ctx, next) // Re-encryption does not change the revision.
 		return err
 	})
 	return changed, err
 }
 
-// changed returns s as the change wants it.
+// changed returns s with the change applied.
 func (v *Vault) changed(ctx context.Context, s Sealed, change Change) (Sealed, error) {
 	next := s
 	if change.Selector != nil {
@@ -157,7 +155,7 @@ func (v *Vault) changed(ctx context.Context, s Sealed, change Change) (Sealed, e
 	for _, h := range next.Hosts {
 		if !covers(s.Hosts, h) {
 			return Sealed{}, &tool.Error{Kind: tool.Denied, Op: "vault.Change", Path: "/hosts", Msg: fmt.Sprintf(
-				"the credential could not go to %s so far: to let it go there, give its value again", h)}
+				"the credential may not be sent to %s so far: to allow that, send its value again", h)}
 		}
 	}
 	value, err := v.decrypt(ctx, s) // The hosts are bound to the ciphertext.
@@ -167,8 +165,8 @@ func (v *Vault) changed(ctx context.Context, s Sealed, change Change) (Sealed, e
 	return v.seal(ctx, next.Credential, value)
 }
 
-// Revoke ends a credential: the next call that needs it is refused. Its value
-// is destroyed. A revision that is not zero is the one that is to be revoked.
+// Revoke revokes a credential: the next call that needs it is refused. Its value is destroyed. A
+// revision that is not zero is the expected one.
 func (v *Vault) Revoke(ctx context.Context, tenant tool.TenantID, name string, revision int64) (Credential, error) {
 	s, err := v.store.FindCredential(ctx, tenant, name)
 	if err != nil {
@@ -191,9 +189,8 @@ func (v *Vault) List(ctx context.Context, tenant tool.TenantID, afterRef string,
 	return v.store.ListCredentials(ctx, tenant, afterRef, limit)
 }
 
-// Digest returns a digest of text under a key of the tenant's own, so that no
-// reader of the digest can find the text by guessing. It fails with
-// [ErrNoKeys].
+// Digest returns a digest of text under a key of the tenant's own, so that it cannot be
+// brute-forced without the key. It fails with [ErrNoKeys].
 func (v *Vault) Digest(ctx context.Context, tenant tool.TenantID, text []byte) ([]byte, error) {
 	key, err := v.currentKey(ctx, tenant)
 	if err != nil {
@@ -229,13 +226,12 @@ func (v *Vault) decrypt(ctx context.Context, s Sealed) (string, error) {
 	return string(value), nil
 }
 
-// final is a failure that is not to be tried again.
+// final is an error that is not retried.
 type final struct{ error }
 
 func (f final) Unwrap() error { return f.error }
 
-// repeat calls fn until it does not conflict with another writer's change,
-// [maxTries] times at most.
+// repeat retries fn on conflicts with another writer's change, at most [maxTries] times.
 func (v *Vault) repeat(fn func() error) error {
 	var err error
 	for range maxTries {

@@ -5,5 +5,5 @@
 // another to the model that calls it (Unicode Technical Standard #39, section
 // 5.4, and Unicode Technical Report #36, section 2.5).
 //
-// It does no I/O, and does not judge the meaning of text.
+// It does no I/O.
 package visible

@@ -6,12 +6,10 @@ import (
 	"unicode/utf8"
 )
 
-// Hidden reports whether a character has no glyph of its own, or changes how
-// others are shown: the property Default_Ignorable_Code_Point of all planes
-// (Unicode Character Database, DerivedCoreProperties), all format characters,
-// bidirectional controls among them, and private use. Joiners and variation
-// selectors are default-ignorable too: a picture made of several loses its
-// joins.
+// Hidden reports whether a character has no glyph of its own, or changes how others are shown:
+// the property Default_Ignorable_Code_Point of all planes (Unicode Character Database,
+// DerivedCoreProperties), all format characters, bidirectional controls among them, and private
+// use. Joiners and variation selectors are default-ignorable too, so joined emoji are split.
 func Hidden(r rune) bool {
 	if r < 0xad {
 		return false
@@ -21,11 +19,11 @@ func Hidden(r rune) bool {
 		r >= 0xe0000 && r <= 0xe0fff // Tags and what is reserved beside them.
 }
 
-// control reports whether a character is a control that no text needs.
+// control reports whether a character is a control other than white space.
 func control(r rune) bool { return unicode.Is(unicode.Cc, r) && r != '\n' && r != '\t' }
 
-// Text returns s as valid UTF-8 without controls, but tabs and line ends, and
-// without hidden characters. Line and paragraph separators become line ends.
+// Text returns s as valid UTF-8 without controls except tabs and line ends, and without hidden
+// characters. Line and paragraph separators become line ends.
 func Text(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {

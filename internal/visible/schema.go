@@ -11,21 +11,20 @@ import (
 	"github.com/toolcrib/toolcrib/schema/jsonpointer"
 )
 
-// prose are the keywords of JSON Schema whose strings are for readers only.
+// prose are the keywords of JSON Schema whose strings are only for readers.
 var prose = []string{"title", "description", "$comment", "x-description", "markdownDescription"}
 
-// values are the keywords of JSON Schema that hold instances: what stands in
-// them is sent, or compared with what is sent.
+// values are the keywords of JSON Schema with instances, which are sent, or compared with what
+// is sent.
 var values = []string{"enum", "const", "default", "examples", "example"}
 
-// Schema removes hidden characters from the titles, descriptions and comments
-// of an untrusted JSON Schema. It returns the schema, unchanged byte by byte
-// where there were none, and where it removed any, as JSON Pointers in order.
+// Schema removes hidden characters from the titles, descriptions and comments of an untrusted
+// JSON Schema. It returns the schema, unchanged byte by byte if there were none, and the JSON
+// Pointers of the changed texts in order.
 //
-// Anywhere else, in names of properties, enums, defaults, patterns or
-// references, such a character is part of what is sent, and removing it would
-// change the schema's meaning: it fails with an error that names the place and
-// the character. So does a document that is not JSON.
+// Anywhere else, in names of properties, enums, defaults, patterns or references, such a
+// character is part of the data, and removing it would change the schema's meaning: it fails
+// with an error that names the place and the character. It also fails for malformed JSON.
 func Schema(raw json.RawMessage) (cleaned json.RawMessage, removed []string, err error) {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.UseNumber()
@@ -55,8 +54,7 @@ type walk struct {
 	err     error
 }
 
-// value cleans a value at a pointer. Below a keyword that holds instances,
-// nothing is prose.
+// value cleans a value at a pointer. Below a keyword with instances, no text is prose.
 func (w *walk) value(v any, at string, instance bool) any {
 	switch v := v.(type) {
 	case string:
@@ -95,7 +93,7 @@ func (w *walk) refuse(s, at string) {
 	}
 }
 
-// HiddenError is a hidden character where it cannot be removed.
+// HiddenError is a hidden character that cannot be removed.
 type HiddenError struct {
 	Pointer string // Where it is, without hidden characters.
 	Rune    rune
@@ -103,5 +101,5 @@ type HiddenError struct {
 
 // Error implements the error interface.
 func (e *HiddenError) Error() string {
-	return fmt.Sprintf("it holds the character %U, which readers do not see, at %s", e.Rune, e.Pointer)
+	return fmt.Sprintf("it contains the invisible character %U at %s", e.Rune, e.Pointer)
 }

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Inward returns hosts, as they stand in a URL, that are internal or can't be
+// Inward returns hosts, as written in a URL, that are internal or cannot be
 // distinguished from internal ones. Some are names of [Names].
 func Inward() []string { return strings.Fields(inward) }
 
@@ -48,7 +48,7 @@ const inward = `
 	٢١٣٠٧٠٦٤٣٣ １２７.１ ²130706433 0ｘ7f.1 [0x7f::1] [127.0.0.1] [localhost] [::1].example.com [] [:] [:::1] [::1::] [g::1]
 `
 
-// Spelled returns URLs whose trouble is outside the host.
+// Spelled returns URLs with malicious parts outside the host.
 func Spelled() []string {
 	return []string{
 		"http://user@127.0.0.1/", "http://user:pass@example.com/", "http://example.com@127.0.0.1/",
@@ -87,8 +87,8 @@ func Foreign() []string {
 	}
 }
 
-// Outward returns hosts of the public internet by their addresses, borders of
-// special blocks above all.
+// Outward returns hosts of the public internet by their addresses, mainly at the borders
+// of special blocks.
 func Outward() []string { return strings.Fields(outward) }
 
 const outward = `
@@ -107,7 +107,7 @@ const outwardNames = `
 	1.example 0x7f.example 127.0.0.1.example.com 2130706433.example.com 3com.com 1e100.net api.v2.example x.y.z.w.example 0xdead.beef.example
 `
 
-// Names returns what the names of the corpus resolve to: all of it inside.
+// Names returns the addresses of the corpus's names: all internal.
 func Names() map[string][]netip.Addr {
 	return map[string][]netip.Addr{
 		"inward.test":      {netip.MustParseAddr("127.0.0.1")},

@@ -10,21 +10,21 @@ import (
 	"sync"
 )
 
-// Answers is a name server of one's own: each name has a list of answers, and
-// each question takes the next, the last one staying.
+// Answers is a fake name server: each name has a list of answers; each query takes the
+// next one, and the last one is repeated.
 type Answers struct {
 	mu    sync.Mutex
 	names map[string][]netip.Addr
 	asked map[string]int
 }
 
-// NewResolver returns a resolver that knows names alone, and what answers it.
+// NewResolver returns a resolver for names alone, and its name server.
 func NewResolver(names map[string][]netip.Addr) (*net.Resolver, *Answers) {
 	a := &Answers{names: names, asked: make(map[string]int)}
 	return &net.Resolver{PreferGo: true, Dial: a.dial}, a
 }
 
-// Asked returns how many questions were answered with an address.
+// Asked returns the number of queries answered with an address.
 func (a *Answers) Asked() int {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -18,23 +18,21 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// Call makes a surface call a URL under a guard's configuration, and returns
-// its failure. A surface that adds to the configuration keeps Resolver and
-// Policy as they are.
+// Call makes a surface call a URL under a guard's configuration, and returns its error. A
+// surface may add to the configuration, but must keep Resolver and Policy.
 type Call func(ctx context.Context, cfg egress.Config, url string) error
 
-// patience bounds a single call, which fails at once unless something is wrong.
+// patience bounds a single call, which normally fails at once.
 const patience = time.Minute
 
-// outside stands for an address of the internet: loopback as well, but not
-// where the canaries are, and allowed by the policy of a [Surface].
+// outside stands for a public address: loopback as well, but without canaries, and
+// allowed by the policy of a [Surface].
 var outside = netip.MustParseAddr("127.77.0.1")
 
-// rebound is a name that is outside when it is first asked for, and inside
-// from then on.
+// rebound is a name that is public in the first query, and internal afterwards.
 const rebound = "rebound.test"
 
-// Surface proves that call reaches nothing inward, whatever URL it is given.
+// Surface tests that call reaches no internal address, whatever URL it is given.
 func Surface(t *testing.T, name string, call Call) {
 	t.Helper()
 	t.Run(name, func(t *testing.T) {
@@ -45,8 +43,7 @@ func Surface(t *testing.T, name string, call Call) {
 	})
 }
 
-// URLs returns the whole corpus of what leads inward, with every host on each
-// of the ports.
+// URLs returns the corpus of internal URLs, with every host on each of the ports.
 func URLs(ports ...uint16) []string {
 	urls := Spelled()
 	for _, port := range ports {
@@ -82,11 +79,11 @@ func spellings(t *testing.T, call Call) {
 		refuses(t, cfg, u, call)
 	}
 	for _, c := range canaries {
-		require.Zero(t, c.Calls(), "something was reached inside")
+		require.Zero(t, c.Calls(), "an internal address was reached")
 	}
 }
 
-// redirects sends the surface to a server outside, which sends it inside.
+// redirects calls a public server that redirects to internal addresses.
 func redirects(t *testing.T, call Call) {
 	t.Helper()
 	inside := NewCanary(t, "tcp4", "127.0.0.1:0")
@@ -117,10 +114,10 @@ func redirects(t *testing.T, call Call) {
 		status := []int{301, 302, 303, 307, 308}[i%5]
 		refuses(t, cfg, fmt.Sprintf("%s/%d/%d", server.URL, i, status), call)
 	}
-	require.Zero(t, inside.Calls(), "a redirect was followed inside")
+	require.Zero(t, inside.Calls(), "a redirect to an internal address was followed")
 }
 
-// rebinding has a name change its address between two calls.
+// rebinding changes the address of a name between two calls.
 func rebinding(t *testing.T, call Call) {
 	t.Helper()
 	inside := twins(t, func(w http.ResponseWriter, _ *http.Request) {
@@ -132,15 +129,15 @@ func rebinding(t *testing.T, call Call) {
 	target := fmt.Sprintf("http://%s:%d/", rebound, inside.Port())
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	_ = call(ctx, cfg, target) // Reaches the server outside, whose answer is none of ours.
+	_ = call(ctx, cfg, target) // Reaches the public server; the response does not matter.
 	require.Positive(t, asked.Asked(), "the surface uses the resolver of its configuration")
 	for range 3 {
 		refuses(t, cfg, target, call)
 	}
-	require.Zero(t, inside.Calls(), "a name was judged by an older address")
+	require.Zero(t, inside.Calls(), "a stale address was used")
 }
 
-// refuses requires that a call fails without disclosing what is inside.
+// refuses requires that a call fails without disclosing internal addresses.
 func refuses(t *testing.T, cfg egress.Config, url string, call Call) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
@@ -151,13 +148,13 @@ func refuses(t *testing.T, cfg egress.Config, url string, call Call) {
 	for name := range Names() {
 		if strings.Contains(url, name) {
 			for _, leak := range []string{"127.0.0.1", "169.254", "::1", "0.0.0.0"} {
-				require.NotContains(t, tool.AsError(err).Msg, leak, "%q: the message tells what is inside", url)
+				require.NotContains(t, tool.AsError(err).Msg, leak, "%q: the message discloses internal names", url)
 			}
 		}
 	}
 }
 
-// twins returns a canary with a server outside that has the same port.
+// twins returns a canary with a public server on the same port.
 func twins(t *testing.T, h http.HandlerFunc) *Canary {
 	t.Helper()
 	_ = listenOutside(t).Close()
@@ -173,7 +170,7 @@ func twins(t *testing.T, h http.HandlerFunc) *Canary {
 	return nil
 }
 
-// listenOutside listens on any port of the address outside.
+// listenOutside listens on a free port of the public address.
 func listenOutside(t *testing.T) net.Listener {
 	t.Helper()
 	ln, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp4", netip.AddrPortFrom(outside, 0).String())

@@ -15,35 +15,35 @@ import (
 
 // Modes of prompt tools that run an agent.
 const (
-	ModeAgent = "agent" // The agent is given the rendered prompt.
-	ModeSkill = "skill" // So it is, with the instructions of one of its skills before it.
+	ModeAgent = "agent" // The rendered prompt is the message to the agent.
+	ModeSkill = "skill" // Likewise, after the instructions of one of its skills.
 )
 
 // Config is the implementation_config of a tool that runs an agent.
 type Config struct {
-	// AgentID or Agent say whose agent it is: exactly one of them is set.
+	// AgentID or Agent is the agent: exactly one of them is set.
 	AgentID string
 	Agent   string // A slug, optionally with a version constraint: "research@^1.2".
-	// Prompt is a template of the message to the agent; see package template.
-	// When empty, the message is made from the arguments: see [Config.Message].
+	// Prompt is a template of the message to the agent; see package template. When
+	// empty, the message is built from the arguments: see [Config.Message].
 	Prompt string
 	// Skill is a skill of the agent, whose instructions precede the message.
 	Skill string
-	// Wait says, of a task, whether its end is waited for. Nil is no.
+	// Wait is whether a task waits for the end of its run. Nil is false.
 	Wait *bool
 
 	implementation tool.Implementation
 	template       *template.Template
 }
 
-// Implementations lists the types of tools that run an agent. A prompt does in
-// the modes agent and skill; see [RunsAgent].
+// Implementations lists the types of tools that run an agent. Prompts do in the modes agent
+// and skill; see [RunsAgent].
 func Implementations() []tool.Implementation {
 	return []tool.Implementation{tool.AgentCall, tool.Task, tool.Prompt}
 }
 
-// RunsAgent reports whether calls of a tool of type impl, configured so, run
-// an agent.
+// RunsAgent reports whether calls of a tool of type impl with this configuration run an
+// agent.
 func RunsAgent(impl tool.Implementation, config json.RawMessage) bool {
 	if impl != tool.Prompt {
 		return slices.Contains(Implementations(), impl)
@@ -54,7 +54,7 @@ func RunsAgent(impl tool.Implementation, config json.RawMessage) bool {
 	return json.Unmarshal(config, &c) == nil && (c.Mode == ModeAgent || c.Mode == ModeSkill)
 }
 
-// written is how a configuration is spelled, aliases included.
+// written is the JSON form of a configuration, aliases included.
 type written struct {
 	Type            tool.Implementation `json:"type"`
 	Mode            string              `json:"mode"`
@@ -67,13 +67,13 @@ type written struct {
 	Wait            *bool               `json:"wait"`
 }
 
-// Waits reports whether the call lasts until the agent's run ends. All do but
-// tasks that do not ask for it.
+// Waits reports whether the call waits for the end of the agent's run. All do except tasks
+// without wait.
 func (c *Config) Waits() bool {
 	return c.implementation != tool.Task || c.Wait != nil && *c.Wait
 }
 
-// Ref returns the agent that is meant, and the constraint on its version.
+// Ref returns the agent and its version constraint.
 func (c *Config) Ref() tool.Ref {
 	if c.AgentID != "" {
 		return tool.Ref{ID: c.AgentID}
@@ -82,9 +82,9 @@ func (c *Config) Ref() tool.Ref {
 	return tool.Ref{Slug: slug, Constraint: constraint}
 }
 
-// CheckConfig reports what is wrong with the configuration of a tool of type
-// impl whose arguments meet inputSchema, as [tool.Invalid] with the JSON
-// Pointer of the fault. Whether there is such an agent is for the registry to say.
+// CheckConfig checks the configuration of a tool of type impl with arguments of
+// inputSchema. It fails with [tool.Invalid] and the JSON Pointer of the fault. The registry
+// checks that the agent exists.
 func CheckConfig(impl tool.Implementation, raw, inputSchema json.RawMessage) error {
 	c, err := ParseConfig(impl, raw)
 	if err != nil || c.Prompt == "" {
@@ -137,7 +137,7 @@ func decode(raw json.RawMessage) (*written, error) {
 
 const wantTarget = "want the agent to run: its slug as target_agent_slug, or its id as target_agent_id"
 
-// checkType refuses what the implementation type has no use for.
+// checkType refuses fields that the implementation type does not have.
 func (w *written) checkType(impl tool.Implementation) error {
 	switch {
 	case !slices.Contains(Implementations(), impl):
@@ -151,12 +151,14 @@ func (w *written) checkType(impl tool.Implementation) error {
 	case w.Type != "" && w.Type != impl:
 		return fault("/type", fmt.Sprintf("%.40q is not %s", w.Type, impl))
 	case w.Wait != nil && impl != tool.Task:
-		return fault("/wait", fmt.Sprintf("%s tools always wait for their agent: a tool of type task need not", impl))
+		return fault(
+			"/wait", fmt.Sprintf("%s tools always wait for their agent: use a tool of type task to start without waiting", impl),
+		)
 	}
 	return nil
 }
 
-// either returns the one of two spellings that is used.
+// either returns the value of a field or its alias.
 func either(value, alias, name, aliasName string) (string, error) {
 	if value != "" && alias != "" && value != alias {
 		return "", fault("/"+aliasName, fmt.Sprintf("%s and %s differ: give one", name, aliasName))
@@ -177,13 +179,13 @@ func (c *Config) checkTarget() error {
 	case c.AgentID != "" && !tool.ValidID(c.AgentID):
 		return fault(
 			"/target_agent_id",
-			fmt.Sprintf("%.80q is no id: want a UUID in lower case, or the agent's slug as target_agent_slug", c.AgentID),
+			fmt.Sprintf("%.80q is not an id: want a UUID in lower case, or the agent's slug as target_agent_slug", c.AgentID),
 		)
 	case c.Agent != "" && !tool.ValidSlug(slug):
 		return fault(
 			"/target_agent_slug",
 			fmt.Sprintf(
-				"%.80q is no slug of an agent: want a letter, then letters, digits, _ or -, at most 64, and optionally @version",
+				"%.80q is not a slug of an agent: want a letter, then letters, digits, _ or -, at most 64, and optionally @version",
 				c.Agent,
 			),
 		)
@@ -201,7 +203,7 @@ func (c *Config) readPrompt(w *written) error {
 		return nil
 	}
 	if strings.TrimSpace(*w.PromptTemplate) == "" {
-		return fault("/prompt_template", "the template is empty: leave it out to pass the arguments on")
+		return fault("/prompt_template", "the template is empty: leave it out to pass the arguments")
 	}
 	parsed, err := template.Parse(*w.PromptTemplate)
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 
 // Modes of an answer.
 const (
-	Sync  = "sync"  // The run was waited for.
-	Async = "async" // The run goes on by itself.
+	Sync  = "sync"  // The call waited for the run.
+	Async = "async" // The run continues in the background.
 )
 
 // Statuses of an answer.
@@ -22,22 +22,22 @@ const (
 	Failed    = "failed"
 	TimedOut  = "timeout"
 	Cancelled = "cancelled"
-	Running   = "running" // Of a task that is not waited for.
+	Running   = "running" // Of a task without wait.
 )
 
-// End is how a call of an agent ended.
+// End is the outcome of a call of an agent.
 type End struct {
 	Mode    string // [Sync] when empty.
 	AgentID string
 	Agent   string // Slug.
 	Version string
-	RunID   string // Empty when no run began.
+	RunID   string // Empty when no run was started.
 
 	Status   agent.RunStatus
-	Output   string    // What the agent said last.
+	Output   string    // The agent's last message.
 	Kind     tool.Kind // Why the run failed.
 	Msg      string
-	TimedOut bool // The run was stopped for its time, or its caller's.
+	TimedOut bool // The run exceeded its time limit, or its caller's.
 
 	Turns, Calls int
 	Task         bool
@@ -55,7 +55,7 @@ type answer struct {
 	Error   *problem `json:"error,omitempty"`
 }
 
-// around is what there is to know of a run beside its output.
+// around is a run's metadata in the result.
 type around struct {
 	Version string `json:"agent_version,omitempty"`
 	Turns   int    `json:"turns"`
@@ -67,9 +67,8 @@ type problem struct {
 	Message string    `json:"message"`
 }
 
-// Result returns the result for the caller: the output, or why there is none,
-// in words that a model can act on. A run that failed, timed out or was
-// cancelled is the answer "no".
+// Result returns the result for the caller: the output, or why there is none, in words for
+// a model. A run that failed, timed out or was cancelled gives an error result.
 func (e End) Result() *tool.Result {
 	a := answer{
 		Mode: cmp.Or(e.Mode, Sync), AgentID: e.AgentID, Agent: e.Agent, RunID: e.RunID, Status: e.status(),
@@ -78,9 +77,11 @@ func (e End) Result() *tool.Result {
 	text := e.Output
 	switch a.Status {
 	case Completed:
-		text = cmp.Or(text, e.who()+" finished and said nothing.")
+		text = cmp.Or(text, e.who()+" finished without output.")
 	case Running:
-		text = fmt.Sprintf("%s has begun and goes on by itself as run %s: task_status reports its state.", e.who(), e.RunID)
+		text = fmt.Sprintf(
+			"%s was started as run %s and continues in the background: task_status reports its state.", e.who(), e.RunID,
+		)
 	default:
 		a.Error = e.problem(a.Status)
 		text = e.refusal(a.Status, a.Error)
@@ -110,7 +111,7 @@ func (e End) status() string {
 func (e End) problem(status string) *problem {
 	switch status {
 	case TimedOut:
-		return &problem{tool.Timeout, cmp.Or(e.Msg, "the time ran out before the run ended")}
+		return &problem{tool.Timeout, cmp.Or(e.Msg, "the time limit passed before the run ended")}
 	case Cancelled:
 		return &problem{tool.Cancelled, cmp.Or(e.Msg, "the run was cancelled")}
 	default:
@@ -118,23 +119,25 @@ func (e End) problem(status string) *problem {
 	}
 }
 
-// refusal describes how a run ended that did not complete.
+// refusal describes the outcome of a run that did not complete.
 func (e End) refusal(status string, p *problem) string {
 	var text string
 	why := strings.TrimRight(p.Message, ". ")
 	switch status {
 	case TimedOut:
-		text = fmt.Sprintf("%s did not finish in time and was stopped: %s. Ask for less, or go on without it.", e.who(), why)
+		text = fmt.Sprintf(
+			"%s did not finish in time and was stopped: %s. Ask for less, or continue without it.", e.who(), why,
+		)
 	case Cancelled:
 		text = fmt.Sprintf("%s was cancelled: %s.", e.who(), why)
 	default:
 		text = fmt.Sprintf("%s failed (%s): %s.", e.who(), p.Kind, why)
 	}
 	if e.Calls > 0 {
-		text += " What its tools did until then stays done."
+		text += " Effects of its tool calls remain."
 	}
 	if e.Output != "" {
-		text += " It had said: " + e.Output
+		text += " Its last output: " + e.Output
 	}
 	return text
 }

@@ -33,7 +33,7 @@ func TestEndResult(t *testing.T) {
 		{
 			"CompletedWithoutAWord",
 			agentcall.End{Agent: "research", RunID: "r1", Status: agent.RunCompleted},
-			"Agent research finished and said nothing.",
+			"Agent research finished without output.",
 			`{"mode":"sync","target_agent_slug":"research","run_id":"r1","status":"completed","context":{"turns":0,"calls":0}}`,
 			false,
 		},
@@ -43,17 +43,17 @@ func TestEndResult(t *testing.T) {
 				Agent: "research", RunID: "r1", Status: agent.RunFailed, Kind: tool.Unavailable, Msg: "the model does not answer.",
 				Calls: 1, Output: "Wait",
 			},
-			"Agent research failed (unavailable): the model does not answer. What its tools did until then stays done. It had " +
-				"said: Wait",
+			"Agent research failed (unavailable): the model does not answer. Effects of its tool calls remain. Its last output: " +
+				"Wait",
 			`{"mode":"sync","target_agent_slug":"research","run_id":"r1","status":"failed","output":"Wait","context":{"turns":0,"calls":1},"error":{"kind":"unavailable","message":"the model does not answer."}}`,
 			true,
 		},
 		{
 			"TimedOut",
 			agentcall.End{Agent: "research", RunID: "r1", Status: agent.RunCancelled, TimedOut: true},
-			"Agent research did not finish in time and was stopped: the time ran out before the run ended. Ask for less, or " +
-				"go on without it.",
-			`{"mode":"sync","target_agent_slug":"research","run_id":"r1","status":"timeout","context":{"turns":0,"calls":0},"error":{"kind":"timeout","message":"the time ran out before the run ended"}}`,
+			"Agent research did not finish in time and was stopped: the time limit passed before the run ended. Ask for less, or " +
+				"continue without it.",
+			`{"mode":"sync","target_agent_slug":"research","run_id":"r1","status":"timeout","context":{"turns":0,"calls":0},"error":{"kind":"timeout","message":"the time limit passed before the run ended"}}`,
 			true,
 		},
 		{
@@ -66,7 +66,7 @@ func TestEndResult(t *testing.T) {
 		{
 			"TaskThatGoesOn",
 			agentcall.End{Mode: agentcall.Async, Agent: "research", RunID: "r1", Status: agent.RunPending, Task: true},
-			"The task of agent research has begun and goes on by itself as run r1: task_status reports its state.",
+			"The task of agent research was started as run r1 and continues in the background: task_status reports its state.",
 			`{"mode":"async","target_agent_slug":"research","run_id":"r1","status":"running","context":{"turns":0,"calls":0}}`,
 			false,
 		},

@@ -17,8 +17,7 @@ const MaxMessage = template.MaxRendered
 // maxMessages bounds the argument messages.
 const maxMessages = 200
 
-// Names of arguments that make up the message to the agent (reference number
-// S3-62).
+// Names of arguments that form the message to the agent (reference number S3-62).
 const (
 	argPrompt   = "prompt"
 	argText     = "text"
@@ -27,17 +26,16 @@ const (
 	argContext  = "context"
 )
 
-// order is how they follow each other in the message.
+// order is the order of these arguments in the message.
 var order = []string{argPrompt, argText, argInput, argMessages, argContext}
 
-// Message returns the first user message to the agent for a call with these
-// arguments, and the input that its run is recorded with.
+// Message returns the first user message to the agent for a call with these arguments, and
+// the input that its run is recorded with.
 //
-// With a template, that is the rendered prompt. Without one, arguments of the
-// names prompt, text, input, messages and context make it: texts as they are,
-// other values as JSON, messages ([{role, content}]) as one text that names the
-// role of each. Arguments of any other names are the tool's own: then the whole
-// object is the message, as JSON.
+// With a template, the message is the rendered prompt. Without one, it is built from the
+// arguments prompt, text, input, messages and context: texts unchanged, other values as
+// JSON, messages ([{role, content}]) as one text with the role of each. If there are
+// arguments of other names, the whole object is the message, as JSON.
 //
 // It fails with [tool.Invalid] and the JSON Pointer of the argument.
 func (c *Config) Message(arguments json.RawMessage) ([]tool.Content, json.RawMessage, error) {
@@ -46,7 +44,7 @@ func (c *Config) Message(arguments json.RawMessage) ([]tool.Content, json.RawMes
 	}
 	var given map[string]json.RawMessage
 	if err := json.Unmarshal(arguments, &given); err != nil || given == nil {
-		return nil, nil, invalid("", "the arguments are no JSON object")
+		return nil, nil, invalid("", "the arguments are not a JSON object")
 	}
 	if c.template != nil {
 		return c.prompted(arguments)
@@ -71,18 +69,18 @@ func (c *Config) prompted(arguments json.RawMessage) ([]tool.Content, json.RawMe
 		return nil, nil, err //nolint:wrapcheck // It says which argument, and what to do.
 	}
 	if strings.TrimSpace(text) == "" {
-		return nil, nil, invalid("", "the prompt made of these arguments is empty")
+		return nil, nil, invalid("", "the prompt from these arguments is empty")
 	}
 	input, err := json.Marshal(text)
 	return []tool.Content{tool.Text(text)}, input, err //nolint:wrapcheck // A string has a JSON form.
 }
 
-// Instructed returns message with a skill's instructions before it.
+// Instructed returns message after a skill's instructions.
 func Instructed(instructions string, message []tool.Content) []tool.Content {
 	return slices.Concat([]tool.Content{tool.Text(instructions)}, message)
 }
 
-// contentOf makes the message of arguments without a template.
+// contentOf builds the message from arguments without a template.
 func contentOf(arguments json.RawMessage, given map[string]json.RawMessage) ([]tool.Content, error) {
 	for name := range given {
 		if !slices.Contains(order, name) {
@@ -107,7 +105,7 @@ func contentOf(arguments json.RawMessage, given map[string]json.RawMessage) ([]t
 		}
 	}
 	if len(content) == 0 {
-		return nil, invalid("", "the agent has no task: say what it is to do in "+strings.Join(order[:4], ", "))
+		return nil, invalid("", "the agent has no task: put it into "+strings.Join(order[:4], ", "))
 	}
 	return content, nil
 }
@@ -135,8 +133,8 @@ type message struct {
 	Content json.RawMessage `json:"content"`
 }
 
-// transcript writes a list of messages as one text. A text in place of a list
-// is taken as it is.
+// transcript writes a list of messages as one text. A string instead of a list is returned
+// unchanged.
 func transcript(raw json.RawMessage) (string, error) {
 	var text string
 	if json.Unmarshal(raw, &text) == nil {

@@ -72,8 +72,8 @@ func TestMessageRefuses(t *testing.T) {
 
 	long := strings.Repeat("x", agentcall.MaxMessage+1)
 	tests := []struct{ name, config, arguments, path, want string }{
-		{"NoObject", ``, `[]`, "", "no JSON object"},
-		{"Null", ``, `null`, "", "no JSON object"},
+		{"NoObject", ``, `[]`, "", "not a JSON object"},
+		{"Null", ``, `null`, "", "not a JSON object"},
 		{"Nothing", ``, `{"prompt":" ","context":null}`, "", "no task"},
 		{"NoList", ``, `{"messages":{"role":"user"}}`, "/messages", "want a list"},
 		{

@@ -11,19 +11,18 @@ import (
 	"github.com/toolcrib/toolcrib/schema/jsonpointer"
 )
 
-// Members that make an object of a binding more than a value.
+// Members with a special meaning in an object of a binding.
 const (
-	keyFrom    = "$from"    // The JSON Pointer of what stands here.
-	keyDefault = "$default" // What stands here when there is nothing.
-	keyLiteral = "$literal" // A value that is not looked into.
+	keyFrom    = "$from"    // The JSON Pointer of the value.
+	keyDefault = "$default" // The value if the pointer's is absent.
+	keyLiteral = "$literal" // A literal value.
 )
 
-// binding is a value with places in it that are looked up. It is one of a
-// literal, a place, an object and an array.
+// binding is a value with references. It is a literal, a reference, an object or an array.
 type binding struct {
 	literal  json.RawMessage
 	from     *jsonpointer.Pointer
-	fallback json.RawMessage // Nil: there must be something.
+	fallback json.RawMessage // Nil if the value is required.
 	members  []member
 	items    []binding
 	path     string // In the configuration.
@@ -37,12 +36,12 @@ type member struct {
 // reader reads one binding.
 type reader struct {
 	check func(path string, from jsonpointer.Pointer) error
-	from  int // Places read so far.
-	odd   int // Objects read so far that are more than values.
+	from  int // References parsed so far.
+	odd   int // Special objects parsed so far.
 }
 
-// parseBinding reads a binding at path of the configuration. Each place in it
-// is held to check.
+// parseBinding parses a binding at path of the configuration. Each reference is validated
+// by check.
 func parseBinding(
 	raw json.RawMessage, path string, check func(path string, from jsonpointer.Pointer) error,
 ) (binding, error) {
@@ -105,7 +104,7 @@ func (r *reader) readObject(raw json.RawMessage, b *binding, depth int) error {
 	return nil
 }
 
-// readSpecial reads the objects that are more than values.
+// readSpecial parses the objects with special members.
 func (r *reader) readSpecial(values map[string]json.RawMessage, b *binding) (bool, error) {
 	from, isFrom := values[keyFrom]
 	fallback, hasDefault := values[keyDefault]
@@ -121,13 +120,13 @@ func (r *reader) readSpecial(values map[string]json.RawMessage, b *binding) (boo
 		return true, fault(b.path, "$literal stands alone in its object")
 	case !isFrom && hasDefault:
 		return true, fault(
-			b.path, "$default without $from: want the place to look at, or $literal around what is to be taken as it is",
+			b.path, "$default without $from: want a JSON Pointer in $from, or $literal around a literal value",
 		)
 	case !isFrom:
 		return false, nil
 	case len(values) > 2 || len(values) == 2 && !hasDefault:
 		return true, fault(
-			b.path, "beside $from there is room for $default alone: put $literal around what is to be taken as it is",
+			b.path, "$from allows only $default beside it: put $literal around a literal value",
 		)
 	}
 	path := b.path + "/" + keyFrom
@@ -140,13 +139,13 @@ func (r *reader) readSpecial(values map[string]json.RawMessage, b *binding) (boo
 		return true, fault(path, err.Error())
 	}
 	if r.from++; r.from > MaxFrom {
-		return true, fault(path, fmt.Sprintf("more than %d places are looked up", MaxFrom))
+		return true, fault(path, fmt.Sprintf("more than %d references", MaxFrom))
 	}
 	b.from, b.fallback = &p, fallback
 	return true, r.check(path, p)
 }
 
-// membersOf takes an object apart, its members in their order.
+// membersOf splits an object into its members, in order.
 func membersOf(raw json.RawMessage) (names []string, values map[string]json.RawMessage, err error) {
 	dec := json.NewDecoder(bytes.NewReader(raw))
 	if _, err := dec.Token(); err != nil {
@@ -168,11 +167,11 @@ func membersOf(raw json.RawMessage) (names []string, values map[string]json.RawM
 	return names, values, nil
 }
 
-// seenMembers are what bindings see of a step: the members of [seen].
+// seenMembers are the members of a step that bindings can refer to: those of [seen].
 var seenMembers = []string{"result", "text", "is_error", "error"}
 
-// places returns the check of what a binding may look at: the input, and what
-// earlier steps answered.
+// places returns the check of references: they may be to the input, and to results of
+// earlier steps.
 func (c *Config) places(earlier map[string]bool) func(string, jsonpointer.Pointer) error {
 	return func(path string, from jsonpointer.Pointer) error {
 		tokens := from.Tokens()
@@ -180,10 +179,12 @@ func (c *Config) places(earlier map[string]bool) func(string, jsonpointer.Pointe
 		case tokens[0] == "input":
 			return nil
 		case tokens[0] != "steps" || len(tokens) < 2:
-			return fault(path, fmt.Sprintf("%.80q leads nowhere: want /input or /steps/<id>, and what is below", from.String()))
+			return fault(
+				path, fmt.Sprintf("%.80q is not a reference: want /input, /steps/<id> or a pointer below", from.String()),
+			)
 		case !earlier[tokens[1]] && c.declares(tokens[1]):
 			return fault(
-				path, fmt.Sprintf("looks at step %q, which has not run by then: a step sees the ones before it", tokens[1]),
+				path, fmt.Sprintf("refers to step %q, which runs later: a step can refer to earlier steps only", tokens[1]),
 			)
 		case !earlier[tokens[1]]:
 			return fault(path, fmt.Sprintf("there is no step %.80q", tokens[1]))
@@ -203,10 +204,9 @@ func (c *Config) declares(id string) bool {
 	return false
 }
 
-// CheckConfig reports what is wrong with the configuration of a composition
-// whose arguments meet inputSchema, as [tool.Invalid] with the JSON Pointer of
-// the fault: also where a binding looks at an argument that the schema shuts
-// out. Whether its tools exist is for the registry to say.
+// CheckConfig checks the configuration of a composition with arguments of inputSchema. It
+// fails with [tool.Invalid] and the JSON Pointer of the fault, also for a reference to an
+// argument that the schema does not allow. The registry checks that its tools exist.
 func CheckConfig(raw, inputSchema json.RawMessage) error {
 	c, err := ParseConfig(raw)
 	if err != nil {

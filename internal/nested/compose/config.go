@@ -16,7 +16,7 @@ const (
 	MaxSteps  = 50
 	MaxConfig = 256 << 10 // Bytes of a configuration.
 	MaxDepth  = 32        // Of a binding, in nested JSON values.
-	MaxFrom   = 200       // Places in one binding that are looked up.
+	MaxFrom   = 200       // References in one binding.
 	MaxBound  = 1 << 20   // Bytes of a step's arguments, or the output, once bound.
 )
 
@@ -24,10 +24,9 @@ const (
 type Config struct {
 	// Type may repeat the implementation type, "composition".
 	Type tool.Implementation `json:"type,omitempty"`
-	// Steps are made in their order. Required: 1 to [MaxSteps].
+	// Steps run in order. Required: 1 to [MaxSteps].
 	Steps []Step `json:"steps"`
-	// Bound, when set, is the binding whose value is the output. Otherwise the
-	// output is the last step's result.
+	// Bound is the binding of the output. Defaults to the last step's result.
 	Bound json.RawMessage `json:"output,omitempty"`
 
 	args   []binding // Of the steps.
@@ -36,25 +35,25 @@ type Config struct {
 
 // Step is one call of a composition.
 type Step struct {
-	// ID names the step in bindings: what a slug may be, and unique.
+	// ID names the step in bindings: a slug, unique.
 	ID string `json:"id"`
-	// Tool is called, in the version its constraint admits. It is pinned with
-	// the run, like the tools of an agent.
+	// Tool is the tool to call, with a version constraint. It is pinned with the
+	// run, like the tools of an agent.
 	Tool tool.Ref `json:"tool"`
 	// Arguments are an object of bindings; none when empty.
 	Arguments json.RawMessage `json:"arguments,omitempty"`
-	// OnError is what a failure of the step means to the steps after it, and
-	// so does an answer that is an error: [Stop] when empty.
+	// OnError is the effect of a failure or an error result of the step: [Stop] when
+	// empty.
 	OnError OnError `json:"on_error,omitempty"`
 }
 
-// OnError is what the failure of a step means.
+// OnError is the effect of a failed step.
 type OnError string
 
-// What the failure of a step means.
+// Effects of a failed step.
 const (
-	Stop     OnError = "stop"     // No further step is made, and the composition failed.
-	Continue OnError = "continue" // The steps after it are made, and may look at is_error.
+	Stop     OnError = "stop"     // No further step runs, and the composition fails.
+	Continue OnError = "continue" // Later steps run, and may refer to is_error.
 )
 
 // ParseConfig reads a composition's configuration. It fails with
@@ -96,7 +95,7 @@ func ParseConfig(raw json.RawMessage) (*Config, error) {
 	return &c, nil
 }
 
-// decode reads one JSON value, without members of other names.
+// decode decodes one JSON value, without unknown members.
 func decode(raw json.RawMessage, c *Config) error {
 	err := strict.Decode("compose.CheckConfig", raw, c)
 	if errors.Is(err, io.EOF) {
@@ -110,7 +109,7 @@ func (s *Step) check(path string, earlier map[string]bool) error {
 	case !tool.ValidSlug(s.ID):
 		return fault(path+"/id", fmt.Sprintf("id %.80q: want a letter, then letters, digits, _ or -, at most 64", s.ID))
 	case earlier[s.ID]:
-		return fault(path+"/id", fmt.Sprintf("a step before this one is called %q too", s.ID))
+		return fault(path+"/id", fmt.Sprintf("an earlier step has the id %q too", s.ID))
 	case s.Tool.Name() == "":
 		return fault(path+"/tool", "want the tool to call, such as \"findOrder@^1.0\"")
 	case s.OnError != "" && s.OnError != Stop && s.OnError != Continue:

@@ -10,28 +10,28 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// NotRun is the status of a step that was not made.
+// NotRun is the status of a step that did not run.
 const NotRun tool.InvocationStatus = "not_run"
 
 // Statuses of a composition.
 const (
-	Completed = "completed" // Every step was done.
-	Partial   = "partial"   // Some steps were done, and others not; or the output could not be made.
-	Failed    = "failed"    // No step was done.
+	Completed = "completed" // Every step succeeded.
+	Partial   = "partial"   // Some steps succeeded; or the output could not be computed.
+	Failed    = "failed"    // No step succeeded.
 )
 
-// StepEnd is how a step ended, as reported in the result of a composition.
+// StepEnd is the outcome of a step, in the result of a composition.
 type StepEnd struct {
 	ID           string
 	Tool         string                // "slug@version".
 	Status       tool.InvocationStatus // Or [NotRun].
 	InvocationID string                // Empty where there is none.
-	IsError      bool                  // The step answered "no", or did not answer.
-	Kind         tool.Kind             // Why it did not answer.
-	Msg          string                // The failure, or the "no", in words.
+	IsError      bool                  // The step returned an error result, or failed.
+	Kind         tool.Kind             // Kind of failure.
+	Msg          string                // Message of the failure or error result.
 }
 
-// done reports whether the step did what it was asked to.
+// done reports whether the step succeeded.
 func (e StepEnd) done() bool { return e.Status == tool.StatusCompleted && !e.IsError }
 
 // answer is the structured result of a composition.
@@ -52,12 +52,12 @@ type told struct {
 }
 
 type problem struct {
-	Kind    tool.Kind `json:"kind,omitempty"` // Empty for a step that answered "no".
+	Kind    tool.Kind `json:"kind,omitempty"` // Empty for a step with an error result.
 	Message string    `json:"message"`
 }
 
-// Stopped returns why a composition ends at a step, counted from 0, that ended
-// so, and nil when it goes on.
+// Stopped returns the error if a composition stops at a step, counted from 0, with this
+// result, and nil when it continues.
 func (c *Config) Stopped(step int, r StepResult) error {
 	switch {
 	case !r.failed() || !c.Steps[step].Stops():
@@ -66,15 +66,16 @@ func (c *Config) Stopped(step int, r StepResult) error {
 		return &tool.Error{Kind: r.Kind, Op: "compose.Stopped", Msg: fmt.Sprintf("step %q: %s", c.Steps[step].ID, r.Msg)}
 	default:
 		return &tool.Error{
-			Kind: tool.Conflict, Op: "compose.Stopped", Msg: fmt.Sprintf("step %q answered no: %s", c.Steps[step].ID, r.text()),
+			Kind: tool.Conflict, Op: "compose.Stopped",
+			Msg: fmt.Sprintf("step %q returned an error: %s", c.Steps[step].ID, r.text()),
 		}
 	}
 }
 
-// Result returns the result of a composition for its caller. Steps are all of
-// its steps, in order; failure is why the composition stopped, or why it has no
-// output, and nil when it completed. A completed composition is not an error,
-// even though steps that may fail did.
+// Result returns the result of a composition for its caller. Steps are all of its steps, in
+// order; failure is why the composition stopped, or why it has no output, and nil when it
+// completed. A completed composition is not an error, even if steps with on_error continue
+// failed.
 func Result(steps []StepEnd, output json.RawMessage, failure error) *tool.Result {
 	a := answer{Status: status(steps, failure), Steps: make([]told, 0, len(steps))}
 	for _, s := range steps {
@@ -121,8 +122,7 @@ func status(steps []StepEnd, failure error) string {
 	}
 }
 
-// tell lists in words which steps were done, which failed and why, and which
-// were not run.
+// tell describes which steps succeeded, which failed and why, and which did not run.
 func tell(steps []StepEnd, failure error) string {
 	var done, failed, notRun []string
 	for _, s := range steps {
@@ -139,9 +139,9 @@ func tell(steps []StepEnd, failure error) string {
 	say := func(format string, args ...any) { lines = append(lines, fmt.Sprintf(format, args...)) }
 	switch {
 	case failure == nil && len(failed) == 0:
-		say("All steps were done: %s.", strings.Join(done, ", "))
+		say("All steps succeeded: %s.", strings.Join(done, ", "))
 	case failure == nil:
-		say("The composition came to its end, though not every step was done.")
+		say("The composition ended, but not every step succeeded.")
 	case explained(steps, failure):
 		say("The composition stopped.")
 	default:
@@ -152,9 +152,9 @@ func tell(steps []StepEnd, failure error) string {
 	}
 	if len(lines) > 1 || failure != nil {
 		if len(done) > 0 {
-			say("Done, and stays done: %s.", strings.Join(done, ", "))
+			say("Done, and not undone: %s.", strings.Join(done, ", "))
 		} else {
-			say("No step was done.")
+			say("No step succeeded.")
 		}
 	}
 	if len(notRun) > 0 {
@@ -163,8 +163,7 @@ func tell(steps []StepEnd, failure error) string {
 	return strings.Join(lines, "\n")
 }
 
-// explained reports whether what is said of the steps says why the composition
-// stopped.
+// explained reports whether the steps' messages include why the composition stopped.
 func explained(steps []StepEnd, failure error) bool {
 	why := tool.AsError(failure).Msg
 	return slices.ContainsFunc(steps, func(s StepEnd) bool {
@@ -172,14 +171,14 @@ func explained(steps []StepEnd, failure error) bool {
 	})
 }
 
-// how says how a step failed.
+// how describes how a step failed.
 func (e StepEnd) how() string {
 	why := strings.TrimRight(e.Msg, ". ")
 	switch {
 	case e.Status == tool.StatusUnknown:
-		return "has an unknown outcome, and may have happened: " + why
+		return "has an unknown outcome, and may have taken effect: " + why
 	case e.Status == tool.StatusCompleted:
-		return "answered no: " + why
+		return "returned an error: " + why
 	case e.Kind == "":
 		return fmt.Sprintf("was %s: %s", e.Status, why)
 	default:

@@ -38,47 +38,47 @@ func TestResultTellsWhatBecameOfEachStep(t *testing.T) {
 		status  string
 		text    string
 	}{
-		{"Completed", []compose.StepEnd{done}, nil, compose.Completed, "All steps were done: order (find@1.0.0)."},
+		{"Completed", []compose.StepEnd{done}, nil, compose.Completed, "All steps succeeded: order (find@1.0.0)."},
 		{
 			"CameToItsEnd",
 			[]compose.StepEnd{done, no},
 			nil, compose.Partial,
-			"The composition came to its end, though not every step was done.\nFailed: price (quote@1.2.0) answered no: no " +
-				"such article.\nDone, and stays done: order (find@1.0.0).",
+			"The composition ended, but not every step succeeded.\nFailed: price (quote@1.2.0) returned an error: no " +
+				"such article.\nDone, and not undone: order (find@1.0.0).",
 		},
 		{
 			"Stopped",
 			[]compose.StepEnd{done, down, notRun},
 			why, compose.Partial,
 			"The composition stopped.\nFailed: price (quote@1.2.0) failed (unavailable): upstream answered 503.\nDone, and " +
-				"stays done: order (find@1.0.0).\nNot run: mail (send@1.0.0).",
+				"XX (find@1.0.0).\nNot run: mail (send@1.0.0).",
 		},
 		{
 			"NothingDone",
 			[]compose.StepEnd{down, notRun},
 			why, compose.Failed,
-			"The composition stopped.\nFailed: price (quote@1.2.0) failed (unavailable): upstream answered 503.\nNo step was " +
-				"done.\nNot run: mail (send@1.0.0).",
+			"The composition stopped.\nFailed: price (quote@1.2.0) failed (unavailable): upstream answered 503.\nNo step " +
+				"succeeded.\nNot run: mail (send@1.0.0).",
 		},
 		{
 			"UnknownOutcome",
 			[]compose.StepEnd{done, unknown},
 			why, compose.Partial,
 			"The composition stopped: step \"price\": upstream answered 503.\nFailed: pay (pay@1.0.0) has an unknown outcome, " +
-				"and may have happened: the connection broke.\nDone, and stays done: order (find@1.0.0).",
+				"and may have taken effect: the connection broke.\nDone, and not undone: order (find@1.0.0).",
 		},
 		{
 			"Rejected",
 			[]compose.StepEnd{rejected},
 			why, compose.Failed,
 			"The composition stopped: step \"price\": upstream answered 503.\nFailed: pay (pay@1.0.0) failed (denied): a " +
-				"person said no.\nNo step was done.",
+				"person said no.\nNo step succeeded.",
 		},
 		{
 			"NoOutput",
 			[]compose.StepEnd{done},
 			&tool.Error{Kind: tool.Invalid, Msg: "the output: there is nothing at /steps/order/result"}, compose.Partial,
-			"The composition stopped: the output: there is nothing at /steps/order/result.\nDone, and stays done: order " +
+			"The composition stopped: the output: there is nothing at /steps/order/result.\nDone, and not undone: order " +
 				"(find@1.0.0).",
 		},
 	}
@@ -117,7 +117,7 @@ func TestStopped(t *testing.T) {
 	require.NoError(t, c.Stopped(0, no))
 	require.NoError(t, c.Stopped(0, compose.StepResult{Kind: tool.Timeout}))
 	require.NoError(t, c.Stopped(1, answered(`1`)))
-	require.ErrorContains(t, c.Stopped(1, no), `step "b" answered no: no such order`)
+	require.ErrorContains(t, c.Stopped(1, no), `step "b" returned an error: no such order`)
 	err = c.Stopped(1, compose.StepResult{Kind: tool.Timeout, Msg: "too slow"})
 	require.Equal(t, tool.Timeout, tool.KindOf(err))
 	require.ErrorContains(t, err, `step "b": too slow`)

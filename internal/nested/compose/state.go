@@ -10,24 +10,23 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// State is what is known between the steps of a call.
+// State is the state of a call between its steps.
 type State struct {
 	Input json.RawMessage       // The call's arguments.
-	Steps map[string]StepResult // Of the steps that were made, by id.
+	Steps map[string]StepResult // Of the steps that have run, by id.
 }
 
-// StepResult is how a step ended: with an answer, or with the kind of failure
-// that there was instead.
+// StepResult is the outcome of a step: a result, or the kind of a failure.
 type StepResult struct {
-	Result *tool.Result // Nil without an answer.
+	Result *tool.Result // Nil for a failure.
 	Kind   tool.Kind
 	Msg    string
 }
 
-// failed reports whether the step answered "no", or did not answer.
+// failed reports whether the step returned an error result, or failed.
 func (r StepResult) failed() bool { return r.Result == nil || r.Result.IsError }
 
-// text returns what the step said in words.
+// text returns the text of the step's result.
 func (r StepResult) text() string {
 	if r.Result == nil {
 		return r.Msg
@@ -44,12 +43,12 @@ func (r StepResult) text() string {
 	return strings.Join(texts, "\n")
 }
 
-// seen is what bindings see of a step.
+// seen is the part of a step that bindings can refer to.
 type seen struct {
-	Result  json.RawMessage `json:"result,omitempty"` // The structured result; nothing where there is none.
+	Result  json.RawMessage `json:"result,omitempty"` // The structured result, if any.
 	Text    string          `json:"text"`
 	IsError bool            `json:"is_error"`
-	Error   *problem        `json:"error,omitempty"` // Of a step that did not answer.
+	Error   *problem        `json:"error,omitempty"` // Of a step that failed.
 }
 
 func (r StepResult) seen() (json.RawMessage, error) {
@@ -62,9 +61,8 @@ func (r StepResult) seen() (json.RawMessage, error) {
 	return marshal(s)
 }
 
-// Arguments returns the arguments of a step, counted from 0. It fails with
-// [tool.Invalid], naming step, argument and pointer, when there is nothing
-// where the step looks.
+// Arguments returns the arguments of a step, counted from 0. It fails with [tool.Invalid],
+// naming step, argument and pointer, when a required value is absent.
 func (c *Config) Arguments(step int, s State) (json.RawMessage, error) {
 	if step < 0 || step >= len(c.Steps) {
 		return nil, &tool.Error{
@@ -75,9 +73,9 @@ func (c *Config) Arguments(step int, s State) (json.RawMessage, error) {
 	return f.bind(&c.args[step])
 }
 
-// Output returns the composition's output: what its binding says, else the
-// last step's structured result, or its text as a JSON string, or null where
-// it did not answer. It fails like [Config.Arguments].
+// Output returns the composition's output: the value of its binding, else the last step's
+// structured result, or its text as a JSON string, or null if it failed. It fails like
+// [Config.Arguments].
 func (c *Config) Output(s State) (json.RawMessage, error) {
 	if c.output != nil {
 		f := finder{state: s, whose: "the output", base: "/output"}
@@ -94,12 +92,12 @@ func (c *Config) Output(s State) (json.RawMessage, error) {
 	}
 }
 
-// finder fills in one binding.
+// finder evaluates one binding.
 type finder struct {
 	state  State
 	whose  string
 	base   string                        // Path of the binding in the configuration.
-	values map[string]*jsonpointer.Value // By what was looked at: "input", or a step.
+	values map[string]*jsonpointer.Value // Cached by root: "input", or a step.
 }
 
 func (f *finder) bind(b *binding) (json.RawMessage, error) {
@@ -147,14 +145,14 @@ func (f *finder) write(out *bytes.Buffer, b *binding) error {
 	}
 	if out.Len()+len(raw) > MaxBound {
 		return invalid(
-			b.path, fmt.Sprintf("%s%s: larger than %d bytes, with what is put in", f.whose, f.argument(b), MaxBound),
+			b.path, fmt.Sprintf("%s%s: larger than %d bytes with its values", f.whose, f.argument(b), MaxBound),
 		)
 	}
 	out.Write(raw)
 	return nil
 }
 
-// find looks a place up.
+// find looks up a reference.
 func (f *finder) find(b *binding) (json.RawMessage, error) {
 	value, below, err := f.value(b.from.Tokens())
 	if err != nil {
@@ -173,7 +171,7 @@ func (f *finder) find(b *binding) (json.RawMessage, error) {
 	)
 }
 
-// argument names the argument that b makes part of.
+// argument names the argument that b is part of.
 func (f *finder) argument(b *binding) string {
 	path := strings.TrimPrefix(b.path, f.base)
 	if path == "" {
@@ -182,7 +180,7 @@ func (f *finder) argument(b *binding) string {
 	return ", " + path
 }
 
-// value returns what the first tokens of a pointer name, and the others.
+// value returns the value of the first tokens of a pointer, and the other tokens.
 func (f *finder) value(tokens []string) (*jsonpointer.Value, []string, error) {
 	key, below := "input", tokens[1:]
 	if tokens[0] == "steps" {
@@ -213,7 +211,7 @@ func (f *finder) value(tokens []string) (*jsonpointer.Value, []string, error) {
 	return f.values[key], below, nil
 }
 
-// because says why there may be nothing where a binding looks.
+// because returns why the value of a reference may be absent.
 func (f *finder) because(tokens []string) string {
 	if tokens[0] != "steps" {
 		return ""
@@ -225,9 +223,9 @@ func (f *finder) because(tokens []string) string {
 	case step.Result == nil:
 		return fmt.Sprintf(": step %q failed (%s): %s", tokens[1], step.Kind, step.Msg)
 	case step.Result.IsError:
-		return fmt.Sprintf(": step %q answered no", tokens[1])
+		return fmt.Sprintf(": step %q returned an error", tokens[1])
 	case len(tokens) > 2 && tokens[2] == "result" && len(step.Result.Structured) == 0:
-		return fmt.Sprintf(": step %q answered in words alone, at /steps/%s/text", tokens[1], tokens[1])
+		return fmt.Sprintf(": step %q returned text only, at /steps/%s/text", tokens[1], tokens[1])
 	default:
 		return ""
 	}

@@ -111,12 +111,12 @@ func TestNothingThereIsToldPrecisely(t *testing.T) {
 		{
 			"WordsAlone",
 			map[string]compose.StepResult{"order": answered(``, "found")},
-			`customer/name: step "order" answered in words alone, at /steps/order/text`,
+			`customer/name: step "order" returned text only, at /steps/order/text`,
 		},
 		{
 			"AnsweredNo",
 			map[string]compose.StepResult{"order": {Result: tool.ErrorResult("no")}},
-			`customer/name: step "order" answered no`,
+			`customer/name: step "order" returned an error`,
 		},
 		{
 			"Failed",

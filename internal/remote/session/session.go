@@ -1,4 +1,4 @@
-// Package session holds what is kept of the sessions with MCP servers.
+// Package session has the stored state of sessions with MCP servers.
 package session
 
 import (
@@ -10,32 +10,31 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// Key says whose a session is: that of one run of one tenant with one
-// server. No other ever uses it.
+// Key identifies a session: of one run of one tenant with one server. It is used by that
+// run only.
 type Key struct {
 	Tenant tool.TenantID
 	RunID  string
 	Server string // See [remote.Server.Key].
 }
 
-// Session is what was agreed with a server, so that any worker can go on
-// where another stopped.
+// Session is the negotiated state of a session, so that any worker can resume it.
 type Session struct {
-	// ID is the server's name for the session; empty for servers without. Any
-	// holder of it can act as this client, so it is a secret.
+	// ID is the server's id of the session; empty for servers without sessions. Anyone
+	// with the id can act as this client, so it is a secret.
 	ID secret.Value
 	// Protocol is the negotiated version.
 	Protocol string
-	// Handshake is the server's answer to initialize or server/discover, as
-	// far as anybody needs it.
+	// Handshake is the server's answer to initialize or server/discover, reduced to
+	// the fields in use.
 	Handshake json.RawMessage
-	// Server is where the session is, for ending it.
+	// Server is the server, for ending the session.
 	Server remote.Server
 	// CreatedAt is set by the store.
 	CreatedAt time.Time
 }
 
-// Expired is a session whose time is over.
+// Expired is a session that has expired.
 type Expired struct {
 	Tenant  tool.TenantID
 	Session Session

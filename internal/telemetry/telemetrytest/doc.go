@@ -1,2 +1,2 @@
-// Package telemetrytest helps to test what makes spans, without the SDK.
+// Package telemetrytest has a tracer provider for tests, without the SDK.
 package telemetrytest

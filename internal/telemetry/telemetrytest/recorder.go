@@ -12,8 +12,7 @@ import (
 	"go.opentelemetry.io/otel/trace/noop"
 )
 
-// Recorder is a tracer provider that keeps the spans that ended. It is safe for
-// concurrent use.
+// Recorder is a tracer provider that keeps ended spans. It is safe for concurrent use.
 type Recorder struct {
 	noop.TracerProvider
 
@@ -28,7 +27,7 @@ type Span struct {
 	Context    trace.SpanContext
 	Parent     trace.SpanContext // Invalid for a root.
 	Attributes map[attribute.Key]attribute.Value
-	Failure    string // What the status says of an error.
+	Failure    string // The description of an error status.
 }
 
 // Tracer implements [trace.TracerProvider].
