@@ -40,8 +40,13 @@ func TestEndResult(t *testing.T) {
 		{
 			"Failed",
 			agentcall.End{
-				Agent: "research", RunID: "r1", Status: agent.RunFailed, Kind: tool.Unavailable, Msg: "the model does not answer.",
-				Calls: 1, Output: "Wait",
+				Agent:  "research",
+				RunID:  "r1",
+				Status: agent.RunFailed,
+				Kind:   tool.Unavailable,
+				Msg:    "the model does not answer.",
+				Calls:  1,
+				Output: "Wait",
 			},
 			"Agent research failed (unavailable): the model does not answer. Effects of its tool calls remain. Its last output: " +
 				"Wait",
