@@ -48,16 +48,16 @@ func TestEndResult(t *testing.T) {
 				Calls:  1,
 				Output: "Wait",
 			},
-			"Agent research failed (unavailable): the model does not answer. Effects of its tool calls remain. Its last output: " +
-				"Wait",
+			"Agent research failed (unavailable): the model does not answer. Effects of its tool calls remain. " +
+				"Its last output: Wait",
 			`{"mode":"sync","target_agent_slug":"research","run_id":"r1","status":"failed","output":"Wait","context":{"turns":0,"calls":1},"error":{"kind":"unavailable","message":"the model does not answer."}}`,
 			true,
 		},
 		{
 			"TimedOut",
 			agentcall.End{Agent: "research", RunID: "r1", Status: agent.RunCancelled, TimedOut: true},
-			"Agent research did not finish in time and was stopped: the time limit passed before the run ended. Ask for less, or " +
-				"continue without it.",
+			"Agent research did not finish in time and was stopped: the time limit passed before the run ended. " +
+				"Ask for less, or continue without it.",
 			`{"mode":"sync","target_agent_slug":"research","run_id":"r1","status":"timeout","context":{"turns":0,"calls":0},"error":{"kind":"timeout","message":"the time limit passed before the run ended"}}`,
 			true,
 		},
