@@ -95,17 +95,18 @@ func TestPromptTools(t *testing.T) {
 	require.NoError(t, err)
 	_, _, err = knowing.Publish(t.Context(), b.ada, tool.Ref{Slug: "sumUp"})
 	registrytest.RequireRefused(t, err, tool.Conflict, "/implementation_config/model", `no worker here has a model provider "openai"`)
-	for slug, config := range map[string]string{
-		"asks":      `{"mode": "direct", "model": "anthropic/claude", "prompt_template": "Sum up."}`,
-		"delegates": `{"mode": "agent", "target_agent_slug": "desk", "prompt_template": "Sum up."}`,
-	} {
-		_, _, err = knowing.Create(t.Context(), b.ada, spec(slug, prompt(config)))
-		require.NoError(t, err)
-		_, _, err = knowing.Publish(t.Context(), b.ada, tool.Ref{Slug: slug})
-		require.NoError(t, err)
-	}
+	asks := prompt(`{"mode": "direct", "model": "anthropic/claude", "prompt_template": "Sum up."}`)
+	_, _, err = knowing.Create(t.Context(), b.ada, spec("asks", asks))
+	require.NoError(t, err)
+	_, _, err = knowing.Publish(t.Context(), b.ada, tool.Ref{Slug: "asks"})
+	require.NoError(t, err)
+	delegates := prompt(`{"mode": "agent", "target_agent_slug": "desk", "prompt_template": "Sum up."}`)
+	got, _, err := knowing.Create(t.Context(), b.ada, spec("delegates", delegates, input("")))
+	require.NoError(t, err, "an agent is asked, whatever models there are")
+	require.Contains(t, string(got.InputSchema), "prompt")
 	_, _, err = knowing.Create(t.Context(), b.ada, spec("noArguments",
-		prompt(`{"mode": "direct", "model": "anthropic/claude", "prompt_template": "Sum up {{text}}."}`), input("")))
+		prompt(`{"mode": "direct", "model": "anthropic/claude", "prompt_template": "Sum up {{text}}."}`),
+		input(`{"type": "object", "properties": {}, "additionalProperties": false}`)))
 	registrytest.RequireRefused(t, err, tool.Invalid, "/implementation_config/prompt_template", "text")
 }
 

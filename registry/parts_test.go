@@ -154,7 +154,7 @@ func TestCreateRefusesMalformedParts(t *testing.T) {
 		{"a binding of a later step", func(s *definition.ToolSpec) {
 			s.Implementation = tool.Composition
 			s.Config = json.RawMessage(`{"steps":[{"id":"a","tool":"x","arguments":{"v":{"$from":"/steps/b/text"}}},{"id":"b","tool":"x"}]}`)
-		}, "/implementation_config/steps/0/arguments/v/$from", "has not run by then"},
+		}, "/implementation_config/steps/0/arguments/v/$from", "runs later"},
 		{"a pure task that is not waited for", func(s *definition.ToolSpec) {
 			asking(`{"agent":"a"}`)(s)
 			s.Implementation, s.Execution.Pure = tool.Task, true

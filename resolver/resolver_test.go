@@ -22,7 +22,7 @@ func setup(t *testing.T) bench {
 	t.Helper()
 
 	store := registrytest.NewStore()
-	types := []tool.Implementation{tool.Internal, tool.HTTP, tool.Function}
+	types := []tool.Implementation{tool.Internal, tool.HTTP, tool.Function, tool.MCP, tool.Custom}
 	r := resolver.New(store, resolver.Options{Types: types})
 	return bench{store, r, store.AddTenant("acme"), store.AddTenant("other")}
 }

@@ -276,7 +276,7 @@ func TestNobodyIsAsked(t *testing.T) {
 		"Malformed": {
 			false, `{"mode": "direct", "model": "acme/m"}`, `{}`, tool.Invalid, "implementation_config/prompt_template",
 		},
-		"NoObject": {false, summarize, `["s3cr3t"]`, tool.Invalid, "no JSON object"},
+		"NoObject": {false, summarize, `["s3cr3t"]`, tool.Invalid, "not a JSON object"},
 		"TooLarge": {false, summarize, `{"text": "` + strings.Repeat("s3cr3t", 50_000) + `"}`, tool.Invalid, "send less"},
 		"Agent": {
 			false, `{"mode": "agent", "target_agent_slug": "x", "prompt_template": "y"}`, `{}`, tool.InternalError,

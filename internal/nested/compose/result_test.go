@@ -51,7 +51,7 @@ func TestResultTellsWhatBecameOfEachStep(t *testing.T) {
 			[]compose.StepEnd{done, down, notRun},
 			why, compose.Partial,
 			"The composition stopped.\nFailed: price (quote@1.2.0) failed (unavailable): upstream answered 503.\nDone, and " +
-				"XX (find@1.0.0).\nNot run: mail (send@1.0.0).",
+				"not undone: order (find@1.0.0).\nNot run: mail (send@1.0.0).",
 		},
 		{
 			"NothingDone",
