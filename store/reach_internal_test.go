@@ -31,7 +31,7 @@ func TestTurnedAway(t *testing.T) {
 			`refuses the login "ada"`,
 		},
 		{pgconn.PgError{Code: codeTooMany}, tool.Unavailable, "no connections left"},
-		{pgconn.PgError{Code: codeStarting}, tool.Unavailable, "is starting up"},
+		{pgconn.PgError{Code: codeStarting}, tool.Unavailable, "is starting"},
 		{pgconn.PgError{Code: "XX999"}, tool.Unavailable, "its log says why (XX999)"},
 	} {
 		kind, says := turnedAway(&tt.answer, to, "db:5432")
