@@ -32,7 +32,7 @@ func TestTurnedAway(t *testing.T) {
 		},
 		{pgconn.PgError{Code: codeTooMany}, tool.Unavailable, "no connections left"},
 		{pgconn.PgError{Code: codeStarting}, tool.Unavailable, "is starting"},
-		{pgconn.PgError{Code: "XX999"}, tool.Unavailable, "its log says why (XX999)"},
+		{pgconn.PgError{Code: "XX999"}, tool.Unavailable, "see its log (XX999)"},
 	} {
 		kind, says := turnedAway(&tt.answer, to, "db:5432")
 		require.Equal(t, tt.kind, kind)
