@@ -14,7 +14,7 @@ import (
 func Client() executors.Type {
 	return executors.Type{
 		Traits:      tool.Traits{Implementation: tool.Client, RunBy: tool.RunByClient},
-		Unavailable: "nothing runs tools of type client yet",
+		Unavailable: "nothing here runs tools of type client",
 	}
 }
 
