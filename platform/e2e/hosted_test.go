@@ -100,7 +100,7 @@ func TestCustomTool(t *testing.T) {
 	require.JSONEq(t, `{"executor": "hosts", "n": 1}`, string(got.Invocation.Output.Structured))
 	_, got = p.test(t, "unknown", `{}`)
 	require.Equal(t, tool.Invalid, got.ErrorKind)
-	require.Contains(t, got.Error, `no worker here has an executor "others": there is hosts`)
+	require.Contains(t, got.Error, `no worker here has an executor "others": registered: hosts`)
 	require.Equal(t, 1, got.Invocation.Attempt, "trying again would not help")
 }
 
