@@ -56,7 +56,7 @@ func TestPlan(t *testing.T) {
 	effects, invocations := map[string]bool{}, map[string]bool{}
 	for _, in := range s.invoked {
 		effects[in.EffectID], invocations[in.InvocationID] = true, true
-		require.True(t, in.Raw, "nobody has prepared the arguments yet")
+		require.True(t, in.Raw, "the arguments are not prepared yet")
 		require.True(t, in.Full)
 		require.Equal(t, "host-run", in.RunID)
 		require.Equal(t, principal, in.Principal)

@@ -308,18 +308,18 @@ func TestAChangedDefinitionStopsOnlyItsTool(t *testing.T) {
 			t.Parallel()
 
 			address := serve(t, &script{tools: tt.tools})
-			var told []*remote.ChangedError
+			var changes []*remote.ChangedError
 			e := newExecutor(t, address, mcpcall.Options{
 				Changed: func(_ context.Context, call *tool.Call, why *remote.ChangedError) {
 					require.Equal(t, "order", call.Version.Slug)
-					told = append(told, why)
+					changes = append(changes, why)
 				},
 			})
 			config := fmt.Sprintf(`{"server_url": %q, "tool_name": "order", "definition_digest": %q}`, address, digest)
 			_, err := e.Execute(t.Context(), callOf(config, "run-1"))
 			if tt.stopped == "" {
 				require.NoError(t, err)
-				require.Empty(t, told)
+				require.Empty(t, changes)
 				return
 			}
 			var failed *tool.Error
@@ -327,8 +327,8 @@ func TestAChangedDefinitionStopsOnlyItsTool(t *testing.T) {
 			require.Equal(t, tool.Conflict, failed.Kind)
 			require.False(t, failed.Sent, "it was not called")
 			require.Contains(t, failed.Msg, tt.stopped)
-			require.Len(t, told, 1)
-			require.Equal(t, digest, told[0].Pinned)
+			require.Len(t, changes, 1)
+			require.Equal(t, digest, changes[0].Pinned)
 
 			_, err = e.Execute(t.Context(), callOf(configOf(address), "run-1"))
 			require.NoError(t, err, "the others go on")
@@ -412,9 +412,9 @@ func TestRefusedParametersOfAChangedTool(t *testing.T) {
 				m.fail(w, -32602, "Unknown tool, or wrong arguments")
 			}
 			address := serve(t, s)
-			var told []*remote.ChangedError
+			var changes []*remote.ChangedError
 			e := newExecutor(t, address, mcpcall.Options{
-				Changed: func(_ context.Context, _ *tool.Call, why *remote.ChangedError) { told = append(told, why) },
+				Changed: func(_ context.Context, _ *tool.Call, why *remote.ChangedError) { changes = append(changes, why) },
 			})
 			_, err = e.Execute(
 				t.Context(),
@@ -425,8 +425,8 @@ func TestRefusedParametersOfAChangedTool(t *testing.T) {
 			require.Equal(t, tool.Conflict, failed.Kind)
 			require.True(t, failed.Answered, "the server refused it")
 			require.Contains(t, failed.Msg, tt.says)
-			require.Len(t, told, 1)
-			require.Equal(t, digest, told[0].Pinned)
+			require.Len(t, changes, 1)
+			require.Equal(t, digest, changes[0].Pinned)
 		})
 	}
 }

@@ -87,11 +87,11 @@ func TestDriftIsRefusedAndTold(t *testing.T) {
 			requests, _ := c.count()
 			require.Zero(t, requests)
 
-			told := s.warnings(id)
-			require.Len(t, told, 1)
+			warnings := s.warnings(id)
+			require.Len(t, warnings, 1)
 			require.JSONEq(t, `{"tool":"effect","version":"1.0.0","call_id":"call","reason":"egress_drift","declared":"`+
-				string(tt.lowered)+`","attempted":"`+tt.attempted+`"}`, string(told[0].Data))
-			require.Equal(t, ended.InvocationID, told[0].InvocationID)
+				string(tt.lowered)+`","attempted":"`+tt.attempted+`"}`, string(warnings[0].Data))
+			require.Equal(t, ended.InvocationID, warnings[0].InvocationID)
 		})
 	}
 }

@@ -1,9 +1,7 @@
 package storetest
 
 import (
-	"bytes"
 	"encoding/json"
-	"reflect"
 	"testing"
 	"time"
 
@@ -465,33 +463,6 @@ func testRefusedCalls(t *testing.T, d *Database) {
 		require.True(t, m.IsError)
 	}
 	require.Equal(t, []tool.Content{tool.Text("invalid: /q: want string")}, transcript[4].Content)
-}
-
-// EventTypes returns the types of a run's events, after checking that they are
-// numbered without gaps.
-func (f *Fixture) EventTypes(tb testing.TB, runID string) []tool.EventType {
-	tb.Helper()
-	events, err := f.Store.ListEvents(tb.Context(), f.Tenant, runID, 0, 0)
-	require.NoError(tb, err)
-	types := make([]tool.EventType, len(events))
-	for i, e := range events {
-		require.Equal(tb, int64(i+1), e.Seq)
-		RequireTyped(tb, e)
-		types[i] = e.Type
-	}
-	return types
-}
-
-// RequireTyped fails where the payload of an event is not of its type.
-func RequireTyped(tb testing.TB, e tool.Event) {
-	tb.Helper()
-	payload, known := agent.EventPayloads()[e.Type]
-	require.True(tb, known, "no payload for %s", e.Type)
-	into := reflect.New(reflect.TypeOf(payload))
-	dec := json.NewDecoder(bytes.NewReader(e.Data))
-	dec.DisallowUnknownFields()
-	require.NoError(tb, dec.Decode(into.Interface()), "%s: %s", e.Type, e.Data)
-	require.NotContains(tb, string(e.Data), ":null", "%s: %s", e.Type, e.Data)
 }
 
 // MessageIDs returns the ids of messages.
