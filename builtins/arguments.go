@@ -7,8 +7,8 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// decodeArguments reads a call's arguments strictly: they were validated
-// against the built-in's schema, so what does not fit is [tool.Invalid].
+// decodeArguments decodes a call's arguments strictly: they were validated against
+// the built-in's schema, so a mismatch is [tool.Invalid].
 func decodeArguments(raw json.RawMessage, into any) error {
 	if len(bytes.TrimSpace(raw)) == 0 {
 		raw = json.RawMessage("{}")
@@ -17,7 +17,7 @@ func decodeArguments(raw json.RawMessage, into any) error {
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(into); err != nil {
 		return &tool.Error{
-			Kind: tool.Invalid, Op: "builtins.Execute", Msg: "the arguments don't fit the tool's input schema", Err: err,
+			Kind: tool.Invalid, Op: "builtins.Execute", Msg: "the arguments do not match the tool's input schema", Err: err,
 		}
 	}
 	return nil

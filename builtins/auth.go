@@ -10,7 +10,7 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// auth names the credential of a configuration and how it is sent.
+// auth is the credential in a configuration and how it is sent.
 type auth struct {
 	Type           string `json:"type"` // bearer, basic ("user:password") or header.
 	CredentialsRef string `json:"credentials_ref"`
@@ -39,7 +39,7 @@ func (a *auth) check() error {
 	return nil
 }
 
-// open opens the credential; nil has none.
+// open opens the credential; nil for none.
 func (a *auth) open(ctx context.Context, secrets secret.Resolver, tenant tool.TenantID) (*egress.Credential, error) {
 	if a == nil {
 		return nil, nil //nolint:nilnil // No credential is none.

@@ -18,46 +18,44 @@ import (
 type Builtin struct {
 	Spec
 	Run tool.ExecutorFunc
-	// Check judges the configuration that a tenant's own tool of an egress
-	// class runs the built-in under. It fails with [tool.Invalid] and a Path
-	// within the configuration. Nil where only the platform's tool runs it.
+	// Check checks the configuration of a tenant's own tool, of an egress class, that
+	// runs the built-in. It fails with [tool.Invalid] and a Path within the
+	// configuration. Nil where only the platform's tool runs it.
 	Check func(config json.RawMessage, class tool.Egress) (warnings []string, err error)
-	// For returns the definition for such a tool; the spec's when nil.
+	// For returns the default definition of such a tool; the spec's when nil.
 	For func(config json.RawMessage, class tool.Egress) tool.Definition
 }
 
-// Spec is how a built-in presents itself to the registry. It is data: equal
-// specs have equal digests.
+// Spec is a built-in's definition for the registry. It is data: equal specs have
+// equal digests.
 type Spec struct {
 	Key        string // Stored as the tool's built-in key, and its slug: never renamed.
-	Version    string // Semver. Grows with every change of the definition.
+	Version    string // Semver. Incremented with every change of the definition.
 	Definition tool.Definition
 	Policy     tool.Policy
 }
 
-// Config configures a [Catalog]. Built-ins without the means they need are
-// missing from it.
+// Config configures a [Catalog]. Built-ins whose dependencies are missing are left out.
 type Config struct {
-	// Gate is the way out of all that call out.
+	// Gate sends all outgoing requests.
 	Gate *egress.Gate
 	// Reader makes pages readable, for web_fetch.
 	Reader Reader
-	// SearchProviders are what web_search may ask, in the order of preference.
+	// SearchProviders are the providers of web_search, in the order of preference.
 	// Defaults to [SearchProviders].
 	SearchProviders []SearchProvider
 	// Secrets opens the credentials that configurations name. Defaults to none.
 	Secrets secret.Resolver
-	// Settings finds the credentials of a tenant by what they are for. Defaults
-	// to none.
+	// Settings finds a tenant's credentials by their purpose. Defaults to none.
 	Settings secret.Finder
-	// Lookup finds a variable of the environment, where the platform's own keys
-	// are. Defaults to [os.LookupEnv].
+	// Lookup returns an environment variable, for the platform's own keys. Defaults
+	// to [os.LookupEnv].
 	Lookup func(name string) (string, bool)
-	// MCP runs mcp tools, for mcp_call, and CheckMCP judges their
-	// configurations. Either both or none.
+	// MCP runs mcp tools, for mcp_call, and CheckMCP checks their configurations.
+	// Either both or none.
 	MCP      tool.Executor
 	CheckMCP func(config json.RawMessage) error
-	// Functions are the host's, for function_call.
+	// Functions are the host's functions, for function_call.
 	Functions Functions
 	// Sandbox runs the filters of json_transform.
 	Sandbox Sandbox
@@ -65,13 +63,13 @@ type Config struct {
 	Searcher retrieval.Searcher
 	// Runs finds runs, for task_status.
 	Runs Runs
-	// Schemas compiles schemas; a cache of its own when nil.
+	// Schemas is the schema cache; a new one when nil.
 	Schemas *schema.Cache
 	// Clock returns the current time. Defaults to [time.Now].
 	Clock func() time.Time
 }
 
-// Catalog holds the built-ins by key. It is immutable and safe for concurrent use.
+// Catalog has the built-ins by key. It is immutable and safe for concurrent use.
 type Catalog struct {
 	byKey map[string]Builtin
 }
@@ -154,8 +152,8 @@ func (c *Catalog) Lookup(key string) (tool.Executor, bool) {
 	return b.Run, true
 }
 
-// Specs returns the specs of all built-ins, sorted by key, for the registry to
-// bring its global tools up to date. The caller must not change them.
+// Specs returns the specs of all built-ins, sorted by key, for the registry to update
+// its global tools. The caller must not change them.
 func (c *Catalog) Specs() []Spec {
 	specs := make([]Spec, 0, len(c.byKey))
 	for _, key := range slices.Sorted(maps.Keys(c.byKey)) {

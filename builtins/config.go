@@ -11,15 +11,14 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// builtinConfig is what the implementation_config of every tool that runs a
-// built-in under a configuration of its own begins with.
+// builtinConfig has the common members of the implementation_config of tools that
+// configure a built-in.
 type builtinConfig struct {
 	Type    tool.Implementation `json:"type,omitempty"` // May repeat the implementation type, "internal".
 	Builtin string              `json:"builtin"`        // The built-in's key.
 }
 
-// keyOf returns the key of the built-in that a configuration names; empty where
-// it names none.
+// keyOf returns the key of the built-in in a configuration; empty for none.
 func keyOf(config json.RawMessage) string {
 	var c builtinConfig
 	if len(config) == 0 || json.Unmarshal(config, &c) != nil {
@@ -28,11 +27,10 @@ func keyOf(config json.RawMessage) string {
 	return c.Builtin
 }
 
-// Configurable reports whether tenants' own tools may run a built-in, under a
-// configuration of theirs.
+// Configurable reports whether tenants' own tools may configure a built-in.
 func (c *Catalog) Configurable(key string) bool { return c.byKey[key].Check != nil }
 
-// decodeConfig reads a configuration strictly. None leaves into as it is.
+// decodeConfig decodes a configuration strictly. An empty one leaves into unchanged.
 func decodeConfig(raw json.RawMessage, into any) error {
 	if err := strict.Decode("builtins.Check", raw, into); !errors.Is(err, io.EOF) {
 		return err
@@ -44,11 +42,10 @@ func configFault(path, msg string) *tool.Error {
 	return &tool.Error{Kind: tool.Invalid, Op: "builtins.Check", Path: path, Msg: msg}
 }
 
-// Complete fills in the fields that a tenant's tool, which runs a built-in
-// under its own configuration, leaves to the built-in: schemas, class, schedule
-// and description. It refuses a configuration that the built-in could not run,
-// as [tool.Invalid] with the Path within the tool's definition, and leaves all
-// other tools unchanged. Warnings name what is allowed but not advisable.
+// Complete sets the fields that a tenant's tool which configures a built-in does not
+// set: schemas, class, execution and description. It fails with [tool.Invalid] and the
+// Path within the tool's definition for a configuration that the built-in cannot run.
+// Other tools are unchanged. Warnings are about what is allowed but not advisable.
 func (c *Catalog) Complete(d *tool.Definition, p *tool.Policy) (warnings []string, err error) {
 	key := keyOf(d.Config)
 	if d.ImplementationType() != tool.Internal || key == "" {
@@ -99,7 +96,7 @@ func (c *Catalog) Complete(d *tool.Definition, p *tool.Policy) (warnings []strin
 	return warnings, nil
 }
 
-// configurable lists the built-ins that take a configuration.
+// configurable lists the built-ins that can be configured.
 func (c *Catalog) configurable() []string {
 	var keys []string
 	for _, s := range c.Specs() {

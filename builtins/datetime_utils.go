@@ -12,12 +12,11 @@ import (
 // datetimeUtils returns the current time, and parses, formats and calculates
 // dates and times.
 //
-// Days and longer units count on the calendar of the time zone, hours and
-// shorter ones are exact. Adding months clamps the day to the month's last. A
-// local time that a clock change skips is moved forward by the gap; of one
-// that is shown twice, the first is taken; notes say so. end_of is the last
-// nanosecond. All of it within the years 1 to 9999, in the time zone too.
-// Package calendar has the details.
+// Days and longer units count on the calendar of the time zone, hours and shorter ones
+// are exact. Adding months clamps the day to the month's last. A local time that a clock
+// change skips is moved forward by the gap; for an ambiguous one, the first is taken;
+// notes report both. end_of is the last nanosecond. All times are within the years 1 to
+// 9999, in the time zone too. Package calendar has the details.
 func datetimeUtils(clock func() time.Time) Builtin {
 	return Builtin{
 		Spec: Spec{

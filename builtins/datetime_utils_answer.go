@@ -12,8 +12,8 @@ import (
 	"github.com/toolcrib/toolcrib/builtins/internal/calendar"
 )
 
-// reckoning is one answer in the making. The texts of package calendar's
-// errors are the answer when it is "no".
+// reckoning computes one answer. The texts of package calendar's errors become error
+// results.
 type reckoning struct {
 	*datetimeInput
 
@@ -75,7 +75,7 @@ func (r *reckoning) answer(clock func() time.Time) (*datetimeOutput, error) {
 
 func (r *reckoning) format(value time.Time) (*datetimeOutput, error) {
 	if r.Format == "" {
-		return nil, errors.New("format: needed for this operation")
+		return nil, errors.New("format: required for this operation")
 	}
 	out, err := r.moment(value)
 	if err != nil {
@@ -130,7 +130,7 @@ func (r *reckoning) compare(start time.Time) (*datetimeOutput, error) {
 
 func (r *reckoning) duration() (*datetimeOutput, error) {
 	if r.Duration == "" {
-		return nil, errors.New("duration: needed for this operation")
+		return nil, errors.New("duration: required for this operation")
 	}
 	amount, err := calendar.ParseDuration(r.Duration)
 	if err != nil {
@@ -139,7 +139,7 @@ func (r *reckoning) duration() (*datetimeOutput, error) {
 	return inFull(amount, amount), nil
 }
 
-// inFull writes a duration, and what it measures on the clock.
+// inFull returns a duration, and its exact length.
 func inFull(amount, measured calendar.Amount) *datetimeOutput {
 	out := &datetimeOutput{Duration: amount.String()}
 	if seconds, ok := measured.InSeconds(); ok {
@@ -149,12 +149,12 @@ func inFull(amount, measured calendar.Amount) *datetimeOutput {
 	return out
 }
 
-// read reads a time written as text or as a number of seconds. Only value is
-// read by the format.
+// read parses a time written as text or as a number of seconds. Only value is parsed by
+// the format.
 func (r *reckoning) read(name string, raw json.RawMessage) (time.Time, error) {
 	raw = bytes.TrimSpace(raw)
 	if len(raw) == 0 || string(raw) == "null" {
-		return time.Time{}, fmt.Errorf("%s: needed for this operation", name)
+		return time.Time{}, fmt.Errorf("%s: required for this operation", name)
 	}
 	if raw[0] != '"' {
 		t, err := fromSeconds(string(raw))
@@ -182,7 +182,7 @@ func (r *reckoning) read(name string, raw json.RawMessage) (time.Time, error) {
 	return t, nil
 }
 
-// note says what a clock change did to a time.
+// note adds a note about a clock change.
 func (r *reckoning) note(name string, odd calendar.Oddity) {
 	switch odd {
 	case calendar.Plain:
@@ -193,7 +193,7 @@ func (r *reckoning) note(name string, odd calendar.Oddity) {
 	}
 }
 
-// fromSeconds reads seconds since 1970, fractions to the nanosecond included.
+// fromSeconds parses seconds since 1970, with fractions to the nanosecond.
 func fromSeconds(number string) (time.Time, error) {
 	if exponent := strings.IndexAny(number, "eE"); exponent >= 0 && len(number)-exponent > 4 {
 		return time.Time{}, fmt.Errorf("%.32s seconds since 1970 is outside the years 1 to 9999", number)
@@ -211,7 +211,7 @@ func fromSeconds(number string) (time.Time, error) {
 	return time.Unix(seconds.Int64(), rest.Int64()), nil
 }
 
-// moment presents a time in the zone of the answer.
+// moment formats a time in the zone of the answer.
 func (r *reckoning) moment(t time.Time) (*datetimeOutput, error) {
 	t = t.In(r.loc)
 	if t.Year() < 1 || t.Year() > 9999 {

@@ -6,7 +6,7 @@ import (
 	"github.com/toolcrib/toolcrib/builtins/internal/calendar"
 )
 
-// datetimeInput is what datetime_utils is asked.
+// datetimeInput are the arguments of datetime_utils.
 type datetimeInput struct {
 	Operation string          `json:"operation"`
 	Value     json.RawMessage `json:"value"`
@@ -25,8 +25,7 @@ type datetimeInput struct {
 	Seconds   int64           `json:"seconds"`
 }
 
-// datetimeOutput is its answer; which members are set follows from the
-// operation.
+// datetimeOutput is its result; the members set depend on the operation.
 type datetimeOutput struct {
 	Datetime  string      `json:"datetime,omitempty"`
 	Unix      *int64      `json:"unix,omitempty"`

@@ -259,9 +259,9 @@ func TestDatetimeSaysNo(t *testing.T) {
 
 	for args, want := range map[string]string{
 		`{"operation": "teleport", "value": 0}`:               "operation",
-		`{"operation": "parse"}`:                              "value: needed",
-		`{"operation": "diff", "value": 0}`:                   "end: needed",
-		`{"operation": "format", "value": 0}`:                 "format: needed",
+		`{"operation": "parse"}`:                              "value: required",
+		`{"operation": "diff", "value": 0}`:                   "end: required",
+		`{"operation": "format", "value": 0}`:                 "format: required",
 		`{"operation": "format", "value": 0, "format": "%Q"}`: "unknown format directive %Q",
 		`{"operation": "parse", "value": "02/03/2024"}`: "value: \"02/03/2024\" " +
 			"could be several dates",
@@ -270,12 +270,12 @@ func TestDatetimeSaysNo(t *testing.T) {
 		`{"operation": "parse", "value": "Mon, 5 Mar 2024"}`:      "is a Tuesday, no Monday",
 		`{"operation": "parse", "value": "2024-03-05 10:00 PST"}`: "no time zone for certain",
 		`{"operation": "parse", "value": true}`:                   "want a text or a number",
-		`{"operation": "between", "value": 0}`:                    "end: needed",
-		`{"operation": "between", "value": 0, "end": "soon"}`:     "end: \"soon\" is not a date",
-		`{"operation": "duration"}`:                               "duration: needed",
+		`{"operation": "between", "value": 0}`:                    "end: required",
+		`{"operation": "between", "value": 0, "end": "soon"}`:     "end: \"soon\" is not a known date",
+		`{"operation": "duration"}`:                               "duration: required",
 		`{"operation": "duration", "duration": "1:30"}`: "duration: \"1:30\" is " +
-			"not a duration",
-		`{"operation": "add", "value": 0, "duration": "P1.5D"}`:          "not a duration",
+			"not a known duration",
+		`{"operation": "add", "value": 0, "duration": "P1.5D"}`:          "not a known duration",
 		`{"operation": "add", "value": 0, "duration": "P1D", "days": 1}`: "want either",
 		`{"operation": "add", "value": 0, "duration": "P9000Y"}`:         "outside the years",
 		`{"operation": "convert", "value": "9999-12-31T23:00Z", "timezone": "+14"}`: "outside the years 1 to " +

@@ -11,8 +11,8 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// Functions runs function tools, and knows which functions the host lets be
-// called by their names. Package executors/function implements it.
+// Functions runs function tools, and lists the functions that may be called by name.
+// Package executors/function implements it.
 type Functions interface {
 	tool.Executor
 	// Callable returns the definitions, sorted by name, of the functions that
@@ -35,12 +35,12 @@ type functionCallInput struct {
 	Arguments    json.RawMessage `json:"arguments"`
 }
 
-// functionCall calls a Go function of the host by its name, if the host let it
-// be called so. Functions that change something outside need a tool of their
-// own, whose calls are approved: function_call only reads.
+// functionCall calls a Go function of the host by name, if the host allows it. Functions
+// with effects outside need a tool of their own, whose calls are approved: function_call
+// only reads.
 //
-// The answer is the function's own. A name that is not known, and arguments
-// that do not fit, are the tool's "no", and say what would be right.
+// The result is the function's own. An unknown name, and arguments that do not match, give
+// an error result that says what is valid.
 func functionCall(functions Functions, schemas *schema.Cache) Builtin {
 	return Builtin{
 		Spec: Spec{
@@ -52,7 +52,7 @@ func functionCall(functions Functions, schemas *schema.Cache) Builtin {
 				InputSchema:    json.RawMessage(functionCallInputSchema),
 				Implementation: tool.Internal,
 				Execution:      tool.Execution{ConcurrencyGroup: "function_call"},
-				Interaction:    tool.Interaction{OpenInput: true}, // Its point is to take any JSON.
+				Interaction:    tool.Interaction{OpenInput: true}, // It takes any JSON.
 			},
 			Policy: tool.Policy{EgressClass: tool.EgressReadOnly, PermissionPolicy: tool.Auto},
 		},
@@ -83,7 +83,7 @@ func functionCall(functions Functions, schemas *schema.Cache) Builtin {
 	}
 }
 
-// find returns the function that is meant, or what to say instead.
+// find returns the function with the name, or the text of an error result.
 func (in *functionCallInput) find(callable []tool.Definition) (f *tool.Definition, no string) {
 	names := make([]string, len(callable))
 	for i := range callable {
@@ -99,8 +99,8 @@ func (in *functionCallInput) find(callable []tool.Definition) (f *tool.Definitio
 		strings.Join(names, ", "))
 }
 
-// instead returns a call of another implementation type in the place of call,
-// with everything that call was admitted under.
+// instead returns a copy of call as a call of another implementation type, with everything
+// that call was admitted with.
 func instead(call *tool.Call, as tool.Implementation, config, args json.RawMessage) *tool.Call {
 	out := *call
 	var v tool.Version

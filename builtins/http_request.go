@@ -21,7 +21,7 @@ import (
 const (
 	httpRequestDefaultBytes = 256 << 10
 	httpRequestMaxBytes     = 1 << 20
-	httpRequestBinaryBytes  = 700 << 10 // With what is around it, under the limit of a result.
+	httpRequestBinaryBytes  = 700 << 10 // With base64 and metadata, under the limit of a result.
 	httpRequestMaxBody      = 256 << 10
 )
 
@@ -66,7 +66,7 @@ const httpRequestOutputSchema = `{
   }
 }`
 
-// shownHeaders are the answer's headers that the model is shown.
+// shownHeaders are the response headers in the result.
 var shownHeaders = []string{
 	"Cache-Control", "Content-Language", "Content-Length", "Content-Type", "Etag", "Last-Modified", "Location",
 	"Retry-After",
@@ -95,20 +95,19 @@ type httpRequestOutput struct {
 type httpRequestConfig struct {
 	builtinConfig
 
-	// Auth is the credential to send, to the hosts that it is bound to. Requests
-	// to others are refused. Defaults to none.
+	// Auth is the credential to send, to the hosts it is bound to. Requests to other
+	// hosts are refused. Defaults to none.
 	Auth *auth `json:"auth"`
 }
 
-// httpRequest sends the request that the model asks for. As a global tool,
-// available to any agent, it only reads, without a credential. A tenant's own
-// tool of the class write may change something, and one with auth in its
-// configuration is authenticated; a model can never add a credential. The guard
-// refuses what the class does not allow, and reports it as drift.
+// httpRequest sends a request described by the model. As a global tool, available to any
+// agent, it only reads, without a credential. A tenant's own tool of the class write may
+// have effects, and one with auth in its configuration is authenticated; a model can never
+// add a credential. The guard refuses requests that the class does not allow, and reports
+// them as drift.
 //
-// An answer of 4xx is the tool's "no", and 401 and 403 are Denied where the
-// platform sent a credential. 408, 425 and 429 are RateLimited, 5xx
-// Unavailable.
+// A 4xx response gives an error result; 401 and 403 are Denied if the platform sent a
+// credential. 408, 425 and 429 are RateLimited, 5xx Unavailable.
 func httpRequest(gate *egress.Gate, secrets secret.Resolver, clock func() time.Time) Builtin {
 	spec := Spec{
 		Key: "http_request", Version: "1.1.1",
@@ -131,7 +130,7 @@ func httpRequest(gate *egress.Gate, secrets secret.Resolver, clock func() time.T
 				d.Description = "Sends an HTTP request and returns the status, headers and body of the answer."
 				d.InputSchema = json.RawMessage(httpRequestWriteSchema)
 				d.Execution = tool.Execution{ConcurrencyGroup: "http_request"}
-				d.Interaction.OpenInput = true // "json" is what the server takes.
+				d.Interaction.OpenInput = true // "json" is up to the server.
 			}
 			return d
 		},
@@ -175,10 +174,10 @@ func httpRequest(gate *egress.Gate, secrets secret.Resolver, clock func() time.T
 	}
 }
 
-// writing methods may change something.
+// writing are the methods that may have effects.
 var writing = []string{http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete}
 
-// request completes the input and says what is wrong with it, if anything.
+// request completes the input; no is the fault in it, if any.
 func (in *httpRequestInput) request(call *tool.Call) (req *egress.Request, no string) {
 	if in.Method == "" {
 		in.Method = http.MethodGet
@@ -216,14 +215,14 @@ func (in *httpRequestInput) header() (header http.Header, no string) {
 			return nil, fmt.Sprintf("the header %.64q carries credentials, which http_request does not take from a call", name)
 		}
 		if strings.ContainsFunc(name+value, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }) {
-			return nil, fmt.Sprintf("the header %.64q holds a line break or another control character", name)
+			return nil, fmt.Sprintf("the header %.64q contains a line break or another control character", name)
 		}
 		header.Set(name, value)
 	}
 	return header, ""
 }
 
-// body returns the body to send, and declares it where it is JSON.
+// body returns the body to send, and sets its content type if it is JSON.
 func (in *httpRequestInput) body(header http.Header) (raw []byte, no string) {
 	if in.Body == "" && len(in.JSON) == 0 {
 		return nil, ""
@@ -278,7 +277,7 @@ func (in *httpRequestInput) answer(known *secret.Redactor, r *egress.Response) (
 		return res, err
 	}
 	if r.Truncated || len(blob.Data) > httpRequestBinaryBytes {
-		return tool.ErrorResult(fmt.Sprintf("the upstream answered more than %d bytes of %s: half of it is of no use",
+		return tool.ErrorResult(fmt.Sprintf("the upstream answered more than %d bytes of %s: it cannot be cut",
 			min(in.MaxBytes, httpRequestBinaryBytes), phrase(mediaType, 100))), nil
 	}
 	res.Content = append(res.Content, *blob)

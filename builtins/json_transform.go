@@ -36,7 +36,7 @@ const jsonTransformOutputSchema = `{
   }
 }`
 
-// jsonTransformLimits bound a filter.
+// jsonTransformLimits are the limits of a filter.
 var jsonTransformLimits = sandbox.Limits{Time: 2 * time.Second, Memory: 320 << 20, Output: 512 << 10}
 
 type jsonTransformInput struct {
@@ -48,19 +48,19 @@ type jsonTransformOutput struct {
 	Outputs json.RawMessage `json:"outputs"`
 }
 
-// jsonTransformConfig is what a tenant's own tool runs json_transform under: a
-// filter of its own, whose input are the call's arguments.
+// jsonTransformConfig is the implementation_config of a tenant's own json_transform: a
+// filter whose input is the call's arguments.
 type jsonTransformConfig struct {
 	builtinConfig
 
 	Filter string `json:"filter"`
 }
 
-// jsonTransform applies a jq filter to JSON, in the sandbox. Numbers keep their
-// digits. What the filter prints with debug is the call's output while it runs.
+// jsonTransform applies a jq filter to JSON, in the sandbox. Numbers keep their digits.
+// Output of debug is streamed while the filter runs.
 //
-// A filter that is wrong, fails, or exceeds a limit (2 s, 320 MiB, 512 KiB of
-// outputs, 128 levels) is the tool's "no".
+// A filter that is malformed, fails, or exceeds a limit (2 s, 320 MiB, 512 KiB of outputs,
+// 128 levels) gives an error result.
 func jsonTransform(box Sandbox) Builtin {
 	return Builtin{
 		Spec: Spec{
@@ -76,7 +76,7 @@ func jsonTransform(box Sandbox) Builtin {
 				Execution: tool.Execution{
 					Pure: true, MaxConcurrency: 4, ConcurrencyGroup: "json_transform", TimeoutSeconds: 30,
 				},
-				Interaction: tool.Interaction{OpenInput: true}, // Its point is to take any JSON.
+				Interaction: tool.Interaction{OpenInput: true}, // It takes any JSON.
 			},
 			Policy: tool.Policy{EgressClass: tool.EgressNone, PermissionPolicy: tool.Auto},
 		},
@@ -113,8 +113,8 @@ func jsonTransform(box Sandbox) Builtin {
 	}
 }
 
-// readJSONTransform returns the filter and its input: from the arguments, or,
-// for a tool with a filter of its own, that filter and the arguments.
+// readJSONTransform returns the filter and its input: from the arguments, or, for a tool
+// with a configured filter, that filter and the arguments.
 func readJSONTransform(call *tool.Call) (in jsonTransformInput, err error) {
 	if call.Version != nil && keyOf(call.Version.Snapshot.Config) != "" {
 		var c jsonTransformConfig

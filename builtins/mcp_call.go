@@ -42,20 +42,20 @@ type mcpCallInput struct {
 	Arguments json.RawMessage `json:"arguments"`
 }
 
-// mcpCallConfig is the implementation_config of a tenant's own mcp_call: a
-// server as an mcp tool's configuration has it, and what may be called there.
+// mcpCallConfig is the implementation_config of a tenant's own mcp_call: the server of an
+// mcp tool's configuration, and the tools that may be called.
 type mcpCallConfig struct {
-	server map[string]json.RawMessage // As the mcp executor wants it, without the tool.
+	server map[string]json.RawMessage // For the mcp executor, without the tool.
 	Tools  []string                   // allowed_tools; empty for all.
 }
 
-// mcpCall calls a tool of an MCP server that the model names: an allowed tool
-// of an attached server, or any tool at a public URL, without credentials. The
-// effects of such a tool are not known beforehand, so every call is treated as
-// a write and needs a person's approval. Prefer a tool made for one server.
+// mcpCall calls a tool of an MCP server given by the model: an allowed tool of an attached
+// server, or any tool at a public URL, without credentials. The effects of such a tool are
+// unknown, so every call is treated as a write and needs a person's approval. Prefer a tool
+// for one server.
 //
-// A model can never add a header or a credential: those stand in the
-// configuration of a tenant's own tool, beside the server that they are for.
+// A model can never add a header or a credential: those are in the configuration of a
+// tenant's own tool, with the server they are for.
 func mcpCall(mcp tool.Executor, check func(config json.RawMessage) error) Builtin {
 	spec := Spec{
 		Key: "mcp_call", Version: "1.0.1",
@@ -66,7 +66,7 @@ func mcpCall(mcp tool.Executor, check func(config json.RawMessage) error) Builti
 			InputSchema:    json.RawMessage(mcpCallInputSchema),
 			Implementation: tool.Internal,
 			Execution:      tool.Execution{ConcurrencyGroup: "mcp_call"},
-			Interaction:    tool.Interaction{OpenInput: true}, // Its point is to take any JSON.
+			Interaction:    tool.Interaction{OpenInput: true}, // It takes any JSON.
 		},
 		Policy: tool.Policy{EgressClass: tool.EgressWrite, RequiresApproval: true, PermissionPolicy: tool.Auto},
 	}
@@ -87,7 +87,7 @@ func mcpCall(mcp tool.Executor, check func(config json.RawMessage) error) Builti
 			return nil, check(c.calling("any")) // It has the path of the fault.
 		},
 		Run: func(ctx context.Context, call *tool.Call) (*tool.Result, error) {
-			// What a version was published under, its tool's policy may have left since.
+			// The policy may have changed since the version was published.
 			if rank(call.Egress) < rank(spec.Policy.EgressClass) {
 				return nil, &tool.Error{
 					Kind: tool.Denied, Op: "builtins.mcp_call",
@@ -116,8 +116,7 @@ func mcpCall(mcp tool.Executor, check func(config json.RawMessage) error) Builti
 	}
 }
 
-// aim puts the server of the arguments into the configuration, and says what
-// is wrong with it, if anything.
+// aim sets the server of the arguments in the configuration; no is the fault, if any.
 func (in *mcpCallInput) aim(c *mcpCallConfig) (no string) {
 	named := in.ServerURL != "" || in.Server != ""
 	switch {

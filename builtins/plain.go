@@ -7,9 +7,9 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// plain returns untrusted text as models should read it: in UTF-8, with line
-// feeds and tabs as its only control characters, and without the invisible
-// characters that change the direction of a text or hide another one in it.
+// plain cleans untrusted text for models: UTF-8, with line feeds and tabs as its only
+// control characters, and without invisible characters that change the direction of text
+// or hide text.
 func plain(s string) string {
 	s = strings.ToValidUTF8(s, "\uFFFD")
 	if strings.IndexFunc(s, odd) < 0 {
@@ -28,7 +28,7 @@ func plain(s string) string {
 	}, s)
 }
 
-// odd reports whether r has no place in a text. Joiners have, in many scripts.
+// odd reports whether r is removed from text. Joiners are kept: many scripts need them.
 func odd(r rune) bool {
 	switch {
 	case r == '\n', r == '\t', r == '\u200C', r == '\u200D':
@@ -42,7 +42,7 @@ func odd(r rune) bool {
 	}
 }
 
-// phrase returns a text of others as one line of at most limit bytes.
+// phrase returns untrusted text as one line of at most limit bytes.
 func phrase(s string, limit int) string {
 	return tool.Clip(strings.Join(strings.Fields(plain(s)), " "), limit)
 }

@@ -9,10 +9,10 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// retrievalPipeline searches a pipeline of the caller's tenant: the one that the
-// call names, or, for a tenant's own tool (a searchDocuments say), the one that
-// its configuration does. The answer holds the passages, and a line to cite each
-// of them by. A pipeline that the tenant has not is [tool.NotFound].
+// retrievalPipeline searches a pipeline of the caller's tenant: the one in the call, or, for
+// a tenant's own tool (such as searchDocuments), the one in its configuration. The result
+// has the passages, and a line to cite each. A pipeline that the tenant does not have is
+// [tool.NotFound].
 func retrievalPipeline(searcher retrieval.Searcher) Builtin {
 	spec := Spec{
 		Key: "retrieval_pipeline", Version: "1.0.1",

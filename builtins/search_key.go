@@ -14,56 +14,54 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// searchCategory and searchProvider are what the settings of a tenant call the
-// key of web_search (reference number S3-56).
+// searchCategory and searchProvider select the key of web_search in a tenant's settings
+// (reference number S3-56).
 const (
 	searchCategory = "custom"
 	searchProvider = "web_search"
 )
 
-// searchConfig is the implementation_config of a tenant's own web_search. Of
-// all that it may hold, the key in the open is the least to be wished for: it
-// is accepted, hidden in answers and warned of.
+// searchConfig is the implementation_config of a tenant's own web_search. A key in
+// plaintext is accepted, redacted in output and warned about.
 type searchConfig struct {
 	builtinConfig
 
-	// Provider is the only one to ask. Defaults to the first with a key.
+	// Provider is the only provider to use. Defaults to the first with a key.
 	Provider string `json:"provider"`
-	// APIKey is the key itself; Endpoint, which needs it, where it goes.
+	// APIKey is the key in plaintext; Endpoint, which needs it, its destination.
 	APIKey   string `json:"api_key"`
 	Endpoint string `json:"endpoint"`
-	// CredentialsRef names a credential: the key, or a JSON object with
-	// api_key or token, and optionally endpoint.
+	// CredentialsRef is a credential: the key, or a JSON object with api_key or token,
+	// and optionally endpoint.
 	CredentialsRef string `json:"credentials_ref"`
 }
 
-// searchKeys finds the key that a call uses.
+// searchKeys finds the key for a call.
 type searchKeys struct {
 	providers []SearchProvider
 	secrets   secret.Resolver
 	settings  secret.Finder
-	lookup    func(name string) (string, bool) // Of the environment.
+	lookup    func(name string) (string, bool) // Returns an environment variable.
 }
 
-// searchKey is a key with what stands beside it in the one place that it was
-// found in.
+// searchKey is a key with its provider and endpoint.
 type searchKey struct {
 	provider SearchProvider
 	value    secret.Value
 	endpoint *url.URL
 }
 
-// find returns the key to use, from the first of these that has one (reference
+// find returns the key to use, from the first of these sources that has one (reference
 // numbers S3-54 to S3-58):
 //
 //  1. api_key of the tool's configuration;
-//  2. the credential that its credentials_ref names;
+//  2. the credential in its credentials_ref;
 //  3. the tenant's settings: custom/web_search/<provider>, then
 //     custom/<provider>;
 //  4. the platform's environment: <PROVIDER>_API_KEY.
 //
-// Within 3 and 4, providers are tried in their order. A place that has a key
-// which can't be used ends the search: no other's key answers for it.
+// Within 3 and 4, providers are tried in their order. A source whose key cannot be used ends
+// the search, so that no other key replaces it.
 func (k *searchKeys) find(ctx context.Context, call *tool.Call) (*searchKey, error) {
 	c, err := k.config(call)
 	if err != nil {
@@ -107,18 +105,17 @@ func (k *searchKeys) find(ctx context.Context, call *tool.Call) (*searchKey, err
 	}
 }
 
-// keyVariable is the environment variable of the platform's key.
+// keyVariable is the environment variable with the platform's key.
 func keyVariable(p SearchProvider) string { return strings.ToUpper(p.Name()) + "_API_KEY" }
 
-// config reads the configuration of a tenant's own tool; the platform's has
-// none.
+// config parses the configuration of a tenant's own tool; the platform's tool has none.
 func (k *searchKeys) config(call *tool.Call) (searchConfig, error) {
 	var c searchConfig
 	err := decodeConfig(configOf(call), &c)
 	return c, err
 }
 
-// asked returns the providers that a configuration lets be asked.
+// asked returns the providers that a configuration allows.
 func (k *searchKeys) asked(c searchConfig) ([]SearchProvider, error) {
 	if c.Provider == "" {
 		return k.providers, nil
@@ -136,7 +133,7 @@ func (k *searchKeys) asked(c searchConfig) ([]SearchProvider, error) {
 	return k.providers[i : i+1], nil
 }
 
-// check judges the configuration of a tenant's own tool.
+// check checks the configuration of a tenant's own tool.
 func (k *searchKeys) check(raw json.RawMessage, _ tool.Egress) (warnings []string, err error) {
 	var c searchConfig
 	if err := decodeConfig(raw, &c); err != nil {
@@ -154,7 +151,7 @@ func (k *searchKeys) check(raw json.RawMessage, _ tool.Egress) (warnings []strin
 	case c.Endpoint == "":
 	case c.APIKey == "":
 		return nil, configFault(
-			"/endpoint", "an endpoint stands beside the key that goes there: with credentials_ref, in the credential",
+			"/endpoint", "an endpoint needs api_key: with credentials_ref, put it into the credential",
 		)
 	default:
 		if _, err := endpointOf(c.Endpoint); err != nil {
@@ -162,15 +159,14 @@ func (k *searchKeys) check(raw json.RawMessage, _ tool.Egress) (warnings []strin
 		}
 	}
 	if c.APIKey != "" {
-		warnings = append(warnings, "implementation_config/api_key holds a credential in the open, for everybody who may "+
+		warnings = append(warnings, "implementation_config/api_key is a credential in plaintext, for everyone who may "+
 			"read the database: "+
-			"make it a credential, and name that by credentials_ref")
+			"store it as a credential, and refer to it by credentials_ref")
 	}
 	return warnings, nil
 }
 
-// literal is the key of a configuration. It may go to the endpoint beside it,
-// and nowhere else.
+// literal returns the key in a configuration. It may be sent to the configured endpoint only.
 func (k *searchKeys) literal(ctx context.Context, p SearchProvider, c searchConfig) (*searchKey, error) {
 	endpoint := c.Endpoint
 	if endpoint == "" {
@@ -185,8 +181,8 @@ func (k *searchKeys) literal(ctx context.Context, p SearchProvider, c searchConf
 	return &searchKey{provider: p, value: v, endpoint: u}, nil
 }
 
-// platformKey is the platform's own key. It may go to the provider's own
-// endpoint, and nowhere else.
+// platformKey returns the platform's own key. It may be sent to the provider's own endpoint
+// only.
 func platformKey(ctx context.Context, p SearchProvider, text string) (*searchKey, error) {
 	u, err := endpointOf(p.Endpoint())
 	if err != nil {
@@ -197,8 +193,8 @@ func platformKey(ctx context.Context, p SearchProvider, text string) (*searchKey
 	return &searchKey{provider: p, value: v, endpoint: u}, nil
 }
 
-// parts takes a credential apart: the key alone, or an object with api_key, or
-// else token, and optionally endpoint. Where it may go, it knows itself.
+// parts parses a credential: the key alone, or an object with api_key, or else token, and
+// optionally endpoint. The credential's own hosts apply.
 func parts(ctx context.Context, p SearchProvider, v secret.Value, named string) (*searchKey, error) {
 	unusable := func(why string) error {
 		return &tool.Error{
@@ -230,12 +226,12 @@ func parts(ctx context.Context, p SearchProvider, v secret.Value, named string) 
 	return k, nil
 }
 
-// endpointOf reads the URL of a search service.
+// endpointOf parses the URL of a search service.
 func endpointOf(raw string) (*url.URL, error) {
 	u, err := url.Parse(raw)
 	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Hostname() == "" || u.User != nil ||
 		u.RawQuery != "" || u.Fragment != "" {
-		return nil, errors.New("is no http or https URL without query, fragment and user")
+		return nil, errors.New("is not an http or https URL without query, fragment and user")
 	}
 	return u, nil
 }

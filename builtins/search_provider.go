@@ -9,24 +9,23 @@ import (
 	"strconv"
 )
 
-// SearchProvider is a search service that web_search can ask, by GET: a tool
-// that only reads sends nothing else. Implementations are immutable.
+// SearchProvider is a search service for web_search, called by GET only. Implementations are
+// immutable.
 type SearchProvider interface {
-	// Name is what configurations and settings call the provider, such as
-	// "serper". Its key for all tenants is in the environment variable
-	// <NAME>_API_KEY.
+	// Name is the provider's name in configurations and settings, such as "serper". The
+	// environment variable <NAME>_API_KEY has its key for all tenants.
 	Name() string
-	// Endpoint is the URL that is asked where nothing names another.
+	// Endpoint is the default URL.
 	Endpoint() string
-	// KeyHeader is the header that the key is sent in.
+	// KeyHeader is the header of the key.
 	KeyHeader() string
-	// Query writes a query as the provider wants it.
+	// Query returns the URL parameters of a query.
 	Query(q SearchQuery) url.Values
-	// Results reads an answer.
+	// Results parses a response.
 	Results(body []byte) ([]SearchResult, error)
 }
 
-// SearchQuery is what web_search is asked, its defaults filled in.
+// SearchQuery is a query with its defaults.
 type SearchQuery struct {
 	Query     string `json:"query"`
 	Count     int    `json:"count"`
@@ -45,11 +44,11 @@ type SearchResult struct {
 	Date     string `json:"date,omitempty"`
 }
 
-// SearchProviders returns the built-in search providers, in the order in which
-// they are tried where none is configured.
+// SearchProviders returns the built-in search providers, in the order in which they are tried
+// by default.
 func SearchProviders() []SearchProvider { return []SearchProvider{serper{}, brave{}} }
 
-// serper is Google's results by serper.dev.
+// serper returns Google's results by serper.dev.
 type serper struct{}
 
 func (serper) Name() string      { return "serper" }
@@ -85,7 +84,7 @@ func (serper) Results(body []byte) ([]SearchResult, error) {
 	return out, nil
 }
 
-// brave is Brave's own index, by api.search.brave.com.
+// brave returns results of Brave's own index, by api.search.brave.com.
 type brave struct{}
 
 func (brave) Name() string      { return "brave" }
@@ -130,7 +129,7 @@ func (brave) Results(body []byte) ([]SearchResult, error) {
 
 var tags = regexp.MustCompile(`</?[a-zA-Z][^<>]*>`)
 
-// untagged returns the text of a snippet in which matches are marked by tags.
+// untagged returns the text of a snippet without its tags around matches.
 func untagged(s string) string { return html.UnescapeString(tags.ReplaceAllString(s, "")) }
 
 func add(v url.Values, name, value string) {

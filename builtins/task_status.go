@@ -53,9 +53,9 @@ type taskStatusOutput struct {
 	CompletedAt *time.Time      `json:"completed_at,omitempty"`
 }
 
-// taskStatus returns the status of a task that a tool of type task began in the
-// caller's tenant (reference number S0-47). Any other run is not found: runs of
-// people and agents must not be readable by every caller.
+// taskStatus returns the status of a task that a tool of type task started in the caller's
+// tenant (reference number S0-47). Other runs are not found, since not every caller may read
+// them.
 func taskStatus(runs Runs) Builtin {
 	return Builtin{
 		Spec: Spec{

@@ -26,7 +26,7 @@ const (
 	webFetchMaxChars     = 100_000
 	webFetchDefaultBytes = 5 << 20
 	webFetchMaxBytes     = 10 << 20
-	webFetchImageBytes   = 700 << 10 // With what is around it, under the limit of a result.
+	webFetchImageBytes   = 700 << 10 // With base64 and metadata, under the limit of a result.
 )
 
 const webFetchInputSchema = `{
@@ -95,14 +95,13 @@ type webFetchOutput struct {
 	FetchedAt   string `json:"fetched_at"`
 }
 
-// webFetch reads a page of the web: any public URL, by GET, with no credential
-// and no cookie. Pages become Markdown, text or plain HTML, and come in pieces
-// where they are long: each piece is fetched anew, since nothing is cached
-// between calls. Fetches act for a person and are not crawling, so robots.txt
-// is not consulted.
+// webFetch reads a web page: any public URL, by GET, without credential and cookie. Pages
+// are converted to Markdown, text or plain HTML, and returned in pieces if they are long:
+// each piece is fetched again, since nothing is cached between calls. Fetches act for a
+// person and are not crawling, so robots.txt is not consulted.
 //
-// An answer of 4xx is the tool's "no", and so is content that is neither text
-// nor an image. 408, 425 and 429 are RateLimited, 5xx Unavailable.
+// A 4xx response gives an error result, as does content that is neither text nor an image.
+// 408, 425 and 429 are RateLimited, 5xx Unavailable.
 func webFetch(gate *egress.Gate, reader Reader, clock func() time.Time) Builtin {
 	return Builtin{
 		Spec: Spec{
@@ -202,7 +201,7 @@ func (in *webFetchInput) answer(
 	return in.cut(reader.Decode(r.Body, declared), out)
 }
 
-// page answers what the reader makes of a page.
+// page returns a page as read by the reader.
 func (in *webFetchInput) page(
 	ctx context.Context, reader Reader, r *egress.Response, out webFetchOutput,
 ) (*tool.Result, error) {
@@ -228,12 +227,12 @@ func (in *webFetchInput) page(
 	return in.cut(a.Content, out)
 }
 
-// cut answers the piece of content that was asked for.
+// cut returns the requested piece of content.
 func (in *webFetchInput) cut(content string, out webFetchOutput) (*tool.Result, error) {
 	content = plain(content)
 	out.TotalChars = utf8.RuneCountInString(content)
 	if in.Offset > out.TotalChars {
-		return tool.ErrorResult(fmt.Sprintf("offset is %d, and the content has %d characters", in.Offset,
+		return tool.ErrorResult(fmt.Sprintf("offset is %d, but the content has %d characters", in.Offset,
 			out.TotalChars)), nil
 	}
 	rest := skipChars(content, in.Offset)
@@ -271,7 +270,7 @@ func imageResult(out webFetchOutput, r *egress.Response) (*tool.Result, error) {
 	return res, err
 }
 
-// structured answers a value as JSON, in the spelling that models read best.
+// structured returns a value as JSON, indented for models.
 func structured(v any) (*tool.Result, error) {
 	var buf bytes.Buffer
 	enc := json.NewEncoder(&buf)
@@ -282,7 +281,7 @@ func structured(v any) (*tool.Result, error) {
 	return tool.JSONResult(bytes.TrimSpace(buf.Bytes())), nil
 }
 
-// contentKind is what web_fetch does with content.
+// contentKind is how web_fetch handles content.
 type contentKind int
 
 const (
@@ -295,8 +294,8 @@ const (
 	pdfKind
 )
 
-// mediaTypeOf returns the type that an upstream declares, or where it declares
-// none, or one that says nothing, what the content looks like.
+// mediaTypeOf returns the declared media type or, if there is none or a generic one, the
+// detected type.
 func mediaTypeOf(declared string, body []byte) string {
 	mediaType, _, _ := mime.ParseMediaType(declared) // Empty when malformed.
 	if mediaType == "" || mediaType == "application/octet-stream" || mediaType == "binary/octet-stream" {
@@ -307,8 +306,8 @@ func mediaTypeOf(declared string, body []byte) string {
 
 var images = []string{"image/png", "image/jpeg", "image/gif", "image/webp"}
 
-// kindOf decides by the type. An image has to look like what it is called: a
-// model's provider refuses the whole turn for one that is none.
+// kindOf classifies by the media type. An image must also be detected as one: a model's
+// provider refuses the whole turn for a broken image.
 func kindOf(mediaType string, body []byte) contentKind {
 	switch {
 	case mediaType == "text/html", mediaType == "application/xhtml+xml":

@@ -63,13 +63,11 @@ type webSearchOutput struct {
 	Results  []SearchResult `json:"results"`
 }
 
-// webSearch asks a search provider. Whose key it uses is decided by
-// [searchKeys]; it goes to the host it was given for, and with it goes the
-// endpoint that stands beside it, never another's.
+// webSearch calls a search provider. [searchKeys] decides whose key is used; it is sent to the
+// host that it is bound to, with the endpoint of the same source.
 //
-// A provider that does not accept the key is Denied, one that asks to come
-// back later is RateLimited, and one that fails or can't be understood is
-// Unavailable.
+// A rejected key is Denied, a rate limit is RateLimited, and a failure or a malformed response
+// is Unavailable.
 func webSearch(gate *egress.Gate, keys *searchKeys, clock func() time.Time) Builtin {
 	return Builtin{
 		Spec: Spec{
@@ -116,7 +114,7 @@ func webSearch(gate *egress.Gate, keys *searchKeys, clock func() time.Time) Buil
 			if err != nil || resp.Truncated {
 				return nil, &tool.Error{
 					Kind: tool.Unavailable, Op: "builtins.web_search", Sent: true, Answered: true, Err: err,
-					Msg: "the search provider " + k.provider.Name() + " answered what is no list of results",
+					Msg: "the search provider " + k.provider.Name() + " did not answer with a list of results",
 				}
 			}
 			return structured(webSearchOutput{Query: q.Query, Provider: k.provider.Name(), Results: tidy(results, q)})
@@ -133,7 +131,7 @@ func (q *SearchQuery) complete() {
 	q.Country, q.Language = strings.ToLower(q.Country), strings.ToLower(q.Language)
 }
 
-// tidy numbers results, and leaves out what leads nowhere.
+// tidy numbers results, and removes those without a valid URL.
 func tidy(results []SearchResult, q SearchQuery) []SearchResult {
 	out := []SearchResult{} // Not null.
 	for _, r := range results {

@@ -6,9 +6,9 @@ import (
 	"unicode"
 )
 
-// Citation returns how the n-th hit, from 1, is cited, in one line:
-// "[1] Title › Heading › Heading, page 3 (source)". Where a document has no title
-// its key stands for it; where it has no source there are no parentheses.
+// Citation returns the citation of the n-th hit, from 1, in one line:
+// "[1] Title › Heading › Heading, page 3 (source)". The key replaces a missing title; without a
+// source there are no parentheses.
 func (h *Hit) Citation(n int) string {
 	parts := make([]string, 0, 1+len(h.Headings))
 	for i, part := range append([]string{h.Title}, h.Headings...) {

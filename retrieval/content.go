@@ -9,11 +9,11 @@ import (
 )
 
 const (
-	sniffedBytes = 8 << 10 // Beginning of a content that its type is detected from.
-	pdfHeader    = 1024    // Bytes, in which a PDF says that it is one.
+	sniffedBytes = 8 << 10 // Bytes of a content from which its type is detected.
+	pdfHeader    = 1024    // Bytes in which a PDF has its signature.
 )
 
-// signatures begin files of other formats, by what to call those.
+// signatures are the first bytes of files of other formats, with their names.
 var signatures = []struct{ begin, name string }{
 	{"%PDF-", "a PDF"},
 	{"PK\x03\x04", "a ZIP archive or an office document"},
@@ -30,12 +30,12 @@ var signatures = []struct{ begin, name string }{
 	{"SQLite format 3", "a database"},
 }
 
-// CheckContent reports a content that is not of a media type, as [tool.Invalid]:
-// a PDF that is called text, say, or anything binary.
+// CheckContent fails with [tool.Invalid] if a content is not of a media type: a PDF declared as
+// text, or any binary file.
 func (m MediaType) CheckContent(content []byte) error {
 	if m == PDF {
 		if !bytes.Contains(content[:min(len(content), pdfHeader)], []byte("%PDF-")) {
-			return invalid("/content", "the content is no PDF: give its own media type, one of %s", joined(MediaTypes()))
+			return invalid("/content", "the content is not a PDF: give its own media type, one of %s", joined(MediaTypes()))
 		}
 		return nil
 	}
@@ -56,8 +56,8 @@ func (m MediaType) CheckContent(content []byte) error {
 	return nil
 }
 
-// binaryText reports whether what was decoded as text is none: it has NUL
-// characters, or much that is no character or controls something.
+// binaryText reports whether decoded text is binary: it has NUL characters, or many invalid or
+// control characters.
 func binaryText(s string) bool {
 	strange, all := 0, 0
 	for i, r := range s {

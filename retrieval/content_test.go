@@ -64,7 +64,7 @@ func TestContentIsOfItsMediaType(t *testing.T) {
 			require.ErrorContains(t, err, want)
 		}
 	}
-	require.ErrorContains(t, retrieval.PDF.CheckContent([]byte("# Markdown")), "is no PDF")
+	require.ErrorContains(t, retrieval.PDF.CheckContent([]byte("# Markdown")), "is not a PDF")
 	d := retrieval.Document{Key: "a", MediaType: retrieval.Markdown}
 	require.ErrorContains(t, d.Check([]byte("%PDF-1.7")), "is a PDF")
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// MediaType is what a document's content is.
+// MediaType is the media type of a document's content.
 type MediaType string
 
 // Media types.
@@ -23,15 +23,15 @@ const (
 // MediaTypes lists every media type.
 func MediaTypes() []MediaType { return []MediaType{Plain, Markdown, HTML, PDF} }
 
-// DocumentStatus is how far a document's newest content is.
+// DocumentStatus is the ingestion status of a document's newest content.
 type DocumentStatus string
 
 // Statuses of documents.
 const (
 	Pending   DocumentStatus = "pending"   // Stored; ingestion has not begun.
-	Ingesting DocumentStatus = "ingesting" // Being read, cut and embedded.
-	Ready     DocumentStatus = "ready"     // Searched.
-	Failed    DocumentStatus = "failed"    // See Error. What was searched before still is.
+	Ingesting DocumentStatus = "ingesting" // Being extracted, cut and embedded.
+	Ready     DocumentStatus = "ready"     // Searchable.
+	Failed    DocumentStatus = "failed"    // See Error. The previous version stays searchable.
 )
 
 // DocumentStatuses lists every status.
@@ -49,29 +49,29 @@ const (
 	MaxDocumentError  = 1000     // Bytes.
 )
 
-// Document is something that a pipeline was fed.
+// Document is a document of a pipeline.
 type Document struct {
 	ID         string        `json:"id"`
 	Tenant     tool.TenantID `json:"tenant_id"`
 	PipelineID string        `json:"pipeline_id"`
-	// Key is the caller's own id, unique in the pipeline. What is put under a key
-	// that exists replaces what was there, and keeps the document's ID.
+	// Key is the caller's own id, unique in the pipeline. Putting a document under an
+	// existing key replaces its content, and keeps the document's ID.
 	Key       string    `json:"key"`
-	Title     string    `json:"title,omitempty"` // When empty, ingestion takes what the content says of itself.
+	Title     string    `json:"title,omitempty"` // Defaults to the title in the content.
 	MediaType MediaType `json:"media_type"`
 	Source    string    `json:"source,omitempty"` // A URL or path to cite.
 	Metadata  Metadata  `json:"metadata,omitempty"`
 	Digest    string    `json:"digest"` // The sha256 of the content, in hexadecimal.
 	Bytes     int       `json:"bytes"`  // Of the content.
-	// Version counts what the document was: each replacement is the next. It
-	// fences ingestion: what is done for an older one fails with [tool.Conflict].
+	// Version counts replacements. It is the fence of ingestion: a step for an older
+	// version fails with [tool.Conflict].
 	Version int64 `json:"version"`
-	// LiveVersion is the version that is searched; 0 for none.
+	// LiveVersion is the searchable version; 0 for none.
 	LiveVersion int64          `json:"live_version"`
 	Status      DocumentStatus `json:"status"` // Of Version.
 	Error       string         `json:"error,omitempty"`
-	// Chunks and Embedded are how far Version is: its chunks, and how many of
-	// them are embedded in every generation that the pipeline needs.
+	// Chunks and Embedded are the progress of Version: its chunks, and those embedded
+	// in every generation of the pipeline.
 	Chunks    int        `json:"chunks"`
 	Embedded  int        `json:"embedded"`
 	CreatedBy string     `json:"created_by,omitempty"`
@@ -98,8 +98,8 @@ func Digest(content []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// Check reports what is wrong with what people set of the document, and with
-// the size of its content, as [tool.Invalid] with the JSON Pointer of the fault.
+// Check checks the fields that people set, and the size of the content. It fails with
+// [tool.Invalid] and the JSON Pointer of the fault.
 func (d *Document) Check(content []byte) error {
 	switch {
 	case d.Key == "" || len(d.Key) > MaxDocumentKey || !printable(d.Key):
@@ -123,23 +123,23 @@ func (d *Document) Check(content []byte) error {
 	return d.Metadata.Check("/metadata")
 }
 
-// Extracted is what a document says.
+// Extracted is the text of a document.
 type Extracted struct {
-	Title string // What it says of itself; may be empty.
-	// Text is all of it, front matter included, as UTF-8 with lines that end in
-	// "\n". Of documents that were ingested before texts were kept, stores return
-	// the chunks, with blanks for the lines between them.
+	Title string // From the content; may be empty.
+	// Text is the whole text, front matter included, as UTF-8 with lines that end in
+	// "\n". For documents ingested before texts were stored, stores return the chunks,
+	// separated by blank lines.
 	Text string
 }
 
 // Chunk is a passage of a document.
 type Chunk struct {
-	ID         string   `json:"id"` // Given by stores; the same for the same position of the same version.
+	ID         string   `json:"id"` // Set by stores; derived from version and position.
 	DocumentID string   `json:"document_id"`
 	Position   int      `json:"position"` // From 0.
 	Text       string   `json:"text"`     // At most [MaxChunkBytes].
 	Headings   []string `json:"headings,omitempty"`
-	// Start and End are where the text stands in the document's text, in bytes:
+	// Start and End are the range of the text in the document's text, in bytes:
 	// [Extracted.Text][Start:End].
 	Start int `json:"start"`
 	End   int `json:"end"`

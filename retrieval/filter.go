@@ -18,35 +18,35 @@ type Comparison string
 
 // Comparisons.
 const (
-	In      Comparison = "in"     // It is one of the values, or a list that holds one.
+	In      Comparison = "in"     // It is one of the values, or a list that contains one.
 	AtLeast Comparison = "gte"    // It is that value or greater: numbers by value, strings by their bytes.
 	AtMost  Comparison = "lte"    // It is that value or less.
-	Exists  Comparison = "exists" // It is there, or, of false, it is not.
+	Exists  Comparison = "exists" // It is present or, for false, absent.
 )
 
-// Condition is one thing that a document must fulfil.
+// Condition is one condition on a document.
 type Condition struct {
 	Field      string     `json:"field"`
 	Comparison Comparison `json:"comparison"`
-	// Values are those of In; one string or number of AtLeast and AtMost; one
+	// Values are the values of In; one string or number of AtLeast and AtMost; one
 	// boolean of Exists.
 	Values []any `json:"values"`
 }
 
-// Filter is what a document must fulfil, all of it. In JSON it is an object with
-// a member for each field:
+// Filter is a conjunction of conditions on a document. In JSON it is an object with a member for
+// each field:
 //
-//	{"team": "billing"}                       the value, or a list that holds it
+//	{"team": "billing"}                       the value, or a list that contains it
 //	{"team": {"in": ["billing", "sales"]}}    one of them
 //	{"year": {"gte": 2024, "lte": 2026}}      within bounds, both included
-//	{"archived": {"exists": false}}           not there
+//	{"archived": {"exists": false}}           absent
 //
-// Nothing else is understood. Ordering is by number for numbers, and by bytes for
-// strings, which orders dates written as 2026-01-31.
+// There is no other syntax. Numbers are ordered by value, strings by bytes, which orders dates
+// written as 2026-01-31.
 type Filter []Condition
 
-// ParseFilter reads a filter's JSON, which stands at the JSON Pointer path.
-// Nothing, null and {} match every document. It fails with [tool.Invalid].
+// ParseFilter parses a filter's JSON at the JSON Pointer path. Empty input, null and {} match
+// every document. It fails with [tool.Invalid].
 func ParseFilter(path string, raw json.RawMessage) (Filter, error) {
 	if raw = bytes.TrimSpace(raw); len(raw) == 0 || string(raw) == "null" {
 		return nil, nil
@@ -97,8 +97,7 @@ func readCondition(path, field string, v any) (Filter, error) {
 	return f, nil
 }
 
-// Check reports what is wrong with a filter that stands at the JSON Pointer path,
-// as [tool.Invalid].
+// Check checks a filter at the JSON Pointer path. It fails with [tool.Invalid].
 func (f Filter) Check(path string) error {
 	if len(f) > MaxConditions {
 		return invalid(path, "%d conditions: want at most %d", len(f), MaxConditions)

@@ -19,14 +19,13 @@ const (
 	MaxMetadataList   = 64  // Strings.
 )
 
-// Metadata is what a document's owner says of it, for filters and answers: a
-// flat object of strings, numbers, booleans and lists of strings. Numbers are
-// float64 or [json.Number].
+// Metadata is set by a document's owner, for filters and results: a flat object of strings,
+// numbers, booleans and lists of strings. Numbers are float64 or [json.Number].
 type Metadata map[string]any
 
 var fieldPattern = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.-]{0,63}$`)
 
-// UnmarshalJSON implements [json.Unmarshaler]. It keeps numbers as they are.
+// UnmarshalJSON implements [json.Unmarshaler]. It keeps numbers exact.
 func (m *Metadata) UnmarshalJSON(raw []byte) error {
 	dec := json.NewDecoder(bytes.NewReader(raw))
 	dec.UseNumber()
@@ -38,8 +37,7 @@ func (m *Metadata) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// Check reports what is wrong with metadata that stands at the JSON Pointer
-// path, as [tool.Invalid].
+// Check checks metadata at the JSON Pointer path. It fails with [tool.Invalid].
 func (m Metadata) Check(path string) error {
 	if len(m) > MaxMetadataFields {
 		return invalid(path, "%d fields: want at most %d", len(m), MaxMetadataFields)
@@ -65,7 +63,7 @@ func checkField(path, field string) error {
 	return nil
 }
 
-// scalar reports whether v is a value that metadata may hold, no list.
+// scalar reports whether v is a valid value of metadata other than a list.
 func scalar(v any) bool {
 	switch v := v.(type) {
 	case string:
@@ -78,7 +76,7 @@ func scalar(v any) bool {
 	}
 }
 
-// number returns a number that PostgreSQL can keep.
+// number returns a number that PostgreSQL can store.
 func number(v any) (float64, bool) {
 	switch v := v.(type) {
 	case float64:
@@ -95,8 +93,8 @@ func number(v any) (float64, bool) {
 	}
 }
 
-// fewDigits reports whether a number's exponent has at most three digits, so that
-// PostgreSQL keeps the number: 1e-99999 is 0 as a float, and too small for it.
+// fewDigits reports whether a number's exponent has at most three digits, so that PostgreSQL can
+// store it: 1e-99999 is 0 as a float, but too small for numeric.
 func fewDigits(text string) bool {
 	_, exponent, _ := strings.Cut(strings.ToLower(text), "e")
 	return len(strings.TrimLeft(exponent, "+-0")) <= 3

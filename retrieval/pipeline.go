@@ -11,30 +11,29 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// Mode is a way of searching.
+// Mode is a search mode.
 type Mode string
 
-// Ways of searching.
+// Search modes.
 const (
 	FullText Mode = "full_text" // By words. The default; needs no model.
 	Vector   Mode = "vector"    // By meaning: the nearest embeddings.
 	Hybrid   Mode = "hybrid"    // By both, fused by rank.
 )
 
-// Modes lists every way of searching.
+// Modes lists every search mode.
 func Modes() []Mode { return []Mode{FullText, Vector, Hybrid} }
 
 // Embeds reports whether the mode needs an embedding model.
 func (m Mode) Embeds() bool { return m == Vector || m == Hybrid }
 
-// Language is the text search configuration that words are reduced by.
+// Language is a text search configuration of PostgreSQL.
 type Language string
 
-// DefaultLanguage is the language of pipelines that name none.
+// DefaultLanguage is the default language of pipelines.
 const DefaultLanguage Language = "english"
 
-// Languages lists every language: those that PostgreSQL comes with. Simple
-// reduces nothing and fits any.
+// Languages lists every language: PostgreSQL's own. Simple does no stemming and fits any.
 func Languages() []Language {
 	return []Language{
 		"arabic", "armenian", "basque", "catalan", "danish", "dutch", "english", "finnish", "french", "german", "greek",
@@ -62,40 +61,40 @@ type Pipeline struct {
 	Slug        string        `json:"slug"` // As [tool.ValidSlug] wants; unique in the tenant, kept for good.
 	Name        string        `json:"name"`
 	Description string        `json:"description,omitempty"`
-	// Search is how queries that name no mode are answered; FullText when empty.
+	// Search is the default mode of queries; FullText when empty.
 	Search Mode `json:"search"`
 	// Language defaults to [DefaultLanguage]. It can't change once the pipeline
 	// has documents.
 	Language Language `json:"language"`
-	// Chunking is for documents that are ingested from now on.
+	// Chunking applies to documents that are ingested from now on.
 	Chunking Chunking `json:"chunking"`
-	// Embedding is the model of the generation that is searched; nil for none.
-	// Only [Store.PromoteGeneration] changes it.
+	// Embedding is the model of the live generation; nil for none. Only
+	// [Store.PromoteGeneration] changes it.
 	Embedding *EmbeddingConfig `json:"embedding,omitempty"`
-	// Generation numbers the embeddings that are searched; 0 where there are none.
+	// Generation is the number of the live generation of embeddings; 0 for none.
 	Generation int `json:"generation"`
 	// NextEmbedding is the model of the generation being built; nil for none.
 	NextEmbedding *EmbeddingConfig `json:"next_embedding,omitempty"`
-	// NextGeneration is the number of the embeddings being built, which are not
-	// searched; 0 where there are none.
+	// NextGeneration is the number of the generation of embeddings being built; 0 for
+	// none.
 	NextGeneration int `json:"next_generation,omitempty"`
-	// EmbeddingError is why the generation that was begun last was given up; empty
-	// where it was not.
+	// EmbeddingError is why building the last generation was stopped; empty if it was
+	// not.
 	EmbeddingError string `json:"embedding_error,omitempty"`
-	// Disabled pipelines keep everything and answer nothing.
+	// Disabled pipelines keep their documents and refuse queries.
 	Disabled  bool      `json:"disabled"`
-	Documents int       `json:"documents"` // How many there are. Set by stores when one pipeline is read.
+	Documents int       `json:"documents"` // Number of documents. Set when one pipeline is read.
 	Revision  int64     `json:"revision"`  // Counts edits; an update names the one it saw.
 	CreatedBy string    `json:"created_by,omitempty"`
 	CreatedAt time.Time `json:"created_at"`
 	UpdatedAt time.Time `json:"updated_at"`
 }
 
-// Chunking says how documents are cut. Zero values stand for the defaults.
+// Chunking is how documents are cut. Zero values are the defaults.
 type Chunking struct {
 	// MaxChars bounds a chunk, in characters; 1600 when zero, 200 to 8000.
 	MaxChars int `json:"max_chars,omitempty"`
-	// Overlap is how much of a chunk's end begins the next, in characters; 160
+	// Overlap is the number of characters that a chunk shares with the previous one; 160
 	// when zero, -1 for none, at most half of MaxChars.
 	Overlap int `json:"overlap,omitempty"`
 }
@@ -108,8 +107,7 @@ const (
 	MaxChars        = 8000
 )
 
-// Resolved returns the chunking with its defaults filled in; no overlap is 0
-// there.
+// Resolved returns the chunking with its defaults; no overlap is 0 in it.
 func (c Chunking) Resolved() Chunking {
 	if c.MaxChars == 0 {
 		c.MaxChars = DefaultMaxChars
@@ -123,14 +121,14 @@ func (c Chunking) Resolved() Chunking {
 	return c
 }
 
-// Embeddings is one generation of a pipeline's embeddings, and its model.
+// Embeddings is a generation of a pipeline's embeddings, and its model.
 type Embeddings struct {
 	Generation int
 	Config     EmbeddingConfig
 }
 
-// Generations returns the generations that a document must be embedded in
-// before it is ready: the one that is searched, and the one being built.
+// Generations returns the generations that a document must be embedded in before it is ready: the
+// live one, and the one being built.
 func (p *Pipeline) Generations() []Embeddings {
 	var all []Embeddings
 	if p.Embedding != nil && p.Generation > 0 {
@@ -142,8 +140,8 @@ func (p *Pipeline) Generations() []Embeddings {
 	return all
 }
 
-// Check fills in the pipeline's defaults and reports what is wrong with what
-// people set of it, as [tool.Invalid] with the JSON Pointer of the fault.
+// Check sets the pipeline's defaults and checks the fields that people set. It fails with
+// [tool.Invalid] and the JSON Pointer of the fault.
 func (p *Pipeline) Check() error {
 	if p.Search == "" {
 		p.Search = FullText
@@ -192,29 +190,26 @@ func (c Chunking) check() error {
 	return nil
 }
 
-// EmbeddingConfig names a model that turns texts into vectors, at an endpoint
-// that speaks OpenAI's embeddings protocol.
+// EmbeddingConfig is an embedding model at an endpoint with OpenAI's embeddings protocol.
 type EmbeddingConfig struct {
 	// URL is the base of the endpoint, to which "/embeddings" is added, such as
 	// "https://api.openai.com/v1". No user, query or fragment.
 	URL string `json:"url"`
-	// Model is its name there.
+	// Model is the model's name at the endpoint.
 	Model string `json:"model"`
-	// Dimensions is the length of the model's vectors. Answers of another length
-	// are refused.
+	// Dimensions is the length of the model's vectors. Vectors of another length are
+	// refused.
 	Dimensions int `json:"dimensions"`
-	// RequestDimensions asks the endpoint for vectors of that length, of models
-	// that can shorten theirs.
+	// RequestDimensions requests vectors of that length, for models that can shorten
+	// them.
 	RequestDimensions bool `json:"request_dimensions,omitempty"`
-	// CredentialsRef names the credential whose secret is sent as a bearer token;
-	// none when empty.
+	// CredentialsRef is the credential that is sent as a bearer token; empty for none.
 	CredentialsRef string `json:"credentials_ref,omitempty"`
-	// BatchSize is how many texts go into one request; [DefaultBatchSize] when
-	// zero, at most [MaxBatchSize].
+	// BatchSize is the number of texts per request; [DefaultBatchSize] when zero, at most
+	// [MaxBatchSize].
 	BatchSize int `json:"batch_size,omitempty"`
-	// QueryPrefix and DocumentPrefix are put before the texts to embed, for
-	// models that distinguish queries from documents that way, for example
-	// "query: ".
+	// QueryPrefix and DocumentPrefix are prepended to the texts to embed, for models that
+	// distinguish queries from documents that way, for example "query: ".
 	QueryPrefix    string `json:"query_prefix,omitempty"`
 	DocumentPrefix string `json:"document_prefix,omitempty"`
 }
@@ -226,7 +221,7 @@ const (
 	maxEmbeddingPrefix = 500
 )
 
-// Batch returns the size of a batch, the default filled in.
+// Batch returns the batch size, or the default.
 func (c *EmbeddingConfig) Batch() int {
 	if c.BatchSize <= 0 {
 		return DefaultBatchSize
@@ -234,9 +229,8 @@ func (c *EmbeddingConfig) Batch() int {
 	return min(c.BatchSize, MaxBatchSize)
 }
 
-// Check reports what is wrong with the configuration, which stands at the JSON
-// Pointer path, as [tool.Invalid]. Whether its host may be reached, the egress
-// guard decides at each call.
+// Check checks the configuration at the JSON Pointer path. It fails with [tool.Invalid]. The
+// egress guard checks the host at each call.
 func (c *EmbeddingConfig) Check(path string) error {
 	u, err := url.Parse(c.URL)
 	switch {

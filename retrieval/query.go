@@ -19,67 +19,64 @@ const (
 	MaxPhrase     = 200 // Characters of one of those.
 )
 
-// Query asks a pipeline.
+// Query is a query of a pipeline.
 type Query struct {
-	// Text is what is sought, in words or as a question. By words, what stands in
-	// double quotes is a phrase: its words are next to each other. Nothing else
-	// has a meaning: "--dlq-type" and "-source" are words.
+	// Text is the query, as words or a question. In a search by words, double quotes mark a
+	// phrase of adjacent words. There is no other syntax: "--dlq-type" and "-source" are
+	// words.
 	Text string
-	// Exclude is phrases, or words, that no hit may hold, whatever the mode; at
-	// most [MaxExclude] of [MaxPhrase] characters.
+	// Exclude lists phrases, or words, that no hit may contain, in any mode; at most
+	// [MaxExclude] of [MaxPhrase] characters.
 	Exclude []string
-	// Limit is how many hits are wanted: [DefaultLimit] when zero, at most
-	// [MaxLimit].
+	// Limit is the maximum number of hits: [DefaultLimit] when zero, at most [MaxLimit].
 	Limit int
 	// Mode defaults to the pipeline's.
 	Mode Mode
-	// Filter is what documents must fulfil.
+	// Filter is a filter on documents.
 	Filter Filter
-	// Local refuses to embed the text, which sends it to the pipeline's model: the
-	// query is a call's whose tool has the egress class none.
+	// Local refuses to embed the text, which would send it to the pipeline's model: for
+	// calls of a tool with egress class none.
 	Local bool
-	// MinScore leaves out hits whose score is less. What scores mean depends on
-	// the mode: see [Hit].
+	// MinScore excludes hits with a lower score. Scores depend on the mode: see [Hit].
 	MinScore float64
 }
 
-// Hit is a passage that was found.
+// Hit is a passage in the result of a query.
 type Hit struct {
 	Chunk
 	DocumentKey string
 	Title       string // The document's.
 	Source      string
 	Metadata    Metadata
-	// Score is the greater the better: the rank by words, the cosine by meaning,
-	// or the sum of reciprocal ranks of both.
+	// Score is higher for better hits: the rank by words, the cosine by vector, or the sum
+	// of reciprocal ranks of both.
 	Score float64
-	// TextRank and VectorRank are where each way found it, from 1; 0 for not.
+	// TextRank and VectorRank are its ranks in each mode, from 1; 0 for none.
 	TextRank   int
 	VectorRank int
 }
 
-// Answer is what a pipeline has to say to a query.
+// Answer is the result of a query.
 type Answer struct {
 	Pipeline Pipeline
-	Mode     Mode  // How it was searched.
+	Mode     Mode  // The search mode.
 	Hits     []Hit // Best first; equal scores in the order of chunk ids.
 }
 
 // Searcher answers queries. It is safe for concurrent use.
 type Searcher interface {
-	// Search asks a tenant's pipeline, by its slug or id.
+	// Search searches a tenant's pipeline, by its slug or id.
 	//
-	// It fails with [tool.NotFound] for a pipeline that is not the tenant's,
-	// [tool.Invalid] for a query that is malformed, [tool.Conflict] for a pipeline
-	// that is disabled or can't be searched that way, and as the [Embedder] does.
+	// It fails with [tool.NotFound] for a pipeline that is not the tenant's, [tool.Invalid]
+	// for a malformed query, [tool.Conflict] for a pipeline that is disabled or cannot be
+	// searched in that mode, and like the [Embedder].
 	Search(ctx context.Context, tenant tool.TenantID, pipeline string, q Query) (Answer, error)
 }
 
 var excludedPhrase = regexp.MustCompile(`(^|\s)-"([^"]*)"`)
 
-// CutExclusions cuts each -"phrase" out of a query's text and returns the rest,
-// and the phrases, which are meant for [Query.Exclude]. The minus stands at the
-// beginning or behind a blank.
+// CutExclusions removes each -"phrase" from a query's text and returns the rest and the phrases,
+// for [Query.Exclude]. The minus must be at the start or after a blank.
 func CutExclusions(text string) (rest string, exclude []string) {
 	for _, found := range excludedPhrase.FindAllStringSubmatch(text, -1) {
 		if phrase := strings.TrimSpace(found[2]); phrase != "" {
@@ -89,13 +86,13 @@ func CutExclusions(text string) (rest string, exclude []string) {
 	return excludedPhrase.ReplaceAllString(text, "$1"), exclude
 }
 
-// Check fills in the query's defaults and reports what is wrong with it, as
-// [tool.Invalid] with the JSON Pointer of the fault.
+// Check sets the query's defaults and checks it. It fails with [tool.Invalid] and the JSON Pointer
+// of the fault.
 func (q *Query) Check() error {
 	q.Text = strings.TrimSpace(q.Text)
 	switch {
 	case q.Text == "":
-		return invalid("/query", "want what is sought, in words or as a question")
+		return invalid("/query", "want the query, as words or a question")
 	case !utf8.ValidString(q.Text) || strings.ContainsRune(q.Text, 0):
 		return invalid("/query", "want UTF-8 without the NUL character")
 	case utf8.RuneCountInString(q.Text) > MaxQueryChars:

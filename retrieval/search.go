@@ -10,28 +10,27 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// FusionK is the constant of reciprocal rank fusion: a hit at rank r of one way
-// of searching adds 1/(FusionK+r) to its score. The greater it is, the less the
-// first ranks stand out.
+// FusionK is the constant of reciprocal rank fusion: a hit at rank r of one mode adds
+// 1/(FusionK+r) to its score. A greater constant gives less weight to the first ranks.
 const FusionK = 60
 
 const (
-	// fusedDepth is how many hits of each way are fused, for each one wanted, and
-	// minFusedDepth at least: what both ways find a little lower may be the best.
+	// fusedDepth is how many hits of each mode are fused per requested hit, and
+	// minFusedDepth at least: a hit with lower ranks in both may be the best.
 	fusedDepth    = 4
 	minFusedDepth = 50
-	// maxGenerations bounds how often a query is embedded anew because another
-	// model took over meanwhile.
+	// maxGenerations bounds how often a query is embedded again because the live
+	// generation has changed.
 	maxGenerations = 3
 )
 
-// Engine is the [Searcher] of this package.
+// Engine implements [Searcher].
 type Engine struct {
 	store    SearchStore
 	embedder Embedder
 }
 
-// SearchStore is what searching needs of a [Store].
+// SearchStore is the part of a [Store] for searching.
 type SearchStore interface {
 	FindPipeline(ctx context.Context, tenant tool.TenantID, slugOrID string) (Pipeline, error)
 	Index
@@ -39,8 +38,8 @@ type SearchStore interface {
 
 var _ Searcher = (*Engine)(nil)
 
-// NewEngine returns a searcher of what stands in store. Without an embedder, nil,
-// it searches by words only, and refuses other modes with [tool.Unavailable].
+// NewEngine returns a searcher over store. With a nil embedder, it searches by words only, and
+// refuses other modes with [tool.Unavailable].
 func NewEngine(store SearchStore, embedder Embedder) *Engine {
 	return &Engine{store: store, embedder: embedder}
 }
@@ -91,7 +90,7 @@ func (e *Engine) search(ctx context.Context, tenant tool.TenantID, pipeline stri
 	return Answer{Pipeline: p, Mode: mode, Hits: hits[:min(len(hits), q.Limit)]}, nil
 }
 
-// embed returns a query's vector, of the model whose embeddings are searched.
+// embed returns a query's vector by the model of the live generation.
 func (e *Engine) embed(ctx context.Context, p *Pipeline, mode Mode, text string) ([]float32, error) {
 	const op = "retrieval.Search"
 	switch {
@@ -116,10 +115,9 @@ func (e *Engine) embed(ctx context.Context, p *Pipeline, mode Mode, text string)
 	return vectors[0], nil
 }
 
-var errEmbedder = errors.New("the embedder did not answer with one vector of the model's dimensions")
+var errEmbedder = errors.New("the embedder did not return one vector of the model's dimensions")
 
-// fuse makes one list of what was found. By one way alone, its order and scores
-// stand.
+// fuse merges the hits of two modes. The hits of one mode keep their order and scores.
 func fuse(mode Mode, found IndexHits) []Hit {
 	byID := make(map[string]*Hit, len(found.Text)+len(found.Vector))
 	order := make([]*Hit, 0, len(found.Text)+len(found.Vector))
@@ -163,7 +161,7 @@ func reciprocal(rank int) float64 {
 	return 1 / float64(FusionK+rank)
 }
 
-// mayNotLeave refuses a query that may not be embedded.
+// mayNotLeave refuses to embed a query that must not leave the process.
 func mayNotLeave(p *Pipeline) error {
 	return &tool.Error{
 		Kind: tool.Denied, Op: "retrieval.Search",

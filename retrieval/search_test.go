@@ -193,7 +193,7 @@ func TestSearchIsRefused(t *testing.T) {
 		kind     tool.Kind
 		text     string
 	}{
-		"no words":       {words, acme, retrieval.Query{Text: " \n"}, nil, tool.Invalid, "what is sought"},
+		"no words":       {words, acme, retrieval.Query{Text: " \n"}, nil, tool.Invalid, "want the query"},
 		"too many words": {words, acme, retrieval.Query{Text: string(make([]byte, 3000))}, nil, tool.Invalid, "NUL"},
 		"a large limit":  {words, acme, retrieval.Query{Text: "x", Limit: 51}, nil, tool.Invalid, "1 to 50"},
 		"an unknown mode": {

@@ -11,8 +11,8 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// InputSchema is that of a tool that lets its callers narrow and page what its
-// pipeline is asked for. A tool may do with less: query alone is required.
+// InputSchema is the schema of a tool whose callers may limit and filter the search. A tool may use
+// a part of it: only query is required.
 const InputSchema = `{
   "type": "object",
   "additionalProperties": false,
@@ -24,7 +24,7 @@ const InputSchema = `{
   }
 }`
 
-// AnyPipelineSchema is that of a tool whose callers name the pipeline as well.
+// AnyPipelineSchema is the schema of a tool whose callers also choose the pipeline.
 const AnyPipelineSchema = `{
   "type": "object",
   "additionalProperties": false,
@@ -37,7 +37,7 @@ const AnyPipelineSchema = `{
   }
 }`
 
-// OutputSchema is that of every answer.
+// OutputSchema is the schema of every result.
 const OutputSchema = `{
   "type": "object",
   "additionalProperties": false,
@@ -74,7 +74,7 @@ const OutputSchema = `{
   }
 }`
 
-// arguments are what a call may hold. Others are the tool's own matter.
+// arguments are the arguments used here. Others are ignored.
 type arguments struct {
 	Pipeline string          `json:"pipeline"`
 	Query    string          `json:"query"`
@@ -82,15 +82,15 @@ type arguments struct {
 	Filter   json.RawMessage `json:"filter"`
 }
 
-// Run asks the pipeline that a configuration names, or, where it names none, the
-// call's arguments, for the call's tenant. It fails as
-// [retrieval.Searcher.Search] does: a pipeline of another tenant is not found.
+// Run searches the pipeline in the configuration or, if it has none, in the call's arguments, for
+// the call's tenant. It fails like [retrieval.Searcher.Search]: another tenant's pipeline is not
+// found.
 func Run(ctx context.Context, searcher retrieval.Searcher, c *Config, call *tool.Call) (*tool.Result, error) {
 	const op = "ask.Run"
 	var in arguments
 	if raw := bytes.TrimSpace(call.Arguments); len(raw) > 0 {
 		if err := json.Unmarshal(raw, &in); err != nil {
-			return nil, &tool.Error{Kind: tool.Invalid, Op: op, Msg: "the arguments don't fit the tool's input schema", Err: err}
+			return nil, &tool.Error{Kind: tool.Invalid, Op: op, Msg: "the arguments do not match the input schema", Err: err}
 		}
 	}
 	name := cmp.Or(c.Target(), in.Pipeline)

@@ -13,37 +13,34 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// Config is the implementation_config of a tool that asks a pipeline.
+// Config is the implementation_config of a tool that searches a pipeline.
 type Config struct {
 	// Type may repeat the implementation type.
 	Type tool.Implementation `json:"type,omitempty"`
-	// Builtin is the built-in that a tenant's own tool configures; empty for
-	// rag_retrieval.
+	// Builtin is the built-in of a tenant's own tool; empty for rag_retrieval.
 	Builtin string `json:"builtin,omitempty"`
-	// PipelineID is the pipeline's id or slug. Required of rag_retrieval.
+	// PipelineID is the pipeline's id or slug. Required for rag_retrieval.
 	PipelineID string `json:"pipeline_id,omitempty"`
-	// Pipeline is the same by another name: either of the two.
+	// Pipeline is an alias of PipelineID: set one of them.
 	Pipeline string `json:"pipeline,omitempty"`
-	// Limit is how many passages a call is given that asks for no number;
-	// [retrieval.DefaultLimit] when zero, at most [retrieval.MaxLimit].
+	// Limit is the default number of passages; [retrieval.DefaultLimit] when zero, at most
+	// [retrieval.MaxLimit].
 	Limit int `json:"limit,omitempty"`
-	// Mode is how the pipeline is searched; its own when empty.
+	// Mode is the search mode; the pipeline's when empty.
 	Mode retrieval.Mode `json:"mode,omitempty"`
-	// Filter is what documents must fulfil, beside what a call asks for. See
-	// [retrieval.Filter].
+	// Filter is a filter on documents, in addition to the call's. See [retrieval.Filter].
 	Filter json.RawMessage `json:"filter,omitempty"`
-	// MinScore leaves out passages whose score is less.
+	// MinScore excludes passages with a lower score.
 	MinScore float64 `json:"min_score,omitempty"`
 
 	filter retrieval.Filter
 }
 
-// Target returns the pipeline's id or slug, as the configuration has it; empty
-// for none.
+// Target returns the pipeline's id or slug in the configuration; empty for none.
 func (c *Config) Target() string { return c.PipelineID + c.Pipeline }
 
-// ReadConfig reads a configuration and reports what is wrong with it, as
-// [tool.Invalid] with the JSON Pointer of the fault. None is an empty one.
+// ReadConfig parses and checks a configuration; an empty one is allowed. It fails with
+// [tool.Invalid] and the JSON Pointer of the fault.
 func ReadConfig(raw json.RawMessage) (*Config, error) {
 	c := &Config{}
 	err := strict.Decode("ask.CheckConfig", raw, c)
@@ -59,8 +56,8 @@ func ReadConfig(raw json.RawMessage) (*Config, error) {
 	return c, c.check()
 }
 
-// CheckConfig judges the configuration of a rag_retrieval tool. Whether its
-// tenant has the pipeline, registries ask.
+// CheckConfig checks the configuration of a rag_retrieval tool. The registry checks that its tenant
+// has the pipeline.
 func CheckConfig(raw json.RawMessage) error {
 	c, err := ReadConfig(raw)
 	switch {
@@ -79,7 +76,7 @@ func CheckConfig(raw json.RawMessage) error {
 func (c *Config) check() error {
 	switch {
 	case c.PipelineID != "" && c.Pipeline != "":
-		return fault("/pipeline", "pipeline and pipeline_id are the same thing: give one of them")
+		return fault("/pipeline", "pipeline is an alias of pipeline_id: set one of them")
 	case !validName(c.PipelineID):
 		return fault("/pipeline_id", fmt.Sprintf("%.80q is neither an id nor a slug", c.PipelineID))
 	case !validName(c.Pipeline):

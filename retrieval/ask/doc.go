@@ -1,7 +1,6 @@
-// Package ask is how a tool asks a pipeline: its configuration, the arguments of
-// its calls, and the answer with its citations. Tools of the type rag_retrieval
-// and the built-in retrieval_pipeline share it.
+// Package ask searches a pipeline for a tool: its configuration, the arguments of its calls, and the
+// result with its citations. Tools of the type rag_retrieval and the built-in retrieval_pipeline
+// share it.
 //
-// What it returns of documents is text of others: it is passed on as it was
-// ingested, and decides nothing.
+// Text of documents is untrusted: it is returned as it was ingested, and interpreted nowhere.
 package ask

@@ -9,11 +9,11 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// MaxText bounds the passages of one answer, in bytes. Passages that do not fit
-// are left out from the end, and the answer says how many.
+// MaxText bounds the passages of one result, in bytes. Passages beyond it are left out, and their
+// number is reported.
 const MaxText = 96 << 10
 
-// passage is a hit as an answer has it.
+// passage is a hit in a result.
 type passage struct {
 	Text        string             `json:"text"`
 	Title       string             `json:"title"`
@@ -39,7 +39,7 @@ type answer struct {
 	Omitted  int            `json:"omitted,omitempty"`
 }
 
-// result returns what was found, as data and as numbered citations.
+// result returns the hits as data and as numbered citations.
 func result(query string, found retrieval.Answer) (*tool.Result, error) {
 	out := answer{Query: query, Pipeline: found.Pipeline.Slug, Mode: found.Mode, Hits: []passage{}}
 	var text strings.Builder

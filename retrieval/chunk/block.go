@@ -2,7 +2,7 @@ package chunk
 
 import "strings"
 
-// kind says what a block is.
+// kind is the kind of a block.
 type kind byte
 
 const (
@@ -13,8 +13,8 @@ const (
 	list
 )
 
-// block is a part of a text that is kept together where it fits. Blocks follow
-// each other; what is blank between them is no part of them.
+// block is a part of a text that is kept together where it fits. Blank lines between blocks belong
+// to none.
 type block struct {
 	kind       kind
 	start, end int
@@ -22,10 +22,10 @@ type block struct {
 	title      string // Of a heading.
 }
 
-// maxTitle bounds a heading in bytes, where it stands above a piece.
+// maxTitle bounds a heading in bytes in a piece's headings.
 const maxTitle = 200
 
-// blocksOf reads a text line by line.
+// blocksOf splits a text into blocks line by line.
 func blocksOf(text string, plain bool) []block {
 	s := scanner{text: text, plain: plain}
 	for s.next < len(text) {
@@ -35,16 +35,16 @@ func blocksOf(text string, plain bool) []block {
 	return s.blocks
 }
 
-// scanner puts lines together to blocks.
+// scanner joins lines to blocks.
 type scanner struct {
 	text   string
 	plain  bool
 	next   int // Where the next line begins.
 	blocks []block
-	open   bool // The last block may go on.
+	open   bool // The last block may continue.
 	lines  int  // Of the open block.
 	fence  string
-	gap    bool // A blank line stands between the open list and here.
+	gap    bool // A blank line follows the open list.
 }
 
 // line is a line without its end.
@@ -84,7 +84,7 @@ func (s *scanner) close() { s.open, s.fence, s.gap = false, "", false }
 
 func (s *scanner) isOpen(k kind) bool { return s.open && s.last().kind == k }
 
-// take adds a line to the block that it belongs to.
+// take adds a line to its block.
 func (s *scanner) take(l line) {
 	switch {
 	case s.fence != "":
@@ -92,7 +92,7 @@ func (s *scanner) take(l line) {
 			s.extend(l)
 		}
 		if strings.HasPrefix(l.body, s.fence) && strings.Trim(l.body, s.fence[:1]) == "" {
-			s.fence, s.open = "", s.last().kind == list // A list goes on behind its code.
+			s.fence, s.open = "", s.last().kind == list // A list continues after its code.
 		}
 	case l.body == "":
 		if s.gap = s.isOpen(list); !s.gap {
@@ -113,7 +113,7 @@ func (s *scanner) take(l line) {
 	case isItem(l.body) && l.indent < 4:
 		s.begin(list, l)
 	case s.isOpen(list) && !s.gap:
-		s.extend(l) // An item goes on, lazily.
+		s.extend(l) // Lazy continuation of an item.
 	case strings.HasPrefix(l.body, "|"):
 		s.run(table, l)
 	default:
@@ -121,7 +121,7 @@ func (s *scanner) take(l line) {
 	}
 }
 
-// run goes on with a block of a kind, or begins one.
+// run continues a block of a kind, or starts one.
 func (s *scanner) run(k kind, l line) {
 	if s.isOpen(k) {
 		s.extend(l)
@@ -130,7 +130,7 @@ func (s *scanner) run(k kind, l line) {
 	}
 }
 
-// heading takes a line that is a heading, or makes the line before it one.
+// heading handles a line that is a heading, or that underlines the previous line as one.
 func (s *scanner) heading(l line) bool {
 	if l.indent < 4 {
 		if level, title := atx(l.body); level > 0 {
@@ -151,7 +151,7 @@ func (s *scanner) heading(l line) bool {
 	return true
 }
 
-// atx reads a heading of the form "## Title ##".
+// atx parses a heading of the form "## Title ##".
 func atx(body string) (level int, title string) {
 	level = len(body) - len(strings.TrimLeft(body, "#"))
 	rest := body[level:]
@@ -165,8 +165,7 @@ func atx(body string) (level int, title string) {
 	return level, rest
 }
 
-// underline returns the level of the heading that a line underlines; 0 for
-// none.
+// underline returns the level of the heading that a line underlines; 0 for none.
 func underline(body string) int {
 	switch {
 	case strings.Trim(body, "=") == "":
@@ -202,7 +201,7 @@ func isItem(body string) bool {
 	return digits > 0 && digits+1 < len(body) && (body[digits] == '.' || body[digits] == ')') && body[digits+1] == ' '
 }
 
-// clip bounds a title, between runes.
+// clip cuts a title, between runes.
 func clip(title string) string {
 	if len(title) <= maxTitle {
 		return title

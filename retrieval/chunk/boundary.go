@@ -6,8 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// back returns where the last n characters before end begin, at least where
-// start is.
+// back returns the start of the last n characters before end, at least start.
 func back(text string, start, end, n int) int {
 	for ; n > 0 && end > start; n-- {
 		_, size := utf8.DecodeLastRuneInString(text[:end])
@@ -16,9 +15,9 @@ func back(text string, start, end, n int) int {
 	return max(start, end)
 }
 
-// cut returns where a block that does not fit is cut: after from, at the latest
-// at limit. Better places count where they leave at least half of the room used,
-// blanks between words anywhere.
+// cut returns where to cut a block that does not fit: after from, at most at limit.
+// Boundaries of items and sentences are preferred if they use at least half of the room;
+// boundaries of words anywhere.
 func cut(text string, k kind, from, limit int) int {
 	enough := from + (limit-from)/2
 	if k == list {
@@ -42,8 +41,8 @@ func cut(text string, k kind, from, limit int) int {
 	return limit
 }
 
-// lastItem returns the beginning of the last line in text[from:to] that begins
-// an item and is not indented; from where there is none.
+// lastItem returns the start of the last line in text[from:to] that starts a list item and is not
+// indented; from if there is none.
 func lastItem(text string, from, to int) int {
 	for to > from {
 		i := strings.LastIndexByte(text[from:to], '\n')
@@ -59,8 +58,8 @@ func lastItem(text string, from, to int) int {
 	return from
 }
 
-// lastSentence returns the beginning of the last sentence that begins in
-// text[from:to], or to where one ends there; from where there is none.
+// lastSentence returns the start of the last sentence that starts in text[from:to], or to if one
+// ends there; from if there is none.
 func lastSentence(text string, from, to int) int {
 	if to < len(text) && text[to] <= ' ' && endsSentence(text[from:to]) {
 		return to
@@ -85,11 +84,10 @@ func lastSentence(text string, from, to int) int {
 	return from
 }
 
-// wideStop reports whether a rune ends a sentence that no blank follows.
+// wideStop reports whether a rune ends a sentence without a following blank.
 func wideStop(r rune) bool { return r == '。' || r == '！' || r == '？' }
 
-// endsSentence reports whether a text ends with a stop, and perhaps what
-// closes a quotation.
+// endsSentence reports whether a text ends with a full stop, possibly followed by a closing quote.
 func endsSentence(text string) bool {
 	for range 3 {
 		r, size := utf8.DecodeLastRuneInString(text)
@@ -105,14 +103,14 @@ func endsSentence(text string) bool {
 	return false
 }
 
-// goesOn reports whether a text goes on with a sentence, after "e.g." say.
+// goesOn reports whether a text continues a sentence, such as after "e.g.".
 func goesOn(text string) bool {
 	r, _ := utf8.DecodeRuneInString(text)
 	return unicode.IsLower(r)
 }
 
-// lastWord returns the beginning of the last word that begins in
-// text[from+1:to], or to where a word ends there; from where there is none.
+// lastWord returns the start of the last word that starts in text[from+1:to], or to if a word ends
+// there; from if there is none.
 func lastWord(text string, from, to int) int {
 	if to == len(text) {
 		return to
@@ -130,9 +128,8 @@ func lastWord(text string, from, to int) int {
 	return from
 }
 
-// startAfter returns where an overlap begins: with the first line that begins in
-// text[from:to], where lines count, else with the first sentence, else with the
-// first word, else at to, for none.
+// startAfter returns the start of an overlap: the first line that starts in text[from:to] if lines is
+// set, else the first sentence, else the first word, else to, for none.
 func startAfter(text string, lines bool, from, to int) int {
 	if i := strings.IndexByte(text[from:to], '\n'); lines && i >= 0 {
 		return skipBlank(text, from+i+1, to)

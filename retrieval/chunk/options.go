@@ -12,26 +12,26 @@ const (
 	MaxSize          = 8_000
 	DefaultSize      = 1_600 // Some 300 words of English.
 	DefaultMaxPieces = 20_000
-	// MaxBytes bounds a piece whatever its characters are.
+	// MaxBytes bounds a piece in bytes.
 	MaxBytes = 16_384
 )
 
-// Options say how a text is cut.
+// Options configures [Split].
 type Options struct {
-	// Size is the most characters a piece has, from [MinSize] to [MaxSize]. Zero
-	// is [DefaultSize].
+	// Size is the maximum size of a piece in characters, from [MinSize] to [MaxSize]. Defaults
+	// to [DefaultSize].
 	Size int
-	// Overlap is the most characters at the end of a piece that stand at the
-	// beginning of the next too, at most half of Size: it begins with a sentence
-	// or a word, and never reaches over a heading. Zero is none.
+	// Overlap is the maximum number of characters that a piece shares with the previous one, at
+	// most half of Size: it starts with a sentence or a word, and never crosses a heading. Zero
+	// is none.
 	Overlap int
-	// MaxPieces is how many pieces a text may have. Zero is [DefaultMaxPieces].
+	// MaxPieces bounds the pieces of a text. Defaults to [DefaultMaxPieces].
 	MaxPieces int
-	// Plain is for text that is no Markdown: it has paragraphs and nothing else.
+	// Plain treats the text as paragraphs, without Markdown.
 	Plain bool
 }
 
-// Check refuses options out of bounds, naming the field.
+// Check checks the bounds of options, naming the field.
 func (o Options) Check() error {
 	switch o = o.withDefaults(); {
 	case o.Size < MinSize || o.Size > MaxSize:

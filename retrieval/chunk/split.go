@@ -13,17 +13,15 @@ import (
 // Piece is a part of a text: text[Start:End], in bytes.
 type Piece struct {
 	Start, End int
-	// Headings are the headings that it stands under, the outermost first. They
-	// may be shared with other pieces: don't change them.
+	// Headings are the headings above it, outermost first. They may be shared with other
+	// pieces: do not change them.
 	Headings []string
 }
 
-// Split cuts a text, which is UTF-8, into pieces, in the order of the text.
-// Blanks at the ends of pieces are no part of them, and nothing else of the text
-// is left out.
+// Split cuts a UTF-8 text into pieces, in the order of the text. Blanks around pieces are dropped,
+// and no other text is.
 //
-// It fails with [tool.Invalid] where the options are out of bounds, or the text
-// has more pieces than they allow.
+// It fails with [tool.Invalid] if the options are out of bounds, or the text has too many pieces.
 func Split(text string, o Options) ([]Piece, error) {
 	if err := o.Check(); err != nil {
 		return nil, err
@@ -41,9 +39,8 @@ func Split(text string, o Options) ([]Piece, error) {
 	return s.pieces, nil
 }
 
-// sectionOf returns the number of blocks before the next heading. A heading
-// that is directly followed by one of a deeper level belongs to the same
-// section.
+// sectionOf returns the number of blocks before the next heading. A heading directly followed by a
+// deeper one belongs to the same section.
 func sectionOf(blocks []block) int {
 	n := 1
 	for n < len(blocks) && blocks[n].kind == heading && blocks[n-1].kind == heading &&
@@ -65,7 +62,7 @@ type splitter struct {
 	path   []string  // The same, without those that are not set.
 }
 
-// section cuts the blocks under a heading, and it.
+// section cuts a heading and the blocks below it.
 func (s *splitter) section(blocks []block) error {
 	for _, b := range blocks {
 		if b.kind == heading {
@@ -73,7 +70,7 @@ func (s *splitter) section(blocks []block) error {
 		}
 	}
 	end := blocks[len(blocks)-1].end
-	start, fresh := blocks[0].start, blocks[0].start // Of the next piece, and of what no piece has.
+	start, fresh := blocks[0].start, blocks[0].start // Starts of the next piece, and of the text in no piece yet.
 	for fresh < end {
 		for len(blocks) > 1 && blocks[1].start <= fresh {
 			blocks = blocks[1:]
@@ -88,21 +85,21 @@ func (s *splitter) section(blocks []block) error {
 	return nil
 }
 
-// enter sets the headings that what follows stands under.
+// enter sets the headings of the blocks that follow.
 func (s *splitter) enter(b block) {
 	s.levels[b.level-1] = b.title
 	clear(s.levels[b.level:])
 	s.path = slices.DeleteFunc(slices.Clone(s.levels[:]), func(title string) bool { return title == "" })
 }
 
-// to returns where the piece that begins at start ends. Of blocks, the first is
-// the one that fresh is in, or before.
+// to returns the end of the piece that starts at start. The first of blocks contains fresh, or is
+// after it.
 func (s *splitter) to(blocks []block, start, fresh, end int) int {
 	limit := s.reach(start)
 	if end <= limit {
 		return end
 	}
-	whole := fresh // Where the last block that fits ends.
+	whole := fresh // End of the last block that fits.
 	for _, b := range blocks {
 		if b.end <= limit {
 			whole = b.end
@@ -119,8 +116,8 @@ func (s *splitter) to(blocks []block, start, fresh, end int) int {
 	return whole
 }
 
-// overlap returns where the next piece begins, of which everything from fresh
-// on is new. A block that begins there and would fit alone still fits.
+// overlap returns the start of the next piece, whose new text starts at fresh. A block there that
+// fits alone still fits with the overlap.
 func (s *splitter) overlap(blocks []block, start, fresh int) int {
 	if s.Overlap == 0 {
 		return fresh
@@ -138,8 +135,8 @@ func (s *splitter) overlap(blocks []block, start, fresh int) int {
 	return startAfter(s.text, lines, from, fresh)
 }
 
-// within returns the first place from which a piece reaches end, from from on and
-// at the latest fresh, from where it does.
+// within returns the first position between from and fresh from which a piece reaches end; fresh if
+// there is none.
 func (s *splitter) within(from, fresh, end int) int {
 	from = max(from, back(s.text, from, end, s.Size))
 	for from < fresh && (end-from > MaxBytes || !utf8.RuneStart(s.text[from])) {
@@ -148,7 +145,7 @@ func (s *splitter) within(from, fresh, end int) int {
 	return min(from, fresh)
 }
 
-// reach returns how far a piece may reach that begins at start.
+// reach returns the maximum end of a piece that starts at start.
 func (s *splitter) reach(start int) int {
 	i := start
 	for n := 0; n < s.Size && i < len(s.text); n++ {
@@ -177,8 +174,8 @@ func (s *splitter) add(start, end int) error {
 	return nil
 }
 
-// skipBlank returns where the next line with anything in it begins, with its
-// indentation, or the next word of the same line.
+// skipBlank returns the start of the next line that is not blank, with its indentation, or of the
+// next word of the same line.
 func skipBlank(text string, from, end int) int {
 	begin := from
 	for i := from; i < end; {

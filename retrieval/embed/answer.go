@@ -10,22 +10,22 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// answered is the body of an answer. A vector is a list of numbers, or the
-// little-endian bytes of them in base64.
+// answered is the body of a response. A vector is a list of numbers, or its little-endian bytes in
+// base64.
 type answered struct {
 	Data []struct {
 		Index     *int            `json:"index"`
 		Embedding json.RawMessage `json:"embedding"`
 	} `json:"data"`
-	Error json.RawMessage `json:"error"` // Gateways say so with status 200.
+	Error json.RawMessage `json:"error"` // Some gateways report errors with status 200.
 }
 
-// read returns the vectors of an answer in the order of the n texts that they
-// are of: by index, or as they stand where the endpoint gives none.
+// read returns the vectors of a response in the order of the n texts: by index, or in their order if
+// the endpoint gives none.
 func (x *exchange) read(raw []byte, n int) ([][]float32, error) {
 	var a answered
 	if json.Unmarshal(raw, &a) != nil {
-		return nil, x.garbled("it is no JSON of the documented shape")
+		return nil, x.garbled("it is not JSON of the documented shape")
 	}
 	if len(a.Error) > 0 && string(a.Error) != "null" {
 		return nil, x.judge(problemStatus(raw), raw)
@@ -40,7 +40,7 @@ func (x *exchange) read(raw []byte, n int) ([][]float32, error) {
 			at = *item.Index
 		}
 		if at < 0 || at >= n || out[at] != nil || (item.Index == nil) != (a.Data[0].Index == nil) {
-			return nil, x.garbled("the index of a vector in it is missing, there twice, or that of no text")
+			return nil, x.garbled("the index of a vector in it is missing, repeated or out of range")
 		}
 		var err error
 		if out[at], err = x.vector(item.Embedding); err != nil {
@@ -50,7 +50,7 @@ func (x *exchange) read(raw []byte, n int) ([][]float32, error) {
 	return out, nil
 }
 
-// vector reads a vector, and makes it one of length 1.
+// vector parses a vector, and normalizes it.
 func (x *exchange) vector(raw json.RawMessage) ([]float32, error) {
 	numbers, ok := numbers(raw)
 	if !ok {
@@ -67,7 +67,7 @@ func (x *exchange) vector(raw json.RawMessage) ([]float32, error) {
 	}
 	length := math.Sqrt(square)
 	if length == 0 || math.IsNaN(length) || math.IsInf(length, 0) {
-		return nil, x.garbled("a vector in it has no direction: it is all zero, or not all of its numbers are finite")
+		return nil, x.garbled("a vector in it is zero or not finite")
 	}
 	out := make([]float32, len(numbers))
 	for i, v := range numbers {
@@ -85,7 +85,7 @@ func numbers(raw json.RawMessage) ([]float64, bool) {
 		}
 		out := make([]float64, len(list))
 		for i, v := range list {
-			if v == nil { // What many write for what is not a number.
+			if v == nil { // Many endpoints write null for NaN.
 				return nil, false
 			}
 			out[i] = *v

@@ -16,18 +16,18 @@ import (
 
 // Limits of requests and responses.
 const (
-	// MaxText is the bytes of one text, its prefix included.
+	// MaxText bounds one text with its prefix, in bytes.
 	MaxText = 64 << 10
-	// maxBatchBytes bounds the texts of one request, beside their number. A text
+	// maxBatchBytes bounds the texts of one request, in addition to their number. A text
 	// is never cut.
 	maxBatchBytes = 1 << 20
-	// maxNumber is what one number of a vector takes at most, written in full.
+	// maxNumber is the maximum size of one number of a vector, in bytes.
 	maxNumber  = 32
 	maxMargin  = 64 << 10
 	maxTimeout = time.Minute
 )
 
-// Client asks embeddings endpoints. It is safe for concurrent use.
+// Client is a client of embeddings endpoints. It is safe for concurrent use.
 type Client struct {
 	gate    *egress.Gate
 	secrets secret.Resolver
@@ -35,22 +35,20 @@ type Client struct {
 
 var _ retrieval.Embedder = (*Client)(nil)
 
-// New returns a client that goes out through gate. Secrets opens the
-// credentials that models name; nil for none.
+// New returns a client that sends through gate. Secrets opens the credentials of models; nil for
+// none.
 func New(gate *egress.Gate, secrets secret.Resolver) *Client {
 	return &Client{gate: gate, secrets: secrets}
 }
 
-// Embed implements [retrieval.Embedder]. Vectors are of length 1: the scalar
-// product of two is their cosine. Batches go out one after the other; when one
-// fails, all of it does.
+// Embed implements [retrieval.Embedder]. Vectors are normalized: their dot product is the cosine.
+// Batches are sent one after the other; if one fails, Embed fails.
 //
-// It fails with a [*tool.Error]. Invalid: the configuration or a text is not what
-// it may be, the endpoint refused the request, or its vectors are of another
-// length. Denied: the tenant may not go there, or the credential is missing, not
-// for that host, or not accepted. RateLimited and Unavailable: later, perhaps
-// after RetryAfter; Unavailable also stands for answers that are none. Timeout
-// and Cancelled: by ctx; without a deadline, each request has a minute.
+// It fails with a [*tool.Error]. Invalid: the configuration or a text is invalid, the endpoint refused
+// the request, or its vectors have another length. Denied: the egress guard refused the host, or the
+// credential is missing, not bound to that host, or rejected. RateLimited and Unavailable: retry,
+// after RetryAfter if set; Unavailable also means a malformed response. Timeout and Cancelled: by
+// ctx; without a deadline, each request has a minute.
 func (c *Client) Embed(
 	ctx context.Context, tenant tool.TenantID, cfg retrieval.EmbeddingConfig, kind retrieval.TextKind, texts []string,
 ) ([][]float32, error) {
@@ -88,8 +86,7 @@ func (c *Client) Embed(
 	return out, nil
 }
 
-// batch returns how many of texts go into the next request: one at least, and
-// most at most.
+// batch returns the number of texts in the next request: at least one and at most most.
 func batch(texts []string, most int) int {
 	size := 0
 	for i, text := range texts {
@@ -100,7 +97,7 @@ func batch(texts []string, most int) int {
 	return len(texts)
 }
 
-// exchange is the way of one call's requests.
+// exchange is the state of one call's requests.
 type exchange struct {
 	client *Client
 	cfg    retrieval.EmbeddingConfig
@@ -108,7 +105,7 @@ type exchange struct {
 	known  *secret.Redactor // Of what endpoints say.
 }
 
-// authorize opens the credential, if the model names one.
+// authorize opens the model's credential, if any.
 func (x *exchange) authorize(ctx context.Context) error {
 	if x.cfg.CredentialsRef == "" {
 		return nil
@@ -135,7 +132,7 @@ type wanted struct {
 
 // ask embeds one batch.
 func (x *exchange) ask(ctx context.Context, texts []string) ([][]float32, error) {
-	want := wanted{Model: x.cfg.Model, Input: texts, Encoding: "float"} // Every endpoint has it; base64 is read as well.
+	want := wanted{Model: x.cfg.Model, Input: texts, Encoding: "float"} // Every endpoint supports it.
 	if x.cfg.RequestDimensions {
 		want.Dimensions = x.cfg.Dimensions
 	}

@@ -1,7 +1,7 @@
-// Package embed turns texts into vectors, with any endpoint that speaks the
-// embeddings protocol of OpenAI's API.
+// Package embed converts texts to vectors, by any endpoint with the embeddings protocol of OpenAI's
+// API.
 //
-// An endpoint is configured by a tenant: requests leave through the guard of
-// package egress, under the tenant's policy, and a credential is sent only to
-// the hosts that it is bound to. The package does not retry: the caller does.
+// Endpoints are configured by tenants: requests pass the guard of package egress, under the tenant's
+// policy, and a credential is sent only to the hosts it is bound to. The package does not retry; the
+// caller does.
 package embed

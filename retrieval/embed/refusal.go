@@ -12,15 +12,13 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// maxMessage is how many characters of an endpoint's message are passed on.
+// maxMessage bounds an endpoint's message, in characters.
 const maxMessage = 300
 
-// overloaded is the non-standard status that some endpoints answer with when
-// they are overloaded.
+// overloaded is the non-standard status of some overloaded endpoints.
 const overloaded = 529
 
-// problem is what endpoints say of a failure, in the shape of OpenAI's API and
-// its like.
+// problem is an endpoint's error, in the shape of OpenAI's API and similar ones.
 type problem struct {
 	Type    string
 	Code    string
@@ -48,8 +46,7 @@ func readProblem(raw []byte) problem {
 	return problem{Type: inner.Type, Code: strings.Trim(string(inner.Code), `"`), Message: inner.Message}
 }
 
-// problemStatus returns the status that fits a failure that was sent with
-// status 200.
+// problemStatus returns the equivalent status of an error that was sent with status 200.
 func problemStatus(raw []byte) int {
 	p := readProblem(raw)
 	if strings.Contains(p.Type+p.Code, "rate_limit") {
@@ -58,7 +55,7 @@ func problemStatus(raw []byte) int {
 	return http.StatusBadGateway
 }
 
-// refusal says what an answer that is none means.
+// refusal returns the error for a response that is not a success.
 func (x *exchange) refusal(r *egress.Response) *tool.Error {
 	e := x.judge(r.Status, r.Body)
 	if e.Kind == tool.RateLimited || e.Kind == tool.Unavailable {
@@ -67,9 +64,8 @@ func (x *exchange) refusal(r *egress.Response) *tool.Error {
 	return e
 }
 
-// judge maps a status as the http tools do, but for 404, which no other base URL
-// or model name would get. The text of 401 and 403 is never passed on: it may
-// hold a part of the key.
+// judge maps a status like the http tools, except for 404, which means a wrong base URL or model. The
+// text of 401 and 403 is never quoted: it may contain a part of the key.
 func (x *exchange) judge(status int, raw []byte) *tool.Error {
 	p := readProblem(raw)
 	switch {
@@ -81,7 +77,7 @@ func (x *exchange) judge(status int, raw []byte) *tool.Error {
 		}
 		return x.fail(tool.Denied, fmt.Sprintf("it did not accept the credential %s (%d)", x.cfg.CredentialsRef, status))
 	case status == http.StatusPaymentRequired || p.Code == "insufficient_quota" || p.Type == "insufficient_quota":
-		return x.fail(tool.Denied, fmt.Sprintf("the account of its key has nothing left to spend (%d)", status))
+		return x.fail(tool.Denied, fmt.Sprintf("the account of its key has no credit left (%d)", status))
 	case status == http.StatusNotFound:
 		return x.fail(
 			tool.Invalid,
@@ -89,21 +85,20 @@ func (x *exchange) judge(status int, raw []byte) *tool.Error {
 		)
 	case status == http.StatusRequestTimeout || status == http.StatusTooEarly || status == http.StatusTooManyRequests ||
 		status == overloaded:
-		return x.fail(tool.RateLimited, fmt.Sprintf("it asks to come back later (%d)", status))
+		return x.fail(tool.RateLimited, fmt.Sprintf("it limits the rate of requests (%d)", status))
 	case status >= http.StatusInternalServerError:
 		return x.fail(tool.Unavailable, fmt.Sprintf("it failed (%d)", status))
 	case status >= http.StatusBadRequest:
 		return x.fail(tool.Invalid, fmt.Sprintf("it refused the request (%d): %s", status, x.quote(p.Message)))
 	default:
-		return x.fail(tool.Unavailable, fmt.Sprintf("it answered with a status that is no answer (%d)", status))
+		return x.fail(tool.Unavailable, fmt.Sprintf("it answered with an unexpected status (%d)", status))
 	}
 }
 
-// quote makes an endpoint's message fit to be shown: without the key, on one
-// line, and short.
+// quote cleans an endpoint's message: redacted, on one line, and short.
 func (x *exchange) quote(msg string) string {
 	if msg = strings.Join(strings.Fields(x.known.Text(msg)), " "); msg == "" {
-		return "it does not say why"
+		return "no message"
 	}
 	if utf8.RuneCountInString(msg) > maxMessage {
 		msg = string([]rune(msg)[:maxMessage]) + "…"
@@ -111,14 +106,13 @@ func (x *exchange) quote(msg string) string {
 	return msg
 }
 
-// garbled is the failure of an answer that can't be used; what says how, without
-// repeating any of it.
+// garbled returns the error for a malformed response; what describes it without quoting it.
 func (x *exchange) garbled(what string) *tool.Error {
 	return x.fail(tool.Unavailable, "its answer can't be used: "+what)
 }
 
-// fail returns a failure that the endpoint answered with. Embedding requests
-// may always be repeated, so it counts as sent and answered.
+// fail returns an error reported by the endpoint. Embedding requests are idempotent, so it has Sent and
+// Answered set.
 func (x *exchange) fail(kind tool.Kind, msg string) *tool.Error {
 	return &tool.Error{Kind: kind, Op: "embed.Embed", Sent: true, Answered: true, Msg: "the embeddings endpoint: " + msg}
 }

@@ -15,21 +15,20 @@ import (
 // MaxText bounds the text of one document, in bytes.
 const MaxText = 16 << 20
 
-// Text is what a document says.
+// Text is the text of a document.
 type Text struct {
 	// Content is UTF-8 without NUL characters, with lines that end in "\n".
 	Content string
-	// Body is where front matter ends in Content, in bytes: what is before is
-	// not cut into chunks.
+	// Body is the end of front matter in Content, in bytes: the text before is not
+	// cut into chunks.
 	Body  int
-	Title string // What the document says of itself; may be empty.
-	Plain bool   // Content is no Markdown.
-	// Pages are where the pages of a PDF begin in Content, the first first.
+	Title string // From the document; may be empty.
+	Plain bool   // Content is not Markdown.
+	// Pages are the offsets of a PDF's pages in Content, in order.
 	Pages []int
 }
 
-// Page returns the page, from 1, that stands at an offset of Content; 0 for a
-// document without pages.
+// Page returns the page, from 1, at an offset of Content; 0 for a document without pages.
 func (t *Text) Page(offset int) int {
 	return sort.Search(len(t.Pages), func(i int) bool { return t.Pages[i] > offset })
 }
@@ -39,11 +38,11 @@ type Sandbox interface {
 	Run(ctx context.Context, j sandbox.Job) (*sandbox.Outcome, error)
 }
 
-// PageReader returns what a page of HTML says as Markdown, and its title. Its
-// work is bounded, whatever the page.
+// PageReader returns the text of an HTML page as Markdown, and its title. Its work is bounded for any
+// page.
 type PageReader func(ctx context.Context, page []byte) (title, markdown string, err error)
 
-// Config is what an [Extractor] stands on.
+// Config configures an [Extractor].
 type Config struct {
 	// HTML reads pages. Nil to refuse them.
 	HTML PageReader
@@ -51,7 +50,7 @@ type Config struct {
 	Sandbox Sandbox
 }
 
-// Extractor makes text of documents. It is safe for concurrent use.
+// Extractor extracts text from documents. It is safe for concurrent use.
 type Extractor struct{ cfg Config }
 
 // New returns an extractor.
@@ -59,9 +58,9 @@ func New(cfg Config) *Extractor { return &Extractor{cfg} }
 
 // Extract returns the text of a tenant's document.
 //
-// It fails with [tool.Invalid] where the document can't be read or has no text,
-// with a message for its uploader; with [tool.Conflict] where there is no
-// reader of its media type; and with the errors of the readers.
+// It fails with [tool.Invalid] if the document cannot be read or has no text, with a message for its
+// uploader; with [tool.Conflict] if there is no reader of its media type; and with the errors of the
+// readers.
 func (e *Extractor) Extract(
 	ctx context.Context, tenant tool.TenantID, media retrieval.MediaType, content []byte,
 ) (Text, error) {
@@ -90,7 +89,7 @@ func (e *Extractor) Extract(
 	case strings.TrimSpace(t.Content[t.Body:]) == "":
 		return Text{}, refused("the document has no text")
 	case len(t.Content) > MaxText:
-		return Text{}, refused("the document has %d bytes of text; it may have %d: cut it into several", len(t.Content),
+		return Text{}, refused("the document has %d bytes of text, more than %d: split it", len(t.Content),
 			MaxText)
 	}
 	t.Title = titled(t.Title)
@@ -108,8 +107,7 @@ func (e *Extractor) html(ctx context.Context, content []byte) (Text, error) {
 	return Text{Content: clean(body), Title: title}, nil
 }
 
-// page returns a page of HTML for its reader, which knows the character sets of
-// pages but UTF-16 by its mark alone.
+// page prepares a page of HTML for its reader, which recognises UTF-16 only by its byte order mark.
 func page(content []byte) []byte {
 	if !retrieval.IsUTF16(content) {
 		return content
@@ -128,7 +126,7 @@ func missing(media, remedy string) error {
 	}
 }
 
-// titled returns a title as documents may have one.
+// titled returns a title within the limits of documents.
 func titled(s string) string {
 	s = strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r <= ' ' || r == 0x7f }), " ")
 	if runes := []rune(s); len(runes) > retrieval.MaxDocumentTitle {
@@ -137,7 +135,7 @@ func titled(s string) string {
 	return s
 }
 
-// clean returns a text as [Text] has it.
+// clean returns a text in the form of [Text].
 func clean(s string) string {
 	if !utf8.ValidString(s) {
 		s = strings.ToValidUTF8(s, "\uFFFD")

@@ -11,8 +11,7 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// pdf reads a PDF document in the sandbox. Its pages are paragraphs of their
-// own.
+// pdf reads a PDF document in the sandbox. Its pages become paragraphs.
 func (e *Extractor) pdf(ctx context.Context, tenant tool.TenantID, content []byte) (Text, error) {
 	if e.cfg.Sandbox == nil {
 		return Text{}, missing("PDF", "have a worker with Config.SandboxCommand ingest it")
@@ -40,7 +39,7 @@ func (e *Extractor) pdf(ctx context.Context, tenant tool.TenantID, content []byt
 	return t, nil
 }
 
-// pdfError says what is wrong with a document, where that is what is.
+// pdfError converts a failure of the reader that is the document's fault.
 func pdfError(err error) error {
 	bad, ok := errors.AsType[*sandbox.ProgramError](err)
 	if !ok {
@@ -49,15 +48,15 @@ func pdfError(err error) error {
 	msg := bad.Msg
 	switch bad.Class {
 	case sandbox.OverTime:
-		msg = fmt.Sprintf("the PDF takes longer to read than it may, %s at most: cut it into several, or save it anew",
+		msg = fmt.Sprintf("reading the PDF takes longer than %s: split it, or save it again",
 			sandbox.PDFLimits.Time)
 	case sandbox.OverSpace:
 		msg = fmt.Sprintf(
-			"the PDF takes more memory to read than it may, %d MiB at most: cut it into several, or save it anew",
+			"reading the PDF takes more memory than %d MiB: split it, or save it again",
 			sandbox.PDFLimits.Memory>>20,
 		)
 	case sandbox.OverDepth, sandbox.Crashed:
-		msg = "the PDF is broken, so that its reader failed: save it anew"
+		msg = "the PDF is broken and crashed its reader: save it again"
 	case sandbox.OverSize, sandbox.Malformed, sandbox.BadInput, sandbox.Failed, sandbox.BadOutput:
 	}
 	return refused("%s", msg)

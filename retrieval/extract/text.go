@@ -2,11 +2,11 @@ package extract
 
 import "strings"
 
-// maxFrontMatter bounds how far the end of front matter is looked for, in bytes.
+// maxFrontMatter bounds the front matter, in bytes.
 const maxFrontMatter = 64 << 10
 
-// markdown reads a Markdown document. Its title is what its front matter says,
-// or its first heading of the first level.
+// markdown reads a Markdown document. Its title is in its front matter, or else its first heading of
+// level one.
 func markdown(s string) Text {
 	front, body := frontMatter(s)
 	title := front["title"]
@@ -25,8 +25,8 @@ func markdown(s string) Text {
 	return Text{Content: s, Body: len(s) - len(body), Title: title}
 }
 
-// frontMatter splits off the block between lines of "---" that a document may
-// begin with, and returns its members that are one line of text.
+// frontMatter splits off an initial block between lines of "---", and returns its members of one
+// line.
 func frontMatter(s string) (front map[string]string, body string) {
 	rest, ok := strings.CutPrefix(s, "---\n")
 	if !ok {
@@ -47,10 +47,10 @@ func frontMatter(s string) (front map[string]string, body string) {
 			front[key] = unquote(strings.TrimSpace(value))
 		}
 	}
-	return nil, s // A line across the page, and no front matter.
+	return nil, s // A thematic break, not front matter.
 }
 
-// unquote takes the quotes of YAML off a value.
+// unquote removes YAML quotes from a value.
 func unquote(s string) string {
 	if len(s) >= 2 && (s[0] == '"' || s[0] == '\'') && s[len(s)-1] == s[0] {
 		return strings.NewReplacer(`\"`, `"`, `\\`, `\`, `''`, `'`).Replace(s[1 : len(s)-1])

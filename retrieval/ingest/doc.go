@@ -1,7 +1,7 @@
-// Package ingest brings documents into pipelines, and pipelines to another
-// embedding model, in steps that may be repeated.
+// Package ingest brings documents into pipelines, and pipelines to another embedding model, in
+// idempotent steps.
 //
-// A step asks the store what is left to do, does some of it, and reports its
-// progress. The caller of the steps passes references and counts only; a step
-// that was interrupted is begun again and resumes where the store says.
+// A step reads the remaining work from the store, does a part of it, and reports its progress. The
+// caller passes references and counts only; an interrupted step is retried and resumes from the
+// stored state.
 package ingest

@@ -15,18 +15,17 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// Slice is what one step of embedding did.
+// Slice is the result of one step of embedding.
 type Slice struct {
 	State    State // Ready: nothing is left to embed.
 	Embedded int   // Chunks.
-	// Wait is how long the model wants to be left alone.
+	// Wait is the delay that the model requested.
 	Wait time.Duration
 }
 
-// Embed embeds chunks of a document in a generation for some time, and calls
-// report with the number of chunks after each batch. Where the model becomes
-// unavailable after something was embedded, it returns a Wait; where nothing
-// was, it fails.
+// Embed embeds chunks of a document in a generation for a limited time, and calls report with the
+// number of chunks after each batch. If the model becomes unavailable after some chunks, it returns a
+// Wait; if before, it fails.
 func (i *Ingester) Embed(
 	ctx context.Context, ref retrieval.DocumentRef, generation int, report func(embedded int),
 ) (Slice, error) {
@@ -42,7 +41,7 @@ func (i *Ingester) Embed(
 	if at < 0 { // The generation is no longer needed.
 		return Slice{State: Ready}, nil
 	}
-	var unneeded atomic.Bool // The generation was dropped meanwhile, or another took its place.
+	var unneeded atomic.Bool // The generation was dropped or replaced.
 	out, err := i.slice(ctx, source{
 		tenant: ref.Tenant, model: all[at].Config, report: report,
 		pending: func(ctx context.Context, limit int) ([]retrieval.EmbeddingTask, error) {
@@ -57,13 +56,13 @@ func (i *Ingester) Embed(
 		},
 	})
 	if err == nil && out.State == Superseded && unneeded.Load() {
-		out.State = Ready // The document is not superseded: it may lack nothing now.
+		out.State = Ready // The document is not superseded, and may be complete now.
 	}
 	return out, err
 }
 
-// EmbedGeneration is [Ingester.Embed] for all that is searched of a pipeline. The
-// state is also [Ready] where the generation is the one searched.
+// EmbedGeneration is [Ingester.Embed] for all live chunks of a pipeline. The state is also [Ready] if
+// the generation is live.
 func (i *Ingester) EmbedGeneration(
 	ctx context.Context, ref retrieval.GenerationRef, report func(embedded int),
 ) (Slice, error) {
@@ -91,8 +90,8 @@ func (i *Ingester) EmbedGeneration(
 	})
 }
 
-// Promote makes a generation the one that is searched. It stays [Working] where
-// embeddings are missing, of documents that were finished meanwhile say.
+// Promote makes a generation the live one. The state is [Working] while embeddings are missing, for
+// example of documents that were finished meanwhile.
 func (i *Ingester) Promote(ctx context.Context, ref retrieval.GenerationRef) (State, error) {
 	_, err := i.cfg.Store.PromoteGeneration(ctx, ref)
 	state := over(err)
@@ -108,7 +107,7 @@ func (i *Ingester) Promote(ctx context.Context, ref retrieval.GenerationRef) (St
 	}
 }
 
-// Drop ends the building of a generation and records why.
+// Drop stops building a generation and records why.
 func (i *Ingester) Drop(ctx context.Context, ref retrieval.GenerationRef, reason string) error {
 	_, err := i.cfg.Store.DropGeneration(ctx, ref, clipped(reason))
 	if err != nil && over(err) == "" {
@@ -117,7 +116,7 @@ func (i *Ingester) Drop(ctx context.Context, ref retrieval.GenerationRef, reason
 	return nil
 }
 
-// source is where chunks to be embedded come from, and where vectors go.
+// source is the origin of chunks to embed, and the destination of vectors.
 type source struct {
 	tenant  tool.TenantID
 	model   retrieval.EmbeddingConfig
@@ -126,7 +125,7 @@ type source struct {
 	report  func(embedded int)
 }
 
-// defaultWait is how long a model is left alone that does not say how long.
+// defaultWait is the delay for a model that requests none.
 const defaultWait = 5 * time.Second
 
 func (i *Ingester) slice(ctx context.Context, s source) (Slice, error) {
@@ -139,7 +138,7 @@ func (i *Ingester) slice(ctx context.Context, s source) (Slice, error) {
 			return out, nil
 		}
 		if err != nil {
-			return out, fmt.Errorf("reading what is to be embedded: %w", err)
+			return out, fmt.Errorf("reading the chunks to embed: %w", err)
 		}
 		if len(tasks) == 0 {
 			out.State = Ready
@@ -168,11 +167,11 @@ func (i *Ingester) slice(ctx context.Context, s source) (Slice, error) {
 	}
 }
 
-// round embeds chunks batch by batch, several at once, and stores each batch when
-// it is there. It returns how many it stored, and the first error.
+// round embeds chunks in concurrent batches, and stores each batch at once. It returns the number stored,
+// and the first error.
 func (i *Ingester) round(ctx context.Context, s source, tasks []retrieval.EmbeddingTask) (int, error) {
 	var stored atomic.Int64
-	var g errgroup.Group // Batches that are under way are paid for: one that fails does not end the others.
+	var g errgroup.Group // A failed batch does not cancel the others, which are paid for.
 	g.SetLimit(i.cfg.Parallel)
 	for batch := range slices.Chunk(tasks, s.model.Batch()) {
 		g.Go(func() error {
@@ -184,10 +183,10 @@ func (i *Ingester) round(ctx context.Context, s source, tasks []retrieval.Embedd
 		})
 	}
 	err := g.Wait()
-	return int(stored.Load()), err //nolint:wrapcheck // It is ours.
+	return int(stored.Load()), err //nolint:wrapcheck // Its own.
 }
 
-// errStore marks what the store failed with.
+// errStore marks errors of the store.
 var errStore = errors.New("storing embeddings")
 
 func (i *Ingester) embed(ctx context.Context, s source, tasks []retrieval.EmbeddingTask) error {
@@ -215,7 +214,7 @@ func (i *Ingester) embed(ctx context.Context, s source, tasks []retrieval.Embedd
 	return nil
 }
 
-// textOf returns what is embedded of a chunk: what it stands under, and it.
+// textOf returns the text to embed for a chunk: its title and headings, and its text.
 func textOf(t *retrieval.EmbeddingTask) string {
 	above := slices.DeleteFunc(append([]string{t.Title}, t.Headings...), func(s string) bool { return s == "" })
 	if above = slices.Compact(above); len(above) == 0 {

@@ -13,33 +13,32 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// Store is what ingestion needs of a [retrieval.Store].
+// Store is the part of a [retrieval.Store] for ingestion.
 type Store interface {
 	retrieval.Ingestion
 	retrieval.Reembedding
 	FindPipeline(ctx context.Context, tenant tool.TenantID, slugOrID string) (retrieval.Pipeline, error)
 }
 
-// Extractor makes text of documents: an [extract.Extractor].
+// Extractor extracts text from documents: an [extract.Extractor].
 type Extractor interface {
 	Extract(ctx context.Context, tenant tool.TenantID, media retrieval.MediaType, content []byte) (extract.Text, error)
 }
 
-// Config is what an [Ingester] stands on. Every field but those with a default
-// is required.
+// Config configures an [Ingester]. Fields without a default are required.
 type Config struct {
 	Store     Store
 	Extractor Extractor
-	// Embedder is asked for documents of pipelines that have a model.
+	// Embedder embeds documents of pipelines that have a model.
 	Embedder retrieval.Embedder
-	// Slice is about how long one step of embedding goes on, before it says how
-	// far it came. Defaults to 40 seconds.
+	// Slice is about how long one step of embedding runs before it reports its progress.
+	// Defaults to 40 seconds.
 	Slice time.Duration
-	// Parallel is how many batches are embedded at once in a step. Defaults to 4.
+	// Parallel is the number of concurrent batches of a step. Defaults to 4.
 	Parallel int
 }
 
-// Ingester ingests. It is safe for concurrent use.
+// Ingester ingests documents. It is safe for concurrent use.
 type Ingester struct{ cfg Config }
 
 // New checks the configuration and returns an ingester.
@@ -60,29 +59,28 @@ func New(cfg Config) (*Ingester, error) {
 	return &Ingester{cfg}, nil
 }
 
-// State says whether there is anything left to do.
+// State is the state of some work.
 type State string
 
 // States.
 const (
 	Working    State = "working"
-	Ready      State = "ready"      // Done: it is searched.
-	Superseded State = "superseded" // Something newer takes its place.
+	Ready      State = "ready"      // Done: it is searchable.
+	Superseded State = "superseded" // Replaced by something newer.
 	Gone       State = "gone"       // It was deleted meanwhile.
 )
 
-// Prepared is how far a document is.
+// Prepared is the progress of a document.
 type Prepared struct {
 	State       State
 	Chunks      int
-	Generations []int // That it must be embedded in.
+	Generations []int // Generations to embed it in.
 }
 
-// Prepare begins a document: unless that was done before, its text is
-// extracted, cut into chunks and stored.
+// Prepare starts the ingestion of a document: unless that was done before, it extracts the text, cuts it
+// into chunks and stores them.
 //
-// It fails with [tool.Invalid] where the document can't be ingested, with a
-// message for its uploader.
+// It fails with [tool.Invalid] if the document cannot be ingested, with a message for its uploader.
 func (i *Ingester) Prepare(ctx context.Context, ref retrieval.DocumentRef) (Prepared, error) {
 	work, err := i.cfg.Store.BeginDocument(ctx, ref)
 	if state := over(err); state != "" {
@@ -121,7 +119,7 @@ func (i *Ingester) Prepare(ctx context.Context, ref retrieval.DocumentRef) (Prep
 	return out, nil
 }
 
-// Chunks cuts a document's text as a pipeline wants it.
+// Chunks cuts a document's text by a pipeline's chunking.
 func Chunks(text *extract.Text, c retrieval.Chunking) ([]retrieval.Chunk, error) {
 	c = c.Resolved()
 	body := text.Content[text.Body:]
@@ -141,8 +139,8 @@ func Chunks(text *extract.Text, c retrieval.Chunking) ([]retrieval.Chunk, error)
 	return chunks, nil
 }
 
-// Finish makes a document searched. It stays [Working] where it lacks embeddings
-// still, of a generation that was begun meanwhile say: then prepare it again.
+// Finish makes a document searchable. The state is [Working] while it lacks embeddings, for example of a
+// generation that was started meanwhile: then prepare it again.
 func (i *Ingester) Finish(ctx context.Context, ref retrieval.DocumentRef) (State, error) {
 	_, err := i.cfg.Store.FinishDocument(ctx, ref)
 	state := over(err)
@@ -158,7 +156,7 @@ func (i *Ingester) Finish(ctx context.Context, ref retrieval.DocumentRef) (State
 	}
 }
 
-// Fail records why a document is not ingested, for its uploader.
+// Fail records why a document cannot be ingested, for its uploader.
 func (i *Ingester) Fail(ctx context.Context, ref retrieval.DocumentRef, reason string) error {
 	_, err := i.cfg.Store.FailDocument(ctx, ref, clipped(reason))
 	if err != nil && over(err) == "" {
@@ -167,7 +165,7 @@ func (i *Ingester) Fail(ctx context.Context, ref retrieval.DocumentRef, reason s
 	return nil
 }
 
-// over says why the work on something is over, where the store says so.
+// over returns the state if an error of the store ends the work.
 func over(err error) State {
 	switch {
 	case errors.Is(err, retrieval.ErrVersion) || errors.Is(err, retrieval.ErrGeneration):
@@ -179,7 +177,7 @@ func over(err error) State {
 	}
 }
 
-// clipped bounds a reason, between runes.
+// clipped cuts a reason, between runes.
 func clipped(reason string) string {
 	if len(reason) > retrieval.MaxDocumentError {
 		reason = reason[:retrieval.MaxDocumentError-len("…")] + "…"

@@ -45,8 +45,7 @@ func Add(t time.Time, a Amount) (time.Time, Oddity, error) {
 	return t, odd, nil
 }
 
-// check refuses an amount so long that it leads out of the calendar from any
-// date.
+// check refuses an amount that leads outside the supported years from any date.
 func (a Amount) check() error {
 	for _, n := range []int64{a.Years, a.Months, a.Weeks, a.Days, a.Hours, a.Minutes, a.Seconds} {
 		if n > maxAmount || n < -maxAmount {
@@ -99,11 +98,11 @@ func Between(start, end time.Time, unit Unit) (int64, error) {
 	return betweenCalendar(start, end, Amount{}, unit, sign), nil
 }
 
-// betweenCalendar finds the n furthest from zero, in the direction of sign, so
-// that n units and the months of base from start do not pass end.
+// betweenCalendar returns the n furthest from zero, in the direction of sign, for which n
+// units plus the months of base from start do not pass end.
 func betweenCalendar(start, end time.Time, base Amount, unit Unit, sign int64) int64 {
 	length := map[Unit]float64{Day: 1, Week: 7, Month: 30.436875, Quarter: 91.310625, Year: 365.2425}[unit]
-	from, _, _ := Add(start, base) // It was found by betweenCalendar.
+	from, _, _ := Add(start, base) // Validated by betweenCalendar.
 	days := float64(end.Unix()-from.Unix()) / 86400 * float64(sign)
 	n := max(0, int64(days/length)-2)
 	for {

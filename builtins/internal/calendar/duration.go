@@ -12,13 +12,13 @@ import (
 var isoDuration = regexp.MustCompile(`^([+-]?)P(?:(\d{1,9})Y)?(?:(\d{1,9})M)?(?:(\d{1,9})W)?(?:(\d{1,9})D)?` +
 	`(T(?:(\d{1,12})(?:[.,](\d{1,9}))?H)?(?:(\d{1,12})(?:[.,](\d{1,9}))?M)?(?:(\d{1,12})(?:[.,](\d{1,9}))?S)?)?$`)
 
-var errDuration = errors.New("not a duration I know: write it as P1Y2M10DT2H30M or as 1h30m")
+var errDuration = errors.New("not a known duration format: write it as P1Y2M10DT2H30M or as 1h30m")
 
-// ParseDuration reads a length of time as ISO 8601 writes it, P1Y2M3W4DT5H6M7.5S
-// with any part missing, the last of hours, minutes and seconds with a
-// fraction, and a sign before; or as Go does, 1h30m, 1.5h, -90s, 250ms, of up
-// to 292 years. Capitals matter. M is months before the T and minutes after,
-// m is minutes. Days and longer units are calendar's, so Go's way has none.
+// ParseDuration parses an ISO 8601 duration, P1Y2M3W4DT5H6M7.5S with any part missing, a
+// fraction in the last of hours, minutes and seconds, and an optional sign; or a Go duration,
+// 1h30m, 1.5h, -90s, 250ms, of up to 292 years. It is case-sensitive: M is months before the T
+// and minutes after, m is minutes. Days and longer units depend on the calendar, so Go's form
+// has none.
 func ParseDuration(text string) (Amount, error) {
 	text = strings.TrimSpace(text)
 	if len(text) > maxText {
@@ -71,7 +71,7 @@ func (a Amount) negated() Amount {
 	}
 }
 
-// exact returns the part of a that clocks measure.
+// exact returns the hours, minutes and seconds of a.
 func (a Amount) exact() (seconds, nanos int64) {
 	seconds = a.Hours*3600 + a.Minutes*60 + a.Seconds + a.Nanos/1e9
 	nanos = a.Nanos % 1e9
@@ -83,8 +83,8 @@ func (a Amount) exact() (seconds, nanos int64) {
 	return seconds, nanos
 }
 
-// InSeconds returns the length of a in seconds, as a decimal number. An amount
-// with days or longer units has none: it depends on where it begins.
+// InSeconds returns the length of a in seconds, as a decimal number; not ok for an amount with
+// days or longer units, whose length depends on its start.
 func (a Amount) InSeconds() (string, bool) {
 	if a.Years != 0 || a.Months != 0 || a.Weeks != 0 || a.Days != 0 {
 		return "", false
@@ -104,8 +104,8 @@ func decimal(seconds, nanos int64) string {
 	return strings.TrimRight(fmt.Sprintf("%d.%09d", seconds, nanos), "0")
 }
 
-// Clock writes a as Go does, such as 49h30m0s. An amount with days or longer
-// units has no such form, nor has one of more than 292 years.
+// Clock formats a as a Go duration, such as 49h30m0s; not ok for an amount with days or longer
+// units, or of more than 292 years.
 func (a Amount) Clock() (string, bool) {
 	const most = 292 * 365 * 24 * 3600
 	seconds, nanos := a.exact()
@@ -115,9 +115,9 @@ func (a Amount) Clock() (string, bool) {
 	return (time.Duration(seconds)*time.Second + time.Duration(nanos)).String(), true
 }
 
-// String writes a, all of whose members have one sign, as ISO 8601 does: weeks
-// as days, twelve months as a year, sixty seconds as a minute and so on, but no
-// hours as days, nor days as months, whose lengths vary.
+// String formats a, all of whose members have one sign, as ISO 8601: weeks as days, twelve
+// months as a year, sixty seconds as a minute and so on, but no hours as days, nor days as
+// months, whose lengths vary.
 func (a Amount) String() string {
 	months, days := a.Years*12+a.Months, a.Weeks*7+a.Days
 	seconds, nanos := a.exact()
@@ -149,9 +149,9 @@ func (a Amount) String() string {
 	}
 }
 
-// Until returns the amount that [Add] takes from start to end: as many months
-// as do not pass end, then as many days, on the calendar of start's zone, then
-// what is left on the clock. It is negative where end is before start.
+// Until returns the amount that [Add] needs from start to end: as many months as do not pass
+// end, then as many days, on the calendar of start's zone, then the rest on the clock. It is
+// negative if end is before start.
 func Until(start, end time.Time) (Amount, error) {
 	sign := int64(1)
 	if end.Before(start) {

@@ -5,21 +5,20 @@ import (
 	"time"
 )
 
-// Oddity says what a clock change did to a local time.
+// Oddity is the effect of a clock change on a local time.
 type Oddity int
 
 // Oddities.
 const (
 	Plain Oddity = iota
-	Gap          // The clock skipped it: it was moved forward by what was skipped.
-	Fold         // The clock showed it twice: the first was taken.
+	Gap          // Skipped by the clock: moved forward by the gap.
+	Fold         // Ambiguous: the first is taken.
 )
 
-// Resolve returns the instant at which clocks in loc show the wall time of
-// naive, whose own zone is ignored. A time that clocks skip is moved forward
-// by the length of the gap, so that 02:30 becomes 03:30; of a time that clocks
-// show twice, the first is taken. These are the answers of java.time and of
-// Python's fold=0, and unlike [time.Date]'s they are promised.
+// Resolve returns the instant at which clocks in loc show the wall time of naive, whose own
+// zone is ignored. A skipped time is moved forward by the length of the gap, so that 02:30
+// becomes 03:30; for an ambiguous time, the first is taken. This is the behaviour of java.time
+// and of Python's fold=0, and unlike that of [time.Date] it is specified.
 func Resolve(naive time.Time, loc *time.Location) (time.Time, Oddity) {
 	y, m, d := naive.Date()
 	wall := time.Date(y, m, d, naive.Hour(), naive.Minute(), naive.Second(), naive.Nanosecond(), time.UTC)
@@ -54,8 +53,8 @@ func Resolve(naive time.Time, loc *time.Location) (time.Time, Oddity) {
 	}
 }
 
-// afterGap reads a skipped wall time by the offset before the transition that
-// skipped it, which is start or end.
+// afterGap converts a skipped wall time by the offset before the transition that skipped it,
+// which is start or end.
 func afterGap(wall, start, end time.Time, loc *time.Location) time.Time {
 	for _, transition := range []time.Time{start, end} {
 		if transition.IsZero() {
@@ -67,7 +66,7 @@ func afterGap(wall, start, end time.Time, loc *time.Location) time.Time {
 			return wall.Add(-before).In(loc)
 		}
 	}
-	return wall.Add(-offsetOf(start)).In(loc) // Can't be: a skipped time has a transition.
+	return wall.Add(-offsetOf(start)).In(loc) // Unreachable: a skipped time has a transition.
 }
 
 func offsetOf(t time.Time) time.Duration {

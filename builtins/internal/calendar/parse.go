@@ -14,7 +14,7 @@ const (
 	names = `(?P<b>[A-Za-z]{3,9})`
 )
 
-// spellings are those that [Parse] knows.
+// spellings are the formats that [Parse] supports.
 var spellings = []*regexp.Regexp{
 	regexp.MustCompile(`^(?P<Y>\d{4})-(?P<m>\d\d)-(?P<d>\d\d)(?:[Tt ]` + clock + `)?$`),
 	regexp.MustCompile(`^(?P<Y>\d{4})-(?P<j>\d{3})(?:[Tt ]` + clock + `)?$`),
@@ -27,7 +27,7 @@ var spellings = []*regexp.Regexp{
 // maxText is longer than any date and time.
 const maxText = 128
 
-// unclear are texts that people read in several ways, with what to do.
+// unclear are ambiguous texts, with advice.
 var unclear = []struct {
 	pattern *regexp.Regexp
 	advice  string
@@ -47,7 +47,7 @@ var unclear = []struct {
 	},
 }
 
-var errUnknownFormat = errors.New("not a date and time I know: write it as 2006-01-02T15:04:05+02:00, or give " +
+var errUnknownFormat = errors.New("not a known date and time format: write it as 2006-01-02T15:04:05+02:00, or give " +
 	"its format")
 
 // Parse reads a date and time:
@@ -59,11 +59,10 @@ var errUnknownFormat = errors.New("not a date and time I know: write it as 2006-
 //   - Mon, 2 January 2006 15:04:05 and January 2, 2006, where the weekday and
 //     the time may be missing, and names are English, whole or of three letters.
 //
-// After a time may come an offset: Z, UTC, GMT, +02, +0200 or +02:00. Without
-// one, the time is local in loc, by [Resolve]; without a time, it is midnight.
-// Spaces around the text are ignored. All else is refused: dates whose order
-// is anybody's guess, letters for zones, hour 24, second 60, a weekday that
-// the date does not have, years beyond 1 to 9999.
+// An offset may follow a time: Z, UTC, GMT, +02, +0200 or +02:00. Without one, the time is
+// local in loc, by [Resolve]; without a time, it is midnight. Spaces around the text are
+// ignored. Everything else is refused: ambiguous dates, letters for zones, hour 24, second 60,
+// a wrong weekday, years outside 1 to 9999.
 func Parse(text string, loc *time.Location) (time.Time, Oddity, error) {
 	text = strings.TrimSpace(text)
 	if len(text) > maxText {

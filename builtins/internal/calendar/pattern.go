@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Named are formats that have a name.
+// Named are the named formats.
 var Named = map[string]string{
 	"iso8601":  "%Y-%m-%dT%H:%M:%S%:z",
 	"rfc3339":  "%Y-%m-%dT%H:%M:%S%:z",
@@ -19,10 +19,10 @@ var Named = map[string]string{
 	"unix":     "%s",
 }
 
-// maxPattern is longer than any format that anybody needs.
+// maxPattern bounds the length of a format.
 const maxPattern = 256
 
-// patternOf returns the pattern that a format is or names.
+// patternOf returns the pattern of a format, which may be a name.
 func patternOf(format string) (string, error) {
 	if len(format) > maxPattern {
 		return "", fmt.Errorf("the format has %d bytes: at most %d", len(format), maxPattern)
@@ -33,8 +33,8 @@ func patternOf(format string) (string, error) {
 	return format, nil
 }
 
-// Format writes t in a format of [Named] or a strftime pattern, whose names
-// are English. It fails at a directive it does not know.
+// Format formats t by a format of [Named] or a strftime pattern, with English names. It fails
+// for an unknown directive.
 func Format(t time.Time, format string) (string, error) {
 	pattern, err := patternOf(format)
 	if err != nil {
@@ -49,7 +49,7 @@ func Format(t time.Time, format string) (string, error) {
 	return b.String(), err
 }
 
-// walk takes a pattern apart into literal bytes and directives.
+// walk splits a pattern into literal bytes and directives.
 func walk(pattern string, literal func(byte) error, directive func(string) error) error {
 	for i := 0; i < len(pattern); i++ {
 		if pattern[i] != '%' {

@@ -7,15 +7,13 @@ import (
 	"time"
 )
 
-// ParseFormat reads text by a format of [Named] or a strftime pattern. What
-// has no offset is local time in loc, by [Resolve]; missing parts are those of
-// January 1 (of an ISO week, Monday) at midnight, but the year must be given.
+// ParseFormat parses text by a format of [Named] or a strftime pattern. A time without an offset
+// is local in loc, by [Resolve]; missing parts are those of January 1 (of an ISO week, Monday)
+// at midnight, but the year is required.
 //
-// It is lenient about leading zeros of all numbers but the year, the case of
-// names and whether they are whole or three letters, and spaces around the
-// text. Two digits of a year are 1969 to 2068. A part that the format names
-// twice or in two ways, 12 hours without AM or PM, and a weekday that the date
-// does not have are refused.
+// It is lenient about leading zeros of all numbers except the year, the case and length of names,
+// and spaces around the text. Two digits of a year are 1969 to 2068. A part that the format names
+// twice or in two ways, 12 hours without AM or PM, and a wrong weekday are refused.
 func ParseFormat(text, format string, loc *time.Location) (time.Time, Oddity, error) {
 	pattern, err := patternOf(format)
 	if err != nil {
@@ -31,7 +29,7 @@ func ParseFormat(text, format string, loc *time.Location) (time.Time, Oddity, er
 	return s.result(loc)
 }
 
-// part is what a directive reads.
+// part is the part of a date that a directive parses.
 type part string
 
 const (
@@ -59,11 +57,11 @@ var parts = map[string]part{
 	"z": partOffset, ":z": partOffset, "Z": partOffset, "s": partUnix,
 }
 
-// scanner holds what was read so far.
+// scanner is the state of parsing.
 type scanner struct {
 	rest    string
 	seen    map[part]bool
-	twelve  bool // The hour is one of twelve.
+	twelve  bool // The hour is on a 12-hour clock.
 	pm      bool
 	minus   bool // The seconds since 1970 are negative.
 	weekday time.Weekday
@@ -158,7 +156,7 @@ func (s *scanner) directive(d string) error {
 	return err
 }
 
-// wholeYear reads a year of four digits.
+// wholeYear parses a year of four digits.
 func (s *scanner) wholeYear() (int, error) {
 	if s.digits(4) < 4 {
 		return 0, fmt.Errorf("want a year of four digits at %.32q", s.rest)
@@ -166,7 +164,7 @@ func (s *scanner) wholeYear() (int, error) {
 	return s.number(4, 1, 9999)
 }
 
-// number reads up to width digits.
+// number parses up to width digits.
 func (s *scanner) number(width, low, high int) (int, error) {
 	n := s.digits(width)
 	v, err := strconv.Atoi(s.rest[:n])
@@ -213,7 +211,7 @@ func (s *scanner) seconds() error {
 	return nil
 }
 
-// name reads one of n English names, in full or its first three letters.
+// name parses one of n English names, in full or its first three letters.
 func (s *scanner) name(n int, name func(int) string) (int, error) {
 	for _, short := range []bool{false, true} {
 		for i := range n {

@@ -6,13 +6,13 @@ import (
 	"time"
 )
 
-// result puts together what was read.
+// result combines the parsed parts.
 func (s *scanner) result(loc *time.Location) (time.Time, Oddity, error) {
 	if s.seen[partUnix] {
 		return s.sinceEpoch(loc)
 	}
 	if s.twelve != s.seen[partHalf] {
-		return time.Time{}, Plain, errors.New("the format wants %I and %p together: an hour of twelve, and AM or PM")
+		return time.Time{}, Plain, errors.New("the format wants %I and %p together: a 12-hour clock, and AM or PM")
 	}
 	hour := s.hour
 	if s.twelve {
@@ -77,8 +77,7 @@ func (s *scanner) date() (time.Time, error) {
 	return date, nil
 }
 
-// dateOfWeek returns the day of an ISO week, its Monday where none was read.
-// Week 1 is the one that January 4 is in.
+// dateOfWeek returns the day of an ISO week, its Monday by default. Week 1 contains January 4.
 func (s *scanner) dateOfWeek() (time.Time, error) {
 	if !s.seen[partISOYear] || !s.seen[partISOWeek] {
 		return time.Time{}, errors.New("the format wants %G and %V together: an ISO week and the year it counts in")

@@ -34,10 +34,9 @@ func (u Unit) length() (time.Duration, bool) {
 	return 0, false
 }
 
-// StartOf returns the first instant of the unit that t is in, on the calendar
-// of t's zone. It is never after t. A week begins on weekStart. A day whose
-// midnight the clock skips begins after the gap, one that has two begins at the
-// first. An hour or minute that a clock change cuts begins at the change.
+// StartOf returns the first instant of t's unit, on the calendar of t's zone. It is never after t.
+// A week begins on weekStart. A day whose midnight is skipped begins after the gap, one with two
+// midnights at the first. An hour or minute that a clock change cuts begins at the change.
 func StartOf(t time.Time, unit Unit, weekStart time.Weekday) (time.Time, error) {
 	if length, ok := unit.length(); ok {
 		start := t.Add(-into(t, length))
@@ -53,9 +52,8 @@ func StartOf(t time.Time, unit Unit, weekStart time.Weekday) (time.Time, error) 
 	return firstFrom(first, t.Location()), nil
 }
 
-// EndOf returns the last nanosecond of the unit that t is in. It is never
-// before t: where the clock goes back over midnight into a day that had ended,
-// that day ends at its second midnight.
+// EndOf returns the last nanosecond of t's unit. It is never before t: where the clock goes back
+// over midnight into a day that had ended, that day ends at its second midnight.
 func EndOf(t time.Time, unit Unit, weekStart time.Weekday) (time.Time, error) {
 	if length, ok := unit.length(); ok {
 		next := t.Add(length - into(t, length))
@@ -75,15 +73,13 @@ func EndOf(t time.Time, unit Unit, weekStart time.Weekday) (time.Time, error) {
 	return next.Add(-1), nil
 }
 
-// into returns how far t is in a unit of the clock, of a length, as clocks
-// show it.
+// into returns the time since the start of t's clock unit of a length.
 func into(t time.Time, length time.Duration) time.Duration {
 	clock := time.Duration(t.Minute())*time.Minute + time.Duration(t.Second())*time.Second + time.Duration(t.Nanosecond())
 	return clock % length
 }
 
-// days returns the midnights, as wall times, of the first day of the unit that
-// t is in, and of the first after it.
+// days returns the midnights, as wall times, of the first day of t's unit and of the next one.
 func days(t time.Time, unit Unit, weekStart time.Weekday) (first, last time.Time, err error) {
 	y, m, d := t.Date()
 	next := [3]int{}
@@ -108,8 +104,8 @@ func days(t time.Time, unit Unit, weekStart time.Weekday) (first, last time.Time
 	return first, first.AddDate(next[0], next[1], next[2]), nil
 }
 
-// firstFrom returns the first instant at which clocks in loc show wall, or
-// where they skip it, what is after.
+// firstFrom returns the first instant at which clocks in loc show wall or, if they skip it, the
+// instant after the gap.
 func firstFrom(wall time.Time, loc *time.Location) time.Time {
 	at, odd := Resolve(wall, loc)
 	if odd != Gap {

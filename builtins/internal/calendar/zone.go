@@ -8,7 +8,7 @@ import (
 	"strings"
 	"sync"
 	"time"
-	_ "time/tzdata" // The same zones on every machine that has none of its own.
+	_ "time/tzdata" // Fallback for machines without a tz database.
 )
 
 // zoneList are the names of the tz database, one a line. A test rewrites it.
@@ -26,13 +26,12 @@ var zoneNames = sync.OnceValue(func() map[string]string {
 	return names
 })
 
-// Zone returns a time zone by its IANA name, such as "Europe/Zurich", or its
-// offset, such as "+02:00" or "UTC-5", of at most 18 hours. The empty name is
-// UTC; UTC, GMT and Z are known in any case, all else as it is spelled.
+// Zone returns a time zone by its IANA name, such as "Europe/Zurich", or its offset, such as
+// "+02:00" or "UTC-5", of at most 18 hours. The empty name is UTC; UTC, GMT and Z match in any
+// case, all other names exactly.
 //
-// A name is one of a list: it is never looked for as a path, and the machine's
-// own zone has none. The zone's rules are those of the machine's tz database,
-// or where it has none, of the one within the program.
+// Names are from a fixed list: they are never used as a path, and the machine's local zone has
+// none. The rules are those of the machine's tz database, or else the embedded one.
 func Zone(name string) (*time.Location, error) {
 	switch strings.ToUpper(name) {
 	case "", "UTC", "Z", "GMT":
@@ -59,7 +58,7 @@ func Zone(name string) (*time.Location, error) {
 
 var offsetPattern = regexp.MustCompile(`^(?:UTC|GMT)?([+-])(?:(\d{1,2})|(\d{1,2}):([0-5]\d)|(\d\d)([0-5]\d))$`)
 
-// readOffset reads an offset from UTC, and returns its seconds.
+// readOffset parses an offset from UTC, and returns its seconds.
 func readOffset(text string) (int, bool) {
 	m := offsetPattern.FindStringSubmatch(strings.ToUpper(text))
 	if m == nil {
