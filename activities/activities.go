@@ -44,7 +44,7 @@ type Config struct {
 	Policies Policies
 	Resolver *resolver.Resolver
 	Schemas  *schema.Cache
-	// Types are the implementation types that calls may have.
+	// Types are the implementation types of calls.
 	Types []tool.Traits
 	// Executor runs a call of any of them: an executors.Mux.
 	Executor tool.Executor
@@ -64,9 +64,9 @@ type Config struct {
 // Activities are the activities of Toolcrib. They are safe for concurrent use.
 type Activities struct {
 	Config
-	// definitions keeps pinned agent definitions, which never change.
+	// definitions caches pinned agent definitions, which are immutable.
 	definitions *otter.Cache[definitionKey, agent.Definition]
-	// warnings rate-limits what the calls of one tenant may log.
+	// warnings rate-limits the warnings of one tenant's calls.
 	warnings warnings
 }
 
@@ -100,7 +100,7 @@ type Registry interface {
 	RegisterActivityWithOptions(a any, options activity.RegisterOptions)
 }
 
-// traits returns what the scheduler needs to know of an implementation type.
+// traits returns the traits of an implementation type.
 func (a *Activities) traits(i tool.Implementation) tool.Traits {
 	for _, t := range a.Types {
 		if t.Implementation == i {

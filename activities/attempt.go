@@ -16,24 +16,23 @@ import (
 	"github.com/toolcrib/toolcrib/wire"
 )
 
-// maxTicketAge is how old the admission of an Admit activity may be when its
-// call begins: authority must be current, even if no worker was available for
-// some time.
+// maxTicketAge bounds the age of the admission of an Admit activity when its call starts:
+// authority must be current, even if no worker was available for some time.
 const maxTicketAge = 5 * time.Second
 
-// attempt is one try at a call.
+// attempt is one attempt of a call.
 type attempt struct {
 	a      *Activities
 	in     *wire.InvokeInput
 	number int          // Counted from 1.
 	opened *wire.Opened // Set for a nested call, whose runs or calls the workflow makes.
-	began  time.Time    // On the monotonic clock, which runs on while a process is frozen.
+	began  time.Time    // On the monotonic clock, which continues while a process is frozen.
 	fence  int64        // Of this attempt's own admission; zero until then.
 	marked bool         // This attempt marked the effect as sent.
 }
 
-// run returns the call's outcome, or the encoded error of an attempt after
-// which the call is still open.
+// run returns the call's outcome, or the encoded error of an attempt after which the call is
+// still open.
 func (t *attempt) run(ctx context.Context) (ledger.Outcome, error) {
 	version, err := t.a.Resolver.Version(ctx, t.in.Principal.Tenant, t.in.Pin.ToolID, t.in.Pin.Digest)
 	if err != nil {
@@ -72,7 +71,7 @@ func (t *attempt) run(ctx context.Context) (ledger.Outcome, error) {
 	return t.settle(ctx, ledger.Settlement{Status: tool.StatusCompleted, Result: result})
 }
 
-// open begins a nested call. It sends nothing.
+// open starts a nested call. It sends nothing.
 func (t *attempt) open(ctx context.Context, ticket ledger.Ticket, version *tool.Version) (ledger.Outcome, error) {
 	opened, err := t.a.open(ctx, t.in, ticket, version)
 	if err != nil {
@@ -82,16 +81,15 @@ func (t *attempt) open(ctx context.Context, ticket ledger.Ticket, version *tool.
 	return ledger.Outcome{InvocationID: ticket.InvocationID, Status: tool.StatusRunning}, nil
 }
 
-// admit admits the attempt, unless it is the first of a call that an Admit
-// activity has just admitted. A later one needs a fence of its own, so that the
-// one before it can send nothing should it wake up; so does one of a workflow that
-// was reset since, because the mark of the fence may be that of the run before.
+// admit admits the attempt, unless it is the first of a call that an Admit activity has just
+// admitted. A later attempt needs a fence of its own, so that the previous one can send nothing
+// if it resumes; so does one after a reset, because the fence may belong to the run before.
 func (t *attempt) admit(ctx context.Context) (ledger.Ticket, error) {
 	info := activity.GetInfo(ctx)
 	fresh := time.Since(info.ScheduledTime) < maxTicketAge && t.in.FenceOf == info.WorkflowExecution.RunID
 	if t.in.Fence == 0 || t.number > 1 || t.in.Stored || !fresh {
 		return patiently(ctx, admitPatience, func() (ledger.Ticket, error) {
-			t.began = time.Now() // It waits, and is not frozen.
+			t.began = time.Now() // The wait does not count as frozen.
 			return t.a.admit(ctx, t.in)
 		})
 	}
@@ -101,9 +99,8 @@ func (t *attempt) admit(ctx context.Context) (ledger.Ticket, error) {
 	}, nil
 }
 
-// mark marks the effect as sent. Where the answer of the ledger is lost the mark may
-// have arrived: it is taken back before it is made again, which harms nothing,
-// because nothing is sent before mark returns.
+// mark marks the effect as sent. If the ledger's answer is lost, the mark may have been made: it
+// is reverted and made again, which is safe because nothing is sent before mark returns.
 func (t *attempt) mark(ctx context.Context) error {
 	_, err := patiently(ctx, admitPatience, func() (struct{}, error) {
 		if t.marked {
@@ -117,18 +114,18 @@ func (t *attempt) mark(ctx context.Context) error {
 	return err //nolint:wrapcheck // The ledger's own.
 }
 
-// takeBack takes back this attempt's own mark, if it arrived.
+// takeBack reverts this attempt's own mark, if it was made.
 func (t *attempt) takeBack(ctx context.Context) error {
 	err := t.a.Ledger.MarkUnsent(ctx, t.in.Principal.Tenant, t.in.EffectID, t.fence)
 	if tool.KindOf(err) == tool.Conflict {
-		return nil // The mark did not arrive.
+		return nil // The mark was not made.
 	}
 	return err //nolint:wrapcheck // The ledger's own.
 }
 
-// stale reports whether this process slept for so long that Temporal has given
-// the attempt up, and another may have run the call since. In the fast lane
-// there are no heartbeats: there the workflow's task is what Temporal gives up.
+// stale reports whether this process was suspended for so long that Temporal has timed out the
+// attempt, and another may have run the call. The fast lane has no heartbeats: there the workflow
+// task times out.
 func (t *attempt) stale(ctx context.Context) bool {
 	info := activity.GetInfo(ctx)
 	timeout := info.HeartbeatTimeout
@@ -147,7 +144,7 @@ func (t *attempt) execute(ctx context.Context, ticket ledger.Ticket, version *to
 		Tenant: t.in.Principal.Tenant, RunID: t.in.RunID, Turn: t.in.Turn, Attempt: t.number, CallID: t.in.CallID,
 	})
 	defer end() // Before the settlement, whose event ends the output.
-	// A prompt asks its model to stream for an output that is watched.
+	// A prompt asks its model to stream only if its output is followed.
 	if say != nil && (ticket.Followed || t.in.Pin.Implementation != tool.Prompt) {
 		ctx = tool.WithOutput(ctx, say)
 	}
@@ -162,8 +159,8 @@ func (t *attempt) execute(ctx context.Context, ticket ledger.Ticket, version *to
 	return result, classify(err)
 }
 
-// fail ends the attempt with err: as a failure that Temporal retries if a retry
-// may help and is allowed, else as the end of the call.
+// fail ends the attempt with err: as an error that Temporal retries, if that is allowed and may
+// help, else as the end of the call.
 func (t *attempt) fail(ctx context.Context, err error) (ledger.Outcome, error) {
 	e := tool.AsError(err)
 	logFailure(ctx, "attempt failed", e, append(callAttrs(t.in), slog.Int("attempt", t.number))...)
@@ -177,8 +174,8 @@ func (t *attempt) fail(ctx context.Context, err error) (ledger.Outcome, error) {
 			Err:  err,
 		}
 	case ctx.Err() != nil:
-		// Temporal has timed this attempt out, or the worker stops. There may
-		// be another attempt, so this one may no longer end the call.
+		// Temporal has timed out this attempt, or the worker is stopping. Another attempt may
+		// be running, so this one must not end the call.
 		return ledger.Outcome{}, interruption(err)
 	}
 	if t.again(ctx, e) && t.unsend(ctx, e) == nil {
@@ -186,30 +183,30 @@ func (t *attempt) fail(ctx context.Context, err error) (ledger.Outcome, error) {
 	}
 	s := ending(e, t.in.Pin.Execution)
 	s.Unsent = t.marked && !e.Sent
-	// Without an admission of its own, the attempt does not know what earlier
-	// ones sent; the ledger does.
+	// Without an admission of its own, the attempt does not know what earlier ones sent;
+	// the ledger does.
 	s.UnknownIfSent = t.fence == 0 && e.Kind != tool.Cancelled && !t.in.Pin.Execution.Repeatable()
 	return t.settle(ctx, s)
 }
 
-// again reports whether another attempt is to follow after e.
+// again reports whether another attempt follows after e.
 func (t *attempt) again(ctx context.Context, e *tool.Error) bool {
 	return !t.last(ctx) && e.RetryAfter <= failure.MaxRetryDelay && e.MayRetry(t.in.Pin.Execution)
 }
 
-// last reports whether no attempt follows this one. After one in the fast lane
-// there is the regular activity, unless the tool is to be tried once only.
+// last reports whether no attempt follows this one. After one in the fast lane there is the
+// regular activity, unless the tool allows one attempt only.
 func (t *attempt) last(ctx context.Context) bool {
 	info := activity.GetInfo(ctx)
 	if info.IsLocalActivity {
-		return !t.in.Pin.Nested() && t.number >= t.in.Pin.Execution.Attempts() // Opening may be tried freely.
+		return !t.in.Pin.Nested() && t.number >= t.in.Pin.Execution.Attempts() // Opening is safe to retry.
 	}
 	retry := info.RetryPolicy
 	return retry != nil && retry.MaximumAttempts > 0 && info.Attempt >= retry.MaximumAttempts
 }
 
-// unsend takes back this attempt's own mark on a call that must not be repeated
-// and did not leave, so that its next attempt may send it.
+// unsend reverts this attempt's own mark on a call that must not be repeated and was not sent, so
+// that its next attempt may send it.
 func (t *attempt) unsend(ctx context.Context, e *tool.Error) error {
 	if !t.marked || e.Sent || t.in.Pin.Execution.Repeatable() {
 		return nil
@@ -218,15 +215,15 @@ func (t *attempt) unsend(ctx context.Context, e *tool.Error) error {
 	return err
 }
 
-// lost ends an attempt that may send nothing, because the call is settled or a
-// later attempt is under way. The outcome is the one in the ledger.
+// lost ends an attempt that must not send, because the call is settled or a later attempt is
+// running. The outcome is the one in the ledger.
 func (t *attempt) lost(ctx context.Context) (ledger.Outcome, error) {
 	return t.settle(ctx, ledger.Settlement{Status: tool.StatusUnknown, Kind: tool.Unknown, Msg: ledger.UnknownMessage})
 }
 
-// settle closes the call, even when its own time is over. An answer is not lost
-// to a database that is away, or locked, for minutes; heartbeats go on meanwhile.
-// In the fast lane, whose calls may be repeated, the regular activity takes over.
+// settle closes the call, even after its deadline. It waits minutes for an unavailable or locked
+// database, so that a result is not lost; heartbeats continue meanwhile. In the fast lane, whose
+// calls are repeatable, the regular activity takes over.
 func (t *attempt) settle(ctx context.Context, s ledger.Settlement) (ledger.Outcome, error) {
 	patience := settlePatience
 	if activity.GetInfo(ctx).IsLocalActivity {
@@ -239,9 +236,8 @@ func (t *attempt) settle(ctx context.Context, s ledger.Settlement) (ledger.Outco
 	if err != nil {
 		logFailure(ctx, "settling failed", err, callAttrs(t.in)...)
 		if tool.KindOf(err) == tool.Conflict {
-			// Another attempt was admitted after this one. This one may be an
-			// attempt that Temporal timed out and that woke up late: only the
-			// next attempt ends the call.
+			// Another attempt was admitted after this one. This one may have been timed
+			// out by Temporal and have resumed late: only the next attempt ends the call.
 			return ledger.Outcome{}, interruption(err)
 		}
 		return ledger.Outcome{}, failure.Encode(fmt.Errorf("settling %s: %w", t.in.Pin, err))
@@ -249,10 +245,10 @@ func (t *attempt) settle(ctx context.Context, s ledger.Settlement) (ledger.Outco
 	return t.over(ctx, outcome)
 }
 
-// over ends what an attempt recorded for a call that ended otherwise.
+// over ends the run that an attempt recorded for a call that ended otherwise.
 func (t *attempt) over(ctx context.Context, outcome ledger.Outcome) (ledger.Outcome, error) {
 	if err := t.a.unopen(ctx, t.in, outcome); err != nil {
-		logFailure(ctx, "ending the run of a call that is over failed", err, callAttrs(t.in)...)
+		logFailure(ctx, "ending the run of an ended call failed", err, callAttrs(t.in)...)
 		return ledger.Outcome{}, failure.Encode(err)
 	}
 	return outcome, nil

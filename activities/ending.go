@@ -11,8 +11,7 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// classify makes a failure of an executor a [tool.Error]. One that does not
-// say whether something was sent may have sent it.
+// classify converts an error of an executor to a [tool.Error]. Other errors may have been sent.
 func classify(err error) error {
 	if err == nil {
 		return nil
@@ -30,7 +29,7 @@ func classify(err error) error {
 	return e
 }
 
-// ending says how a call ends that will not be tried again after e.
+// ending returns the settlement of a call that is not retried after e.
 func ending(e *tool.Error, x tool.Execution) ledger.Settlement {
 	if e.OutcomeUnknown(x) {
 		return ledger.Settlement{Status: tool.StatusUnknown, Kind: tool.Unknown, Msg: ledger.UnknownMessage}
@@ -50,15 +49,15 @@ func ending(e *tool.Error, x tool.Execution) ledger.Settlement {
 	return s
 }
 
-// cancelled reports whether cancellation of the activity of ctx was requested.
-// A context also ends when heartbeats do not get through, when the workflow was
-// reset or paused, or when the worker stops: those are not cancellations.
+// cancelled reports whether cancellation of the activity of ctx was requested. A context also
+// ends when heartbeats fail, when the workflow was reset or paused, or when the worker stops:
+// those are not cancellations.
 func cancelled(ctx context.Context) bool {
 	return temporal.IsCanceledError(context.Cause(ctx))
 }
 
-// interruption is the failure of an attempt that ended before its call did. It
-// is retried: the next attempt finds in the ledger how far this one came.
+// interruption is the error of an attempt that ended before its call. It is retried: the next
+// attempt finds the progress of this one in the ledger.
 func interruption(cause error) error {
 	return failure.Encode(&tool.Error{
 		Kind: tool.Unavailable, Op: "activities", Msg: "the attempt was interrupted", Err: cause,

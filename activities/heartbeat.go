@@ -14,10 +14,9 @@ import (
 // worker throttles heartbeats more.
 const maxHeartbeatInterval = 2 * time.Second
 
-// heartbeat reports to Temporal that the activity is alive until the returned
-// function is called, which is also how it learns that it was cancelled, with the
-// latest progress. It goes on after the activity's context has ended: an answer is
-// settled then too, and a settlement may have to wait.
+// heartbeat sends heartbeats to Temporal with the latest progress until the returned function is
+// called; cancellation is delivered by them. It continues after the activity's context has ended,
+// because a result is still settled then, and the settlement may have to wait.
 func heartbeat(ctx context.Context, latest ...func() tool.Progress) (stop func()) {
 	timeout := activity.GetInfo(ctx).HeartbeatTimeout
 	if timeout <= 0 {
@@ -47,7 +46,7 @@ func heartbeat(ctx context.Context, latest ...func() tool.Progress) (stop func()
 	}
 }
 
-// progressReport keeps what a running call last reported of itself.
+// progressReport is the last progress of a running call.
 type progressReport struct {
 	mu   sync.Mutex
 	last tool.Progress

@@ -15,13 +15,12 @@ import (
 // maxHostTools bounds the tools of one host plan, which histories carry.
 const maxHostTools = 100
 
-// loadHostPlan pins the tools that a host's workflow is going to call, and
-// records the workflow.
+// loadHostPlan pins the tools that a host's workflow will call, and records the workflow.
 func (a *Activities) loadHostPlan(ctx context.Context, in wire.LoadPlanInput) (wire.LoadPlanOutput, error) {
 	if len(in.Tools) > maxHostTools {
 		return wire.LoadPlanOutput{}, &tool.Error{
 			Kind: tool.Invalid, Op: "activities.LoadPlan",
-			Msg: fmt.Sprintf("a plan of %d tools: it may have up to %d", len(in.Tools), maxHostTools),
+			Msg: fmt.Sprintf("a plan of %d tools: at most %d", len(in.Tools), maxHostTools),
 		}
 	}
 	plan, pins := &agent.Plan{}, &pinner{a: a, principal: in.Principal, mode: in.Mode}
@@ -34,10 +33,9 @@ func (a *Activities) loadHostPlan(ctx context.Context, in wire.LoadPlanInput) (w
 		if err != nil {
 			return wire.LoadPlanOutput{}, err
 		}
-		// A host's code computes the arguments, possibly from the time of day,
-		// and they are in the history only when the workflow task is done. A
-		// task that runs again may compute others: harmless only where a call
-		// has no effect.
+		// A host's code computes the arguments, possibly from the time of day, and they
+		// are in the history only after the workflow task. A retried task may compute
+		// others, which is harmless only for calls without effects.
 		pinned.Fast = pinned.Fast && pinned.Execution.Pure
 		if known, ok := plan.Find(pinned.Slug); ok && known.Digest != pinned.Digest {
 			return wire.LoadPlanOutput{}, &tool.Error{

@@ -22,8 +22,7 @@ func (a *Activities) registerIngestion(register func(name string, fn any)) {
 	register(wire.DropGenerationActivity, a.DropGeneration)
 }
 
-// PrepareDocument extracts, chunks and stores the text of a document. When
-// repeated, it does only what is left.
+// PrepareDocument extracts, chunks and stores the text of a document. It is idempotent.
 func (a *Activities) PrepareDocument(ctx context.Context, in wire.IngestInput) (wire.PrepareDocumentOutput, error) {
 	defer heartbeat(ctx)()
 	return step(ctx, a, in.Tenant, documentAttrs(in), func(i *ingest.Ingester) (wire.PrepareDocumentOutput, error) {
@@ -32,8 +31,8 @@ func (a *Activities) PrepareDocument(ctx context.Context, in wire.IngestInput) (
 	})
 }
 
-// EmbedDocument embeds chunks of a document for some time. Each batch is stored
-// as soon as it is embedded, so that the next attempt resumes after it.
+// EmbedDocument embeds chunks of a document for a limited time. Each batch is stored at once, so
+// that the next attempt resumes after it.
 func (a *Activities) EmbedDocument(ctx context.Context, in wire.EmbedDocumentInput) (wire.EmbedOutput, error) {
 	var report progressReport
 	defer heartbeat(ctx, report.get)()
@@ -50,7 +49,7 @@ func (a *Activities) FinishDocument(ctx context.Context, in wire.IngestInput) (w
 	})
 }
 
-// FailDocument records why a document is not ingested.
+// FailDocument records why the ingestion of a document failed.
 func (a *Activities) FailDocument(ctx context.Context, in wire.FailDocumentInput) error {
 	_, err := step(ctx, a, in.Tenant, documentAttrs(in.IngestInput), func(i *ingest.Ingester) (struct{}, error) {
 		return struct{}{}, i.Fail(ctx, documentRef(in.IngestInput), in.Reason)
@@ -58,7 +57,7 @@ func (a *Activities) FailDocument(ctx context.Context, in wire.FailDocumentInput
 	return err
 }
 
-// EmbedGeneration embeds searchable chunks in a new generation, for some time.
+// EmbedGeneration embeds searchable chunks in a new generation, for a limited time.
 func (a *Activities) EmbedGeneration(ctx context.Context, in wire.ReembedInput) (wire.EmbedOutput, error) {
 	var report progressReport
 	defer heartbeat(ctx, report.get)()
@@ -76,7 +75,7 @@ func (a *Activities) PromoteGeneration(ctx context.Context, in wire.ReembedInput
 	})
 }
 
-// DropGeneration abandons the building of a generation, and records why.
+// DropGeneration stops building a generation, and records why.
 func (a *Activities) DropGeneration(ctx context.Context, in wire.DropGenerationInput) error {
 	_, err := step(ctx, a, in.Tenant, generationAttrs(in.ReembedInput), func(i *ingest.Ingester) (struct{}, error) {
 		return struct{}{}, i.Drop(ctx, generationRef(in.ReembedInput), in.Reason)
@@ -84,7 +83,7 @@ func (a *Activities) DropGeneration(ctx context.Context, in wire.DropGenerationI
 	return err
 }
 
-// step does one step of ingestion for a tenant, and encodes its failure.
+// step runs one step of ingestion for a tenant, and encodes its error.
 func step[T any](
 	ctx context.Context, a *Activities, tenant tool.TenantID, attrs []any, do func(*ingest.Ingester) (T, error),
 ) (T, error) {
@@ -94,7 +93,7 @@ func step[T any](
 	}
 	if a.Ingester == nil {
 		return none, failure.Encode(&tool.Error{
-			Kind: tool.Conflict, Op: "activities", Msg: "this worker ingests no documents",
+			Kind: tool.Conflict, Op: "activities", Msg: "this worker does not ingest documents",
 		})
 	}
 	out, err := do(a.Ingester)

@@ -67,13 +67,13 @@ func (a *Activities) Invoke(ctx context.Context, in wire.InvokeInput) (wire.Invo
 	if activity.GetInfo(ctx).IsLocalActivity && size(out.Result) > maxMarkerResult {
 		return wire.InvokeOutput{}, failure.Encode(&tool.Error{
 			Kind: tool.Unavailable, Op: "activities.Invoke", RetryAfter: time.Millisecond,
-			Msg: "the result is too large for the fast lane; the regular activity takes it from the ledger",
+			Msg: "the result is too large for the fast lane; the regular activity reads it from the ledger",
 		})
 	}
 	return out, nil
 }
 
-// admit asks the ledger, then the policy on the authority the ledger read.
+// admit asks the ledger for admission, then evaluates the policy that it returned.
 func (a *Activities) admit(ctx context.Context, in *wire.InvokeInput) (ledger.Ticket, error) {
 	x := in.Pin.Execution
 	ticket, err := a.Ledger.Admit(ctx, ledger.AdmitRequest{

@@ -18,31 +18,31 @@ import (
 )
 
 const (
-	// modelMargin is how long before Temporal gives an attempt up its model is:
-	// time to record the failure.
+	// modelMargin is the time before Temporal's timeout at which the model is cancelled,
+	// to record the failure.
 	modelMargin = 30 * time.Second
-	// retryPatience bounds the recording of a failed attempt. It is for watching:
-	// the next attempt does not wait longer for it.
+	// retryPatience bounds the recording of a failed attempt. It is for display: the next
+	// attempt does not wait longer for it.
 	retryPatience = 2 * time.Second
 	// maxCauseBytes bounds the cause of a failed attempt in its event.
 	maxCauseBytes = 1 << 10
 )
 
-// lostAttempt is the cause of an attempt that recorded none.
+// lostAttempt is the cause of an attempt that did not record one.
 const lostAttempt = "the attempt ended without an answer: its worker stopped, or lost the connection to Temporal"
 
-// modelTurn is an attempt to ask the model.
+// modelTurn is an attempt of a model turn.
 type modelTurn struct {
 	in       wire.ModelTurnInput
-	key      string // Names the turn, equal for its attempts.
+	key      string // Identifies the turn; equal for its attempts.
 	model    string // "provider/name".
 	attempt  int
-	attempts int // How many there may be.
+	attempts int // Maximum attempts.
 	policy   retryPolicy
-	began    time.Time // When it was scheduled or, for a retry, began.
+	began    time.Time // When it was scheduled or, for a retry, started.
 }
 
-// retryPolicy is when Temporal repeats an activity.
+// retryPolicy is Temporal's retry policy of an activity.
 type retryPolicy struct {
 	initial, most time.Duration
 	coefficient   float64
@@ -56,7 +56,7 @@ func newModelTurn(ctx context.Context, in wire.ModelTurnInput, key string) *mode
 			initial: wire.ModelRetryInterval, most: wire.ModelRetryMaximum, coefficient: wire.ModelRetryCoefficient,
 		},
 	}
-	if p := info.RetryPolicy; p != nil { // What the server says, which may be changed there.
+	if p := info.RetryPolicy; p != nil { // The server's, which an operator may change.
 		t.attempts = int(p.MaximumAttempts)
 		t.policy = retryPolicy{p.InitialInterval, p.MaximumInterval, p.BackoffCoefficient}
 	}
@@ -83,12 +83,11 @@ func (t *modelTurn) delay(e *tool.Error) time.Duration {
 	return time.Duration(delay)
 }
 
-// modelFailed records that the attempt got no answer of the model, where another
-// follows, and returns the failure as Temporal shows it: with the attempt and
-// when the next one is due.
+// modelFailed records a failed attempt if another follows, and returns the error for Temporal's UI:
+// with the attempt and the time of the next one.
 func (a *Activities) modelFailed(ctx context.Context, t *modelTurn, err error) error {
 	e := tool.AsError(failure.Decode(err))
-	if ctx.Err() != nil && !cancelled(ctx) { // The worker stops; another goes on.
+	if ctx.Err() != nil && !cancelled(ctx) { // The worker is stopping; another continues.
 		e = &tool.Error{Kind: tool.Unavailable, Op: "activities.ModelTurn", Msg: "the attempt was interrupted", Err: err}
 	}
 	if cancelled(ctx) || !t.again(e) {
@@ -106,7 +105,7 @@ func (a *Activities) modelFailed(ctx context.Context, t *modelTurn, err error) e
 	return &out
 }
 
-// modelLost records the attempt before this one, unless it did so itself.
+// modelLost records the previous attempt, unless it did so itself.
 func (a *Activities) modelLost(ctx context.Context, t *modelTurn) {
 	if t.attempt <= 1 {
 		return
@@ -117,26 +116,25 @@ func (a *Activities) modelLost(ctx context.Context, t *modelTurn) {
 	})
 }
 
-// recordRetry writes the event of a failed attempt. A database that does not
-// take it keeps nothing from going on.
+// recordRetry writes the event of a failed attempt. It is best effort.
 func (a *Activities) recordRetry(ctx context.Context, t *modelTurn, retry agent.ModelRetry) {
 	write, cancel := context.WithTimeout(context.WithoutCancel(ctx), retryPatience)
 	defer cancel()
 	if err := a.Runs.RecordModelRetry(write, t.in.Principal.Tenant, t.in.RunID, retry); err != nil {
-		activity.GetLogger(ctx).Warn("a failed attempt of a model was not recorded",
+		activity.GetLogger(ctx).Warn("recording a failed attempt of a model failed",
 			slog.String("tenant_id", string(t.in.Principal.Tenant)),
 			slog.String("run_id", t.in.RunID), slog.Int("turn", t.in.Turn), slog.Int("attempt", retry.Attempt),
 			slog.Any("error", err))
 	}
 }
 
-// causeOf returns why an attempt failed, without what looks like a secret and
-// without the error's own cause, which may hold one.
+// causeOf returns why an attempt failed, redacted and without the error's own cause, which may
+// contain a secret.
 func causeOf(e *tool.Error) string {
 	return tool.Clip(redact.Text(cmp.Or(e.Msg, string(e.Kind))), maxCauseBytes)
 }
 
-// bounded returns a context that ends before Temporal gives the attempt up.
+// bounded returns a context that ends before Temporal's timeout of the attempt.
 func bounded(ctx context.Context) (context.Context, context.CancelFunc) {
 	deadline := activity.GetInfo(ctx).Deadline
 	if left := time.Until(deadline); deadline.IsZero() || left <= 2*modelMargin {
@@ -145,8 +143,7 @@ func bounded(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithDeadline(ctx, deadline.Add(-modelMargin))
 }
 
-// late turns an error of a model whose time was over into a timeout, where the
-// model did not say so itself.
+// late converts an error of a model after its deadline to a timeout, unless the model did so.
 func late(outer, inner context.Context, err error) error {
 	_, classified := errors.AsType[*tool.Error](err)
 	if err == nil || classified || outer.Err() != nil || !errors.Is(inner.Err(), context.DeadlineExceeded) {

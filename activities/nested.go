@@ -13,8 +13,8 @@ import (
 	"github.com/toolcrib/toolcrib/wire"
 )
 
-// open begins a call that other runs or calls make up, once it is admitted. An
-// attempt that does it again finds what the one before it recorded.
+// open starts a nested call after its admission. It is idempotent: a retry finds what the previous
+// attempt recorded.
 func (a *Activities) open(
 	ctx context.Context, in *wire.InvokeInput, ticket ledger.Ticket, version *tool.Version,
 ) (*wire.Opened, error) {
@@ -26,7 +26,7 @@ func (a *Activities) open(
 		return nil, err
 	}
 	_, err = a.Runs.CreateRun(ctx, run, message)
-	if tool.KindOf(err) == tool.Conflict { // An attempt before this one recorded it.
+	if tool.KindOf(err) == tool.Conflict { // A previous attempt recorded it.
 		_, err = a.Runs.FindRun(ctx, run.Tenant, run.ID)
 	}
 	if err != nil {
@@ -35,8 +35,7 @@ func (a *Activities) open(
 	return &wire.Opened{RunID: run.ID}, nil
 }
 
-// childRun checks what may have changed since the plan was made, and describes
-// the run of the agent.
+// childRun checks what may have changed since the plan was made, and returns the agent's run.
 func (a *Activities) childRun(
 	ctx context.Context, in *wire.InvokeInput, ticket ledger.Ticket, version *tool.Version,
 ) (agent.Run, agent.Message, error) {
@@ -81,8 +80,8 @@ func (a *Activities) childRun(
 	}, agent.Message{Role: agent.User, Content: content}, nil
 }
 
-// targetDefinition returns the pinned version of an agent that may run now:
-// content is pinned, authority is not.
+// targetDefinition returns the pinned version of an agent, if it may run now: content is pinned,
+// authority is not.
 func (a *Activities) targetDefinition(
 	ctx context.Context, tenant tool.TenantID, pin *agent.PinnedAgent,
 ) (agent.Definition, error) {
@@ -100,8 +99,8 @@ func (a *Activities) targetDefinition(
 	)
 }
 
-// checkLine refuses a run below line, the run that asks first, that would be
-// too deep, or of an agent that waits in the line already.
+// checkLine refuses a nested run that would be too deep, or of an agent that is among its ancestors.
+// line has the parent run first.
 func checkLine(pin *agent.PinnedAgent, line []agent.Ancestor) error {
 	path := pin.Slug
 	for _, above := range line {
@@ -113,14 +112,14 @@ func checkLine(pin *agent.PinnedAgent, line []agent.Ancestor) error {
 		if above.AgentID == pin.AgentID {
 			return &tool.Error{
 				Kind: tool.Denied, Op: "activities.Invoke",
-				Msg: fmt.Sprintf("agent %q is at work on this already (%s): an agent does not run below itself", pin.Slug, path),
+				Msg: fmt.Sprintf("agent %q is an ancestor of this run (%s): an agent cannot run below itself", pin.Slug, path),
 			}
 		}
 	}
 	if task := slices.IndexFunc(line, func(a agent.Ancestor) bool { return a.Detached }); pin.Detached && task >= 0 {
 		return &tool.Error{
 			Kind: tool.Denied, Op: "activities.Invoke",
-			Msg: fmt.Sprintf("agent %q works on a task, and a task begins no other (%s): wait for the agent instead",
+			Msg: fmt.Sprintf("agent %q runs a task, and a task cannot start another (%s): wait for the agent instead",
 				line[task].Agent, path),
 		}
 	}
@@ -133,9 +132,8 @@ func checkLine(pin *agent.PinnedAgent, line []agent.Ancestor) error {
 	return nil
 }
 
-// unopen ends the run that an attempt at a call recorded and that no workflow
-// starts, because the call ended before its workflow received the answer. A run
-// that has begun is left alone.
+// unopen ends the pending run of a call that ended before its workflow received the answer, so that
+// no workflow will start it. A run that has started is unchanged.
 func (a *Activities) unopen(ctx context.Context, in *wire.InvokeInput, outcome ledger.Outcome) error {
 	if in.Pin.Agent == nil || outcome.Result != nil {
 		return nil
@@ -143,7 +141,7 @@ func (a *Activities) unopen(ctx context.Context, in *wire.InvokeInput, outcome l
 	id := ledger.RunID(outcome.InvocationID)
 	_, err := a.Runs.EndPendingRun(ctx, agent.RunEnd{ // There may be none.
 		Tenant: in.Principal.Tenant, RunID: id, Status: agent.RunCancelled, Kind: tool.Cancelled,
-		Msg: "the call that asked for the run ended before it began",
+		Msg: "the parent call ended before the run started",
 	})
 	if err != nil {
 		return fmt.Errorf("ending run %s: %w", id, err)
@@ -151,12 +149,11 @@ func (a *Activities) unopen(ctx context.Context, in *wire.InvokeInput, outcome l
 	return nil
 }
 
-// childGrace is how much longer than its deadline a run that another execution
-// began is waited for.
+// childGrace is how long to wait after its deadline for a run that another execution started.
 const childGrace = time.Minute
 
-// childEnd returns how the run of an agent ended, that is what its call
-// answers. A run that could not record its end is ended here.
+// childEnd returns the end of an agent's run, which is the result of its call. A run that could not
+// record its end is ended here.
 func (a *Activities) childEnd(ctx context.Context, in *wire.SettleInput) (agent.Run, error) {
 	tenant, child := in.Invoke.Principal.Tenant, in.Child
 	run, err := a.Runs.FindRun(ctx, tenant, child.RunID)
@@ -170,13 +167,13 @@ func (a *Activities) childEnd(ctx context.Context, in *wire.SettleInput) (agent.
 	case child.Elsewhere:
 		if time.Now().Before(latest(&run, child.Deadline).Add(childGrace)) {
 			return run, &tool.Error{
-				Kind: tool.Unavailable, Op: "activities.Settle", Msg: "the run of the agent is under way",
+				Kind: tool.Unavailable, Op: "activities.Settle", Msg: "the run of the agent is still running",
 				RetryAfter: 2 * time.Second,
 			}
 		}
 		end.Kind, end.Msg = tool.Timeout, "the run did not end in time"
 	case child.Kind == "":
-		end.Kind, end.Msg = tool.InternalError, "the run ended without saying how"
+		end.Kind, end.Msg = tool.InternalError, "the run ended without recording its end"
 	}
 	if end.Kind == tool.Cancelled {
 		end.Status = agent.RunCancelled
@@ -187,7 +184,7 @@ func (a *Activities) childEnd(ctx context.Context, in *wire.SettleInput) (agent.
 	return a.Runs.FindRun(ctx, tenant, run.ID)
 }
 
-// latest returns when a run ends at the latest.
+// latest returns the latest end of a run.
 func latest(run *agent.Run, deadline time.Time) time.Time {
 	var limits agent.Limits
 	if run.Plan != nil {
@@ -200,7 +197,7 @@ func latest(run *agent.Run, deadline time.Time) time.Time {
 	return at
 }
 
-// childResult is the answer of a call that was a run.
+// childResult returns the result of a call that ran an agent.
 func childResult(in *wire.SettleInput, run *agent.Run) *tool.Result {
 	mode := agentcall.Sync
 	if in.Child.Begun {

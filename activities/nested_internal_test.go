@@ -32,7 +32,8 @@ func TestCheckLine(t *testing.T) {
 		{
 			"ATaskOfATask",
 			agent.PinnedAgent{AgentID: "c", Slug: "new", Detached: true},
-			line(agent.Ancestor{AgentID: "d", Agent: "mid"}, task, top), "a task begins no other (top -> clerk -> mid -> new)",
+			line(agent.Ancestor{AgentID: "d", Agent: "mid"}, task, top),
+			"a task cannot start another (top -> clerk -> mid -> new)",
 		},
 		{"BelowItself", agent.PinnedAgent{AgentID: "a", Slug: "top"}, line(task, top), "(top -> clerk -> top)"},
 		{"TooDeep", agent.PinnedAgent{AgentID: "c", Slug: "new"}, deep, "at most 5 deep"},

@@ -13,8 +13,7 @@ import (
 	"github.com/toolcrib/toolcrib/wire"
 )
 
-// loadNodePlan pins the tool of a single call, records the workflow that makes
-// it, and prepares the call.
+// loadNodePlan pins the tool of a single call, records its workflow, and prepares the call.
 func (a *Activities) loadNodePlan(ctx context.Context, in wire.LoadPlanInput) (wire.LoadPlanOutput, error) {
 	r, err := a.Resolver.Resolve(ctx, resolver.Request{Principal: in.Principal, Ref: in.Node.Tool, Mode: in.Node.Mode})
 	if err != nil {
@@ -36,9 +35,8 @@ func (a *Activities) loadNodePlan(ctx context.Context, in wire.LoadPlanInput) (w
 	return a.planNode(ctx, in, run, plan)
 }
 
-// pinnedBefore returns what was pinned when the run of a single call first
-// began, if it began before: its workflow was reset since, or the worker died
-// that was at the call. A host's run has calls of several plans.
+// pinnedBefore returns the stored plan of a single call, if its run has started before: its workflow
+// was reset, or a worker died. A host's run has calls of several plans.
 func pinnedBefore(run agent.Run) *agent.Plan {
 	if run.Kind != agent.HostRun && run.Plan != nil && len(run.Plan.Tools) == 1 {
 		return run.Plan
@@ -67,13 +65,13 @@ func (a *Activities) planNode(
 		return wire.LoadPlanOutput{}, err
 	}
 	call := describe(prepared, maxInlineOnceArguments)
-	// A single call has no message that could hold its arguments, and its
-	// refusal is not recorded yet.
+	// A single call has no message to store its arguments, and its refusal is not recorded
+	// yet.
 	call.Arguments, call.Stored, call.Settled = prepared.Arguments, false, false
 	return wire.LoadPlanOutput{RunID: run.ID, Mode: in.Node.Mode, Plan: *plan, Call: &call}, nil
 }
 
-// beginNode records the workflow that makes a single call. The plan may be nil.
+// beginNode records the workflow of a single call. The plan may be nil.
 func (a *Activities) beginNode(ctx context.Context, in wire.LoadPlanInput, plan *agent.Plan) (agent.Run, error) {
 	return a.beginCaller(ctx, in, in.Node.Mode, plan)
 }
@@ -104,10 +102,9 @@ func (a *Activities) beginCaller(
 	return run, nil
 }
 
-// refuseNode returns the plan of a call whose tool may not be used: the call is
-// refused, for the workflow to settle. One that was begun when the tool might
-// be used keeps its plan and so its effect, which its admission finds. A
-// failure that may pass is an error: the call is not over.
+// refuseNode returns the plan of a call whose tool cannot be used: the call is refused, for the
+// workflow to settle. One that started while the tool could be used keeps its plan and effect, which
+// its admission finds. A retryable error is returned: the call has not ended.
 func (a *Activities) refuseNode(ctx context.Context, in wire.LoadPlanInput, err error) (wire.LoadPlanOutput, error) {
 	e := tool.AsError(err)
 	if e.Kind.Retryable() || ctx.Err() != nil {

@@ -18,16 +18,15 @@ type Outputs interface {
 }
 
 const (
-	outputInterval = 75 * time.Millisecond // Text is gathered for so long,
-	outputSize     = 2 << 10               // or until there are so many bytes of it.
-	maxUnwritten   = 64 << 10              // Bytes that wait for a slow database; what comes then is lost.
-	outputPatience = 2 * time.Second       // Of one write, and of the turn with the last one.
+	outputInterval = 75 * time.Millisecond // Text is buffered for this long,
+	outputSize     = 2 << 10               // or up to this many bytes.
+	maxUnwritten   = 64 << 10              // Bytes buffered for a slow database; more is dropped.
+	outputPatience = 2 * time.Second       // For one write, and for the last write of a turn.
 )
 
-// stream returns the function that a model or a tool reports its output with
-// while it runs; nil where the run has no followers. The returned end function
-// writes what is left; nothing is written after it. A stream without output
-// costs nothing.
+// stream returns the function to which a running model or tool reports its output; nil if the run has
+// no followers. The returned end function writes the rest; nothing is written after it. A stream
+// without output costs nothing.
 func (a *Activities) stream(ctx context.Context, o agent.Output) (say func(text string), end func()) {
 	if a.Outputs == nil || o.RunID == "" {
 		return nil, func() {}
@@ -38,40 +37,40 @@ func (a *Activities) stream(ctx context.Context, o agent.Output) (say func(text 
 		if lost == 0 {
 			return
 		}
-		held, ok := a.warnings.pass("output of "+string(o.Tenant), time.Now()) // A noisy program repeats it with every call.
+		held, ok := a.warnings.pass("output of "+string(o.Tenant), time.Now())
 		if !ok {
 			return
 		}
-		activity.GetLogger(ctx).Warn("a part of the output was not streamed",
+		activity.GetLogger(ctx).Warn("a part of the output was dropped",
 			slog.String("tenant_id", string(o.Tenant)), slog.String("run_id", o.RunID), slog.Int("turn", o.Turn),
 			slog.String("call_id", o.CallID), slog.Int("lost_chunks", lost), slog.Int("others_since_last_warning", held),
 			slog.Any("error", err))
 	}
 }
 
-// outputWriter buffers output and writes it in the background. Reporters of
-// output never wait for it, and its failures do not fail the call.
+// outputWriter buffers output and writes it in the background. It never blocks, and its errors do not
+// fail the call.
 type outputWriter struct {
 	port   Outputs
 	output agent.Output // All but its text.
-	start  func()       // Begins the writing.
+	start  func()       // Starts the writing.
 	cancel context.CancelFunc
 
 	some chan struct{} // Holds a token while there is text to write,
-	full chan struct{} // and while it should not be waited for more.
+	full chan struct{} // and while it should be written at once.
 	quit chan struct{}
 	done chan struct{}
 
 	mu      sync.Mutex
 	text    []byte
-	pieces  int // That text is made of.
+	pieces  int // Number of pieces in text.
 	started bool
 	closed  bool
 	lost    int
-	err     error // Of the last write that failed.
+	err     error // Of the last failed write.
 }
 
-// newOutputWriter returns a writer that goes on when ctx ends, until it is closed.
+// newOutputWriter returns a writer that continues after ctx ends, until it is closed.
 func newOutputWriter(ctx context.Context, port Outputs, o agent.Output) *outputWriter {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	w := &outputWriter{
@@ -82,7 +81,7 @@ func newOutputWriter(ctx context.Context, port Outputs, o agent.Output) *outputW
 	return w
 }
 
-// say takes a piece of the answer. It returns at once.
+// say buffers a piece of the output. It does not block.
 func (w *outputWriter) say(text string) {
 	if text == "" {
 		return
@@ -138,7 +137,7 @@ func (w *outputWriter) run(ctx context.Context) {
 	}
 }
 
-// write writes the text that waits.
+// write writes the buffered text.
 func (w *outputWriter) write(ctx context.Context) {
 	chunk := w.output
 	w.mu.Lock()
@@ -165,8 +164,8 @@ func (w *outputWriter) write(ctx context.Context) {
 	}
 }
 
-// close writes what waits and ends the writer. It returns how many pieces were
-// lost, and the last reason.
+// close writes the buffered text and stops the writer. It returns how many pieces were dropped, and
+// the last reason.
 func (w *outputWriter) close() (lost int, err error) {
 	defer w.cancel()
 	w.mu.Lock()

@@ -7,18 +7,16 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// How long an activity itself waits for a database that is away, locked or busy.
-// Together they are shorter than what Temporal adds to a tool's own time
-// (workflows/options.go).
+// How long an activity retries an unavailable, locked or busy database. The sum is shorter than
+// Temporal's timeout beyond a tool's own (workflows/options.go).
 const (
-	admitPatience      = 30 * time.Second // Also of marking as sent, and of taking the mark back.
-	settlePatience     = 5 * time.Minute  // What a tool answered may not be had again.
+	admitPatience      = 30 * time.Second // Also of marking as sent, and of reverting the mark.
+	settlePatience     = 5 * time.Minute  // The result of a tool may be lost otherwise.
 	fastSettlePatience = 10 * time.Second
-	turnPatience       = time.Minute // What the model said was paid for.
+	turnPatience       = time.Minute // The model's answer was paid for.
 )
 
-// patiently repeats fn, which must be safe to repeat, for as long as it fails
-// in a way that may pass, at most for the given time.
+// patiently retries fn, which must be idempotent, on retryable errors, for at most the given time.
 func patiently[T any](ctx context.Context, patience time.Duration, fn func() (T, error)) (T, error) {
 	deadline := time.Now().Add(patience)
 	for delay := 50 * time.Millisecond; ; delay = min(2*delay, time.Second) {

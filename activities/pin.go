@@ -12,26 +12,24 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// Bounds of what calls are made of. Publishing holds a composition to the first
-// two as its steps are then: they may have grown since, and drafts are held to
-// nothing.
+// Bounds of nested calls. Publishing checks the first two for a composition's steps at that time;
+// steps may have grown since, and drafts are not checked.
 const (
-	maxNesting = 4    // Compositions within each other.
-	maxCalls   = 500  // That one call of a tool is.
-	maxPins    = 2000 // Of a plan, steps included: histories carry it.
+	maxNesting = 4    // Nested compositions.
+	maxCalls   = 500  // Of one call of a tool.
+	maxPins    = 2000 // Of a plan, including steps: it is in histories.
 )
 
-// pinner makes the entries of one plan.
+// pinner builds the pins of one plan.
 type pinner struct {
 	a         *Activities
 	principal tool.Principal
 	mode      tool.Mode
-	calls     int // Of the entry that is being made.
+	calls     int // Of the current entry.
 	pins      int // Of the plan.
 }
 
-// pin makes the entry of a plan for a resolved tool, and for those that its
-// calls are made of.
+// pin pins a resolved tool and its nested tools and agents.
 func (p *pinner) pin(ctx context.Context, r *resolver.Resolved, depth int) (agent.Pin, error) {
 	if depth == 0 {
 		p.calls = 0
@@ -40,10 +38,10 @@ func (p *pinner) pin(ctx context.Context, r *resolver.Resolved, depth int) (agen
 	p.pins++
 	switch {
 	case p.calls > maxCalls:
-		return agent.Pin{}, tooMany("one call comes to more than %d calls: shorten its compositions", maxCalls)
+		return agent.Pin{}, tooMany("one call makes more than %d calls: shorten its compositions", maxCalls)
 	case p.pins > maxPins:
 		return agent.Pin{}, tooMany(
-			"the tools of this plan, the steps of compositions included, are more than %d: offer fewer, or shorter compositions",
+			"the plan has more than %d tools, steps of compositions included: use fewer, or shorter compositions",
 			maxPins,
 		)
 	}
@@ -73,8 +71,8 @@ func (p *pinner) pin(ctx context.Context, r *resolver.Resolved, depth int) (agen
 	return pin, nil
 }
 
-// agent pins the agent that calls of a tool run: the highest published version
-// that the configuration asks for, whatever the mode.
+// agent pins the agent that a tool's calls run: the highest published version that meets the
+// configuration's constraint, in any mode.
 func (p *pinner) agent(
 	ctx context.Context, impl tool.Implementation, snapshot *tool.Snapshot,
 ) (*agent.PinnedAgent, error) {
@@ -126,8 +124,7 @@ func (p *pinner) steps(ctx context.Context, snapshot *tool.Snapshot, depth int) 
 	return pins, nil
 }
 
-// errTooMany is the cause of a plan that is too large: no tool of it is left out
-// for that.
+// errTooMany is the cause when a plan is too large, which is not solved by omitting a tool.
 var errTooMany = errors.New("the plan is too large")
 
 func tooMany(format string, most int) *tool.Error {

@@ -73,7 +73,7 @@ func TestPlansAreBounded(t *testing.T) {
 	p = &pinner{}
 	err := entry(50, "wide4", p) // Six million calls.
 	require.Equal(t, tool.Conflict, tool.KindOf(err))
-	require.ErrorContains(t, err, "one call comes to more than 500 calls")
+	require.ErrorContains(t, err, "one call makes more than 500 calls")
 	require.Equal(t, maxCalls+1, p.calls, "it stops at the bound")
 
 	p = &pinner{}
@@ -82,7 +82,7 @@ func TestPlansAreBounded(t *testing.T) {
 	}
 	err = entry(7, "wide3", p)
 	require.Equal(t, tool.Conflict, tool.KindOf(err))
-	require.ErrorContains(t, err, "are more than 2000")
+	require.ErrorContains(t, err, "has more than 2000")
 }
 
 // shop is the agents of a tenant: one that has a composition nobody may use who

@@ -12,9 +12,8 @@ import (
 	"github.com/toolcrib/toolcrib/wire"
 )
 
-// LoadPlan pins the exact versions that a run uses, by digest, and records
-// that the run began. For a single call it prepares that call too. It is
-// idempotent: the plan stored first is the run's plan.
+// LoadPlan pins the exact versions for a run, by digest, and records that the run started. For a single
+// call it prepares that call too. It is idempotent: the first stored plan is the run's plan.
 func (a *Activities) LoadPlan(ctx context.Context, in wire.LoadPlanInput) (wire.LoadPlanOutput, error) {
 	if err := checkTenant(ctx, in.Principal.Tenant); err != nil {
 		return wire.LoadPlanOutput{}, failure.Encode(err)
@@ -51,7 +50,7 @@ func (a *Activities) loadAgentPlan(ctx context.Context, in wire.LoadPlanInput) (
 		if run, err = a.Runs.BeginRun(ctx, run); err != nil {
 			return wire.LoadPlanOutput{}, fmt.Errorf("beginning run %s: %w", in.RunID, err)
 		}
-		if run.EndedUnbegun() { // Between the two statements.
+		if run.EndedUnbegun() { // It ended between the two statements.
 			return wire.LoadPlanOutput{}, run.EndError()
 		}
 	}
@@ -67,10 +66,9 @@ func (a *Activities) loadAgentPlan(ctx context.Context, in wire.LoadPlanInput) (
 	return wire.LoadPlanOutput{RunID: run.ID, Mode: run.Mode, Head: head, Plan: *run.Plan}, nil
 }
 
-// head returns the message that the run's first turn answers. It follows from
-// the workflow's input and from messages that never change. It is never where
-// the run stands now: a workflow that is reset loads its plan again, and has to
-// begin where it began, not behind what it was reset from.
+// head returns the message that the run's first turn answers. It depends on the workflow's input and
+// immutable messages only, never on the run's current head: a workflow that is reset loads its plan
+// again, and must start from the same message.
 func (a *Activities) head(ctx context.Context, run *agent.Run, asked string) (string, error) {
 	if asked != "" && asked == run.HeadMessageID {
 		return asked, nil // No turn yet.
@@ -107,13 +105,13 @@ func (a *Activities) agentPlan(ctx context.Context, p tool.Principal, run agent.
 	}
 	pins := &pinner{a: a, principal: p, mode: run.Mode}
 	for _, r := range bound {
-		// Tools for users are dispatched by them, and no model hears of them.
+		// Models do not see tools for users.
 		if r.Version.Snapshot.Interaction.Audience == tool.UserAudience {
 			continue
 		}
 		pin, err := pins.pin(ctx, r, 0)
 		if tool.KindOf(err) == tool.Denied {
-			continue // What is made of tools that the principal may not use is left out as those are.
+			continue // Leave out nested tools like direct ones that the principal may not use.
 		}
 		if err != nil && !refuse && omittable(ctx, err) {
 			e := tool.AsError(err)
@@ -128,14 +126,14 @@ func (a *Activities) agentPlan(ctx context.Context, p tool.Principal, run agent.
 	return plan, nil
 }
 
-// omittable reports whether a tool that could not be pinned may be left out: an
-// agent or a step that it is made of cannot be used, and another try mends nothing.
+// omittable reports whether a tool that could not be pinned may be omitted: its agent or a step cannot
+// be used, and a retry does not help.
 func omittable(ctx context.Context, err error) bool {
 	return ctx.Err() == nil && !tool.KindOf(err).Retryable() && !errors.Is(err, errTooMany)
 }
 
-// chooseAgent returns the agent version a run is to use: the highest published
-// one that meets the run's constraint, or in debug mode the draft.
+// chooseAgent returns the agent version for a run: the highest published one that meets the run's
+// constraint, or in debug mode the draft.
 func (a *Activities) chooseAgent(ctx context.Context, tenant tool.TenantID, run agent.Run) (agent.Version, error) {
 	found, err := a.Agents.FindAgent(ctx, tenant, run.AgentID)
 	if err != nil {
@@ -175,7 +173,7 @@ func (a *Activities) findDefinition(
 			return v.Snapshot, nil
 		}
 	}
-	// In debug mode a run pins the draft, which no version holds.
+	// In debug mode a run pins the draft, which equals no version.
 	found, err := a.Agents.FindAgent(ctx, tenant, plan.AgentID)
 	if err != nil {
 		return agent.Definition{}, fmt.Errorf("finding agent %s: %w", plan.Agent, err)

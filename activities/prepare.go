@@ -15,7 +15,7 @@ import (
 	"github.com/toolcrib/toolcrib/wire"
 )
 
-// kit is everything that preparing calls of a plan's tools needs, in memory.
+// kit has everything in memory for preparing calls of a plan's tools.
 type kit struct {
 	principal tool.Principal
 	tools     []kitTool // In plan order.
@@ -30,8 +30,7 @@ type kitTool struct {
 	policy  tool.Policy
 }
 
-// newKit gathers the pinned versions, which are cached, and the policies, which
-// were read just now.
+// newKit loads the pinned versions, which are cached, and takes the current policies.
 func (a *Activities) newKit(
 	ctx context.Context, p tool.Principal, plan *agent.Plan, policies map[string]tool.Policy,
 ) (*kit, error) {
@@ -39,7 +38,7 @@ func (a *Activities) newKit(
 	for _, pin := range plan.Tools {
 		now, known := policies[pin.ToolID]
 		if !known {
-			continue // Not the tenant's to see any more: absent, pinned or not.
+			continue // No longer visible to the tenant: absent, although pinned.
 		}
 		v, err := a.Resolver.Version(ctx, p.Tenant, pin.ToolID, pin.Digest)
 		if err != nil {
@@ -57,7 +56,7 @@ func (a *Activities) newKit(
 	return k, nil
 }
 
-// specs returns the tools that a model may call, as they are described to it.
+// specs returns the descriptions of tools for the model.
 func (k *kit) specs() []agent.ToolSpec {
 	specs := make([]agent.ToolSpec, 0, len(k.tools))
 	for _, t := range k.tools {
@@ -75,8 +74,8 @@ func (k *kit) specs() []agent.ToolSpec {
 	return specs
 }
 
-// prepareAll prepares the calls of an answer. What must not run is refused
-// here, with a reason that the model can act on.
+// prepareAll prepares the calls of an answer. Calls that must not run are refused here, with a reason
+// for the model.
 func (k *kit) prepareAll(
 	ctx context.Context, resp *agent.ModelResponse, limits agent.Limits,
 ) ([]agent.PreparedCall, error) {
@@ -93,7 +92,7 @@ func (k *kit) prepareAll(
 		switch {
 		case resp.Truncated && i == len(resp.Calls)-1:
 			calls[i].Refused = &agent.Refusal{
-				Kind: tool.Invalid, Msg: "the answer was cut off in the middle of this call; make it again, shorter",
+				Kind: tool.Invalid, Msg: "the answer was truncated within this call; retry it with less text",
 			}
 		case i >= limits.MaxCallsPerTurn:
 			calls[i].Refused = &agent.Refusal{
@@ -105,8 +104,8 @@ func (k *kit) prepareAll(
 	return calls, nil
 }
 
-// prepare resolves one call against the plan, coerces its arguments and asks
-// the policy. A call that must not run is Refused; it fails only when ctx ends.
+// prepare resolves one call against the plan, coerces its arguments and evaluates the policy. A call that
+// must not run is Refused; prepare fails only when ctx ends.
 func (k *kit) prepare(ctx context.Context, call agent.Call) (agent.PreparedCall, error) {
 	out := agent.PreparedCall{
 		CallIdentity: tool.CallIdentity{CallID: call.ID},
@@ -121,13 +120,13 @@ func (k *kit) prepare(ctx context.Context, call agent.Call) (agent.PreparedCall,
 		return out, t.prepare(ctx, k.principal, k.test, &out)
 	}
 	out.Refused = &agent.Refusal{
-		Kind: tool.NotFound, Msg: fmt.Sprintf("there is no tool %q; there is %s", tool.Clip(call.Name, 64), k.names()),
+		Kind: tool.NotFound, Msg: fmt.Sprintf("there is no tool %q; available: %s", tool.Clip(call.Name, 64), k.names()),
 	}
 	return out, nil
 }
 
-// find returns the tool of a name: of its slug, or of the former name or alias
-// that the agent has it by, which its instructions may have too.
+// find returns the tool with a name: its slug, or the former name or alias in the agent's definition,
+// which its instructions may use too.
 func (k *kit) find(name string) *kitTool {
 	for i := range k.tools {
 		if k.tools[i].pin.Slug == name {
@@ -158,14 +157,13 @@ func (t *kitTool) prepare(ctx context.Context, p tool.Principal, test *wire.Test
 	}
 	if out.ArgumentsDigest, err = tool.Digest(arguments); err != nil {
 		out.Refused = &agent.Refusal{Kind: tool.Invalid, Msg: "the arguments are not JSON"}
-		return nil //nolint:nilerr // The refusal says it.
+		return nil //nolint:nilerr // The refusal has the reason.
 	}
 	out.Refused = refusal(policy.Input{Principal: p, Policy: t.policy, Test: policyTest(test, t.pin, t.traits)})
 	return nil
 }
 
-// policyTest returns what the policy is to know of a test of the pinned tool,
-// whose implementation type has the given traits.
+// policyTest returns the policy's input for a test of the pinned tool with the given traits.
 func policyTest(t *wire.Test, pin agent.Pin, traits tool.Traits) *policy.Test {
 	if t == nil {
 		return nil

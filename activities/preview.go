@@ -7,15 +7,15 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// maxPreview is how many bytes of an answer histories carry.
+// maxPreview bounds the part of a result that is in histories, in bytes.
 const maxPreview = 256
 
-// preview returns the beginning of what content says.
+// preview returns the beginning of the text of content.
 func preview(content []tool.Content) string {
 	var b strings.Builder
 	for _, c := range content {
 		if _, ok := agent.BlockProvider(c); ok {
-			continue // It says nothing in words.
+			continue // It has no text.
 		}
 		if b.Len() > 0 {
 			b.WriteByte('\n')

@@ -13,18 +13,17 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// notOurs refuses a call of a tool that the model's provider runs by itself.
+// notOurs refuses a call of a tool that the model's provider runs.
 func notOurs(slug string) *agent.Refusal {
 	return &agent.Refusal{Kind: tool.Invalid, Msg: fmt.Sprintf(
 		"%q is run by the provider of the model, within the model's answer, and never here: "+
 			"it cannot be called as a function", slug)}
 }
 
-// provided returns the tools of the plan that the model's provider runs by
-// itself. Their calls are not admitted here, so their permissions are read at
-// every turn; tools that are not permitted are not passed on. A tool of another
-// provider than the model's is a fault of the agent's definition, and fails
-// with tool.Invalid.
+// provided returns the tools of the plan that the model's provider runs. Their calls are not admitted
+// here, so their permissions are checked at every turn, and tools that are not permitted are left out. A
+// tool of another provider than the model's is a fault of the agent's definition, and fails with
+// tool.Invalid.
 func (a *Activities) provided(ctx context.Context, k *kit, mode tool.Mode, model string) ([]agent.ProviderTool, error) {
 	var out []agent.ProviderTool
 	for _, t := range k.tools {
@@ -45,7 +44,7 @@ func (a *Activities) provided(ctx context.Context, k *kit, mode tool.Mode, model
 		case obstacle != "":
 			if held, ok := a.warnings.pass("tool "+string(k.principal.Tenant)+" "+t.pin.ToolID,
 				time.Now()); ok { // It is the same at every turn.
-				activity.GetLogger(ctx).Warn("a provider's tool is not passed to the model", "tenant_id", k.principal.Tenant,
+				activity.GetLogger(ctx).Warn("a provider's tool was withheld from the model", "tenant_id", k.principal.Tenant,
 					"tool", t.pin.Slug,
 					"version", t.pin.Version, "reason", obstacle, "others_since_last_warning", held)
 			}
@@ -56,8 +55,8 @@ func (a *Activities) provided(ctx context.Context, k *kit, mode tool.Mode, model
 	return out, nil
 }
 
-// withheld says why a tool may not be used now; nothing where it may. What would
-// need an approval may not: no call of it passes by here to be approved.
+// withheld returns why a tool must not be used now; empty if it may. A tool that needs approvals is
+// withheld, since its calls cannot be approved here.
 func (a *Activities) withheld(ctx context.Context, p tool.Principal, mode tool.Mode, t kitTool) (string, error) {
 	if r := refusal(policy.Input{Principal: p, Policy: t.policy}); r != nil {
 		return r.Msg, nil
@@ -73,5 +72,5 @@ func (a *Activities) withheld(ctx context.Context, p tool.Principal, mode tool.M
 		return e.Msg, nil
 	case tool.Invalid, tool.RateLimited, tool.Unavailable, tool.Timeout, tool.Unknown, tool.Cancelled, tool.InternalError:
 	}
-	return "", fmt.Errorf("reading whether %s may be used: %w", t.pin, err)
+	return "", fmt.Errorf("reading the policy of %s: %w", t.pin, err)
 }

@@ -44,7 +44,7 @@ func TestRefusedCallOfAProviderTool(t *testing.T) {
 	require.Equal(t, "searchOrders", k.specs()[0].Name)
 	got, err = k.prepare(t.Context(), agent.Call{Name: "pong"})
 	require.NoError(t, err)
-	require.Contains(t, got.Refused.Msg, "there is searchOrders")
+	require.Contains(t, got.Refused.Msg, "available: searchOrders")
 	require.NotContains(t, got.Refused.Msg, "ping")
 }
 

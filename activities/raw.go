@@ -9,9 +9,8 @@ import (
 	"github.com/toolcrib/toolcrib/wire"
 )
 
-// complete prepares the arguments of a call that came as its caller wrote them.
-// The result depends on the pinned version alone, so every attempt, and the
-// settlement of the call, computes the same.
+// complete prepares the raw arguments of a call. The result depends on the pinned version alone, so every
+// attempt, and the settlement of the call, computes the same.
 func (a *Activities) complete(ctx context.Context, in *wire.InvokeInput) error {
 	if !in.Raw {
 		return nil

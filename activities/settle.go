@@ -14,15 +14,14 @@ import (
 	"github.com/toolcrib/toolcrib/wire"
 )
 
-// Settle closes a call that ended outside its Invoke: one that was refused
-// admission, cancelled before it began, or whose worker never came back. If
-// its Invoke settled it after all, that outcome stands and is returned.
+// Settle closes a call that ended outside its Invoke: refused, cancelled before it started, or abandoned
+// by its worker. If Invoke settled it after all, that outcome is returned.
 func (a *Activities) Settle(ctx context.Context, in wire.SettleInput) (wire.InvokeOutput, error) {
 	if err := checkTenant(ctx, in.Invoke.Principal.Tenant); err != nil {
 		return wire.InvokeOutput{}, failure.Encode(err)
 	}
-	// An effect is of the prepared arguments; a call whose arguments cannot be
-	// prepared had none.
+	// The effect id includes the prepared arguments; a call whose arguments cannot be
+	// prepared has no effect.
 	if err := a.complete(ctx, &in.Invoke); err != nil && mayPass(ctx, err) {
 		return wire.InvokeOutput{}, encode(ctx, err)
 	}
@@ -50,20 +49,20 @@ func (a *Activities) Settle(ctx context.Context, in wire.SettleInput) (wire.Invo
 	return out, nil
 }
 
-// maxFaults is how often a settlement fails with what may pass, but not because
-// something is away. It is repeated without an end, which its call must have.
+// maxFaults bounds the retries of a settlement for errors other than outages, since it is otherwise
+// retried without limit.
 const maxFaults = 10
 
-// mayPass reports whether a settlement should be repeated after err.
+// mayPass reports whether a settlement should be retried after err.
 func mayPass(ctx context.Context, err error) bool {
 	kind := tool.KindOf(err)
 	return kind == tool.Unavailable || kind.Retryable() && activity.GetInfo(ctx).Attempt < maxFaults
 }
 
-// gather completes the settlement of a nested call with what its runs or calls
-// came to, and returns how many calls a run made. An error is one that may pass.
+// gather completes the settlement of a nested call with the results of its runs or calls, and returns the
+// number of tool calls made by the nested agent run. Its error is retryable.
 func (a *Activities) gather(ctx context.Context, in *wire.SettleInput, s *ledger.Settlement) (calls int, err error) {
-	s.UnknownIfSent = s.UnknownIfSent && in.Child == nil && in.Steps == nil // Nothing was sent but by those.
+	s.UnknownIfSent = s.UnknownIfSent && in.Child == nil && in.Steps == nil // Only those may have sent requests.
 	s.Acted = in.Child != nil || in.Steps != nil && in.Steps.Begun > 0
 	var result *tool.Result
 	switch {
@@ -84,17 +83,16 @@ func (a *Activities) gather(ctx context.Context, in *wire.SettleInput, s *ledger
 	case err != nil && (mayPass(ctx, err) || ctx.Err() != nil):
 		return calls, err
 	case err != nil:
-		logFailure(ctx, "gathering the result failed", err, callAttrs(&in.Invoke)...)
+		logFailure(ctx, "collecting the nested result failed", err, callAttrs(&in.Invoke)...)
 		e := tool.AsError(err)
 		s.Status, s.Kind, s.Msg, s.Result = tool.EndStatus(e.Kind), e.Kind, e.Msg, nil
-	case in.Kind != "" && in.Steps != nil: // It got no answer: what was done of it stays done.
+	case in.Kind != "" && in.Steps != nil: // It failed: report the steps that ran.
 		s.Msg = in.Msg + "; " + tool.Clip(preview(result.Content), maxPartial)
 	}
 	return calls, nil
 }
 
-// answer holds what a nested call came to to what its tool promises, as an
-// executor's answer is.
+// answer validates a nested call's result against its tool's output schema, like an executor's result.
 func (a *Activities) answer(ctx context.Context, in *wire.SettleInput, result *tool.Result) (*tool.Result, error) {
 	if a.NestedResultMiddleware == nil {
 		return result, nil
@@ -110,10 +108,10 @@ func (a *Activities) answer(ctx context.Context, in *wire.SettleInput, result *t
 	})
 }
 
-// maxPartial bounds what the failure of a composition says of its steps.
+// maxPartial bounds the description of steps in the failure of a composition.
 const maxPartial = 2000
 
-// FinishRun records how a run ended. A run ends once.
+// FinishRun records the end of a run. It is idempotent.
 func (a *Activities) FinishRun(ctx context.Context, in wire.FinishRunInput) error {
 	if err := checkTenant(ctx, in.Principal.Tenant); err != nil {
 		return failure.Encode(err)
@@ -130,7 +128,7 @@ func (a *Activities) FinishRun(ctx context.Context, in wire.FinishRunInput) erro
 	return nil
 }
 
-// output makes what histories carry of an outcome.
+// output returns the part of an outcome that is in histories.
 func output(o ledger.Outcome, in *wire.InvokeInput) wire.InvokeOutput {
 	out := wire.InvokeOutput{
 		InvocationID: o.InvocationID, Status: o.Status, IsError: o.IsError(), Kind: o.Kind, Msg: o.Msg,
@@ -147,8 +145,7 @@ func output(o ledger.Outcome, in *wire.InvokeInput) wire.InvokeOutput {
 	return out
 }
 
-// acted reports whether a call that got no answer may have had an effect that
-// must not happen twice.
+// acted reports whether a failed call may have had an effect that must not be repeated.
 func acted(o ledger.Outcome, in *wire.InvokeInput) bool {
 	return o.Result == nil && o.Sent && !in.Pin.Execution.Repeatable()
 }
@@ -157,13 +154,12 @@ func acted(o ledger.Outcome, in *wire.InvokeInput) bool {
 // Temporal refuses 2 MB.
 const maxHistoryResult = 512 << 10
 
-// maxMarkerResult bounds the result, as JSON, that a call in the fast lane brings
-// along itself. The markers of all calls of a workflow's task go to the server
-// in one message, which it may refuse above 4 MB, and again each time the task
-// is repeated; a regular activity's result goes alone.
+// maxMarkerResult bounds the result, as JSON, of a call in the fast lane. The markers of all calls of a
+// workflow task are sent to the server in one message, which it may refuse above 4 MB, and again for each
+// retry of the task; a regular activity's result is sent alone.
 const maxMarkerResult = 32 << 10
 
-// size returns how many bytes of a history a result takes.
+// size returns the size of a result in a history, in bytes.
 func size(r *tool.Result) int {
 	if r == nil {
 		return 0
@@ -172,8 +168,8 @@ func size(r *tool.Result) int {
 	return len(raw)
 }
 
-// fitting returns the result, or where it is too large for a history, its
-// beginning and a reference to the invocation that holds all of it.
+// fitting returns the result or, if it is too large for a history, its beginning and a reference to the
+// invocation with all of it.
 func fitting(o ledger.Outcome) *tool.Result {
 	raw, err := json.Marshal(o.Result)
 	if err == nil && len(raw) <= maxHistoryResult {
@@ -187,7 +183,7 @@ func fitting(o ledger.Outcome) *tool.Result {
 		},
 		Warnings: []string{
 			fmt.Sprintf(
-				"the result has %d bytes, too many for a workflow's history; the invocation holds all of it",
+				"the result has %d bytes, too many for a workflow's history; see the invocation for all of it",
 				len(raw),
 			),
 		},

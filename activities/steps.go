@@ -12,9 +12,8 @@ import (
 	"github.com/toolcrib/toolcrib/wire"
 )
 
-// bind gives the call of a composition's step its arguments, as its definition
-// words them. Content, arguments and the outcomes of earlier steps never
-// change, so every attempt finds the same.
+// bind computes the arguments of a composition's step. The definition, the arguments and the outcomes of
+// earlier steps are immutable, so every attempt computes the same.
 func (a *Activities) bind(ctx context.Context, in *wire.InvokeInput) error {
 	step := in.Step
 	config, err := a.composition(ctx, in.Principal.Tenant, step.ToolID, step.Digest)
@@ -47,8 +46,8 @@ func (a *Activities) composition(
 	return compose.ParseConfig(version.Snapshot.Config)
 }
 
-// stepState reads what a composition was called with, and how the given steps
-// of it ended, in one look at the ledger.
+// stepState reads a composition's arguments and the outcomes of the given steps, in one query of the
+// ledger.
 func (a *Activities) stepState(
 	ctx context.Context, tenant tool.TenantID, effectID string, steps []compose.Step,
 ) (compose.State, map[string]ledger.Record, error) {
@@ -81,8 +80,7 @@ func (a *Activities) stepState(
 	return state, records, nil
 }
 
-// composed returns what a composition came to: how each step ended, and its
-// output where all of them were made.
+// composed returns the outcome of each step of a composition, and its output if all of them ran.
 func (a *Activities) composed(ctx context.Context, in *wire.SettleInput) (*tool.Result, error) {
 	call := &in.Invoke
 	config, err := a.composition(ctx, call.Principal.Tenant, call.Pin.ToolID, call.Pin.Digest)
@@ -116,7 +114,7 @@ func (a *Activities) composed(ctx context.Context, in *wire.SettleInput) (*tool.
 	return compose.Result(ends, output, failure), nil
 }
 
-// composedOutput returns what a composition answers, or why it has no answer.
+// composedOutput returns the output of a composition, or why it has none.
 func composedOutput(
 	config *compose.Config, in *wire.SettleInput, state compose.State, begun int,
 ) (json.RawMessage, error) {

@@ -17,9 +17,9 @@ import (
 	"github.com/toolcrib/toolcrib/wire"
 )
 
-// ModelTurn asks the model what comes after in.Head, resolves, coerces and
-// decides the calls it made, and stores all of it at once. A retry finds the
-// stored answer and does not ask again; a workflow that is reset does.
+// ModelTurn calls the model with the transcript up to in.Head, resolves, coerces and decides its calls, and
+// stores all of it in one transaction. A retry returns the stored answer; a workflow that is reset calls
+// the model again.
 func (a *Activities) ModelTurn(ctx context.Context, in wire.ModelTurnInput) (wire.ModelTurnOutput, error) {
 	if err := checkTenant(ctx, in.Principal.Tenant); err != nil {
 		return wire.ModelTurnOutput{}, failure.Encode(err)
@@ -61,8 +61,8 @@ func (a *Activities) turn(ctx context.Context, in wire.ModelTurnInput) (agent.Tu
 	if err != nil {
 		return agent.Turn{}, nil, err
 	}
-	// What preparing the calls needs is read before the model is asked, so that
-	// nothing can fail between its answer and the storing of it.
+	// Read what preparing the calls needs before the model is called, so that nothing can
+	// fail between its answer and storing it.
 	kit, err := a.newKit(ctx, in.Principal, open.Run.Plan, open.Policies)
 	if err != nil {
 		return agent.Turn{}, nil, err
@@ -100,8 +100,7 @@ func (a *Activities) turn(ctx context.Context, in wire.ModelTurnInput) (agent.Tu
 	return stored, open.Run.Plan, nil
 }
 
-// ask puts the turn to the model that the pinned agent version names, and
-// streams its output meanwhile to followers of the run.
+// ask calls the model of the pinned agent version, and streams its output to followers of the run.
 func (a *Activities) ask(
 	ctx context.Context, in wire.ModelTurnInput, definition agent.Definition, open agent.OpenTurn, kit *kit,
 	provided []agent.ProviderTool,
@@ -111,7 +110,7 @@ func (a *Activities) ask(
 	if !ok {
 		return nil, &tool.Error{
 			Kind: tool.Invalid, Op: "activities.ModelTurn",
-			Msg: fmt.Sprintf("no model provider %q is configured in the worker (model %q); its operator adds one", provider,
+			Msg: fmt.Sprintf("no model provider %q is configured in the worker (model %q); its operator must add one", provider,
 				definition.Model),
 		}
 	}
@@ -136,10 +135,9 @@ func (a *Activities) ask(
 	return resp, nil
 }
 
-// Arguments above this size are not repeated in histories: they stand with the
-// message, and the ledger hands them out with the admission. A call with an
-// Admit activity of its own would be admitted once more for them, so for those
-// the limit is higher.
+// Larger arguments are not repeated in histories: they are stored with the message, and the ledger returns
+// them on admission. A call with an Admit activity of its own would need another admission for that, so its
+// limit is higher.
 const (
 	maxInlineArguments     = 128
 	maxInlineOnceArguments = 1 << 10
@@ -156,7 +154,7 @@ func inlineLimit(plan *agent.Plan, slug string) int {
 	return maxInlineOnceArguments
 }
 
-// describe makes the small descriptor of a call that histories carry.
+// describe returns the small descriptor of a call for histories.
 func describe(c agent.PreparedCall, limit int) agent.PreparedCall {
 	if c.Name == c.Slug {
 		c.Name = ""
@@ -173,8 +171,7 @@ func describe(c agent.PreparedCall, limit int) agent.PreparedCall {
 	return c
 }
 
-// generate asks a model, and turns a panic of it into an error: what it
-// panicked with stays out of histories.
+// generate calls a model, and converts a panic to an error: the panic's value is kept out of histories.
 func generate(ctx context.Context, m agent.Model, req *agent.ModelRequest) (resp *agent.ModelResponse, err error) {
 	defer func() {
 		if p := recover(); p != nil {

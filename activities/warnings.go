@@ -6,29 +6,27 @@ import (
 )
 
 const (
-	// warningInterval is how often a warning is logged that one cause may repeat
-	// with every call.
+	// warningInterval is the minimum interval between warnings of one cause.
 	warningInterval = time.Minute
-	// maxWarned is how many causes are remembered; beyond that, old ones are
-	// forgotten, and all of them if there are none.
+	// maxWarned bounds the remembered causes; beyond it, old ones are dropped, or all if there
+	// are none.
 	maxWarned = 1024
 )
 
-// warnings lets a warning through once in an interval for each cause, and counts
-// those in between. Its zero value is ready. It is safe for concurrent use.
+// warnings rate-limits warnings by cause, and counts the suppressed ones. Its zero value is ready to use. It
+// is safe for concurrent use.
 type warnings struct {
 	mu   sync.Mutex
 	last map[string]*warned
 }
 
-// warned is when a cause was last let through, and how often not since then.
+// warned is the last warning of a cause, and the number suppressed since.
 type warned struct {
 	at   time.Time
 	held int
 }
 
-// pass reports whether a warning is to be logged now, and how many of the same
-// cause were not since the last that was.
+// pass reports whether to log a warning now, and how many of the same cause were suppressed since the last.
 func (w *warnings) pass(cause string, now time.Time) (held int, ok bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

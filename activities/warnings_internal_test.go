@@ -68,5 +68,5 @@ func TestLostOutputIsOneWarning(t *testing.T) {
 		_, err := env.ExecuteActivity(call, tenant)
 		require.NoError(t, err)
 	}
-	require.Equal(t, 2, strings.Count(said.String(), "not streamed"), "%s", &said)
+	require.Equal(t, 2, strings.Count(said.String(), "output was dropped"), "%s", &said)
 }

@@ -23,7 +23,7 @@ func Segments(mode ToolMode, free []bool) []Segment {
 	return out
 }
 
-// LimitCause is what sets the limit of a concurrency group.
+// LimitCause is the setting that a concurrency limit is from.
 type LimitCause string
 
 // Causes of a limit.

@@ -36,9 +36,9 @@ func (f ModelFunc) Generate(ctx context.Context, req *ModelRequest) (*ModelRespo
 	return f(ctx, req)
 }
 
-// ModelRequest is one turn put to a model.
+// ModelRequest is one turn to send to a model.
 type ModelRequest struct {
-	Model        string          // What follows the provider in the agent's model name.
+	Model        string          // The agent's model name without the provider.
 	Options      json.RawMessage // The agent's model options; may be empty.
 	Instructions string
 	Messages     []Message // In order; tool messages follow the message that made the calls. Shared: never change them.
@@ -49,9 +49,9 @@ type ModelRequest struct {
 	Turn          int // Counted from 1.
 
 	Tenant tool.TenantID // The tenant of the run; a model may have a key for each tenant.
-	// Stream, unless nil, receives the answer as it comes. It returns at once,
-	// and must not be called after Generate has returned, nor concurrently.
-	// Deltas are for display only: the response contains the whole answer.
+	// Stream, unless nil, receives the answer as it is generated. It does not block,
+	// and must not be called after Generate has returned, nor concurrently. Deltas are
+	// for display only: the response contains the whole answer.
 	Stream func(Delta)
 }
 
@@ -72,8 +72,8 @@ type ModelResponse struct {
 	Text  string
 	Calls []Call
 	Usage Usage
-	// Content is the answer's text again, in order with what the provider's own
-	// tools did, as [ProviderBlock]; empty where there is nothing but Text.
+	// Content is the answer's text in order with the provider's own tool blocks, see
+	// [ProviderBlock]; empty if there is only Text.
 	Content []tool.Content
 	// Truncated reports that the answer was cut off, for example by a token
 	// limit. Its last call must not be executed.

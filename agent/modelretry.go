@@ -6,19 +6,18 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// EventModelRetrying reports that an attempt to ask the model failed and
-// another follows; its data is a [ModelRetry].
+// EventModelRetrying reports that an attempt to call the model failed and will be retried; its data
+// is a [ModelRetry].
 const EventModelRetrying tool.EventType = "model.retrying"
 
-// ModelRetry is an attempt of a turn that got no answer from the model, and is
-// followed by another.
+// ModelRetry is a failed attempt of a model turn that is retried.
 type ModelRetry struct {
 	Turn        int       `json:"turn"`
 	Attempt     int       `json:"attempt"`      // The failed attempt, counted from 1.
 	MaxAttempts int       `json:"max_attempts"` // After the last one the run fails.
 	Model       string    `json:"model"`        // As the agent names it, "provider/name".
 	Kind        tool.Kind `json:"kind"`
-	Cause       string    `json:"cause"`    // For people; never holds a secret.
+	Cause       string    `json:"cause"`    // For people; redacted.
 	RetryAt     time.Time `json:"retry_at"` // When the next attempt is due.
 	// TurnID identifies the turn: it is equal for all attempts, and different
 	// after a reset.

@@ -12,14 +12,13 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// ProviderTool is a tool that the provider of a model runs by itself, on its
-// own infrastructure, such as code execution or a web search. It is passed to
-// the model as it stands. The platform never runs it, and refuses a call that a
-// model makes of it as of a function.
+// ProviderTool is a tool that the provider of a model runs on its own infrastructure, such as code
+// execution or a web search. It is passed to the model unchanged. The platform never runs it, and
+// refuses calls of it as a function.
 type ProviderTool struct {
 	Name     string          // Its slug.
-	Provider string          // The provider, as before the slash in an agent's model.
-	Tool     json.RawMessage // As the provider's API describes it: an object with a type.
+	Provider string          // The model provider, as in an agent's model.
+	Tool     json.RawMessage // In the format of the provider's API: an object with a type.
 }
 
 // MaxProviderTool bounds the description of a provider's tool, in bytes.
@@ -28,12 +27,12 @@ const MaxProviderTool = 16 << 10
 // maxProviderName bounds the name of a model provider.
 const maxProviderName = 64
 
-// callable are the types of tool that a provider leaves to its caller to run.
+// callable are the types of tool that a provider's caller must run.
 var callable = []string{"function", "custom"}
 
-// ReadProviderTool reads the configuration of a tool of implementation type
-// provider: {"provider": "anthropic", "tool": {"type": "web_search_20250305", …}}.
-// It fails with [tool.Invalid] and the JSON Pointer of the fault.
+// ReadProviderTool parses the configuration of a tool of implementation type provider:
+// {"provider": "anthropic", "tool": {"type": "web_search_20250305", …}}. It fails with
+// [tool.Invalid] and the JSON Pointer of the fault.
 func ReadProviderTool(name string, config json.RawMessage) (ProviderTool, error) {
 	var c struct {
 		Type     tool.Implementation `json:"type"`
@@ -64,7 +63,7 @@ func ReadProviderTool(name string, config json.RawMessage) (ProviderTool, error)
 	case len(c.Provider) > maxProviderName || strings.ContainsAny(c.Provider, "/ \t\r\n"):
 		return ProviderTool{}, providerFault(
 			"/provider",
-			fmt.Sprintf("%.40q is no name of a model provider: want what stands before the slash in an agent's model",
+			fmt.Sprintf("%.40q is not a name of a model provider: want the part before the slash in an agent's model",
 				c.Provider),
 		)
 	}
@@ -91,7 +90,7 @@ func checkProviderTool(raw json.RawMessage) error {
 		return providerFault(
 			"/tool/type",
 			fmt.Sprintf(
-				"a provider runs no tool of type %s by itself: give the tool the implementation type of what is to run it", kind,
+				"a provider runs no tool of type %s by itself: use the implementation type that runs it", kind,
 			),
 		)
 	}
@@ -102,11 +101,10 @@ func providerFault(path, msg string) *tool.Error {
 	return &tool.Error{Kind: tool.Invalid, Op: "agent.ReadProviderTool", Path: path, Msg: msg}
 }
 
-// Type returns what kind of tool it is to the provider.
+// Type returns the tool's type in the provider's API.
 func (t ProviderTool) Type() string { return t.member("type") }
 
-// CalledAs returns the name that the provider gives the tool in answers; empty
-// where its description has none.
+// CalledAs returns the tool's name in the provider's answers; empty if its description has none.
 func (t ProviderTool) CalledAs() string { return t.member("name") }
 
 func (t ProviderTool) member(name string) string {
@@ -118,8 +116,7 @@ func (t ProviderTool) member(name string) string {
 	return text
 }
 
-// Fits refuses, with [tool.Invalid], a model, "provider/name", of another
-// provider than the tool's.
+// Fits fails with [tool.Invalid] for a model, "provider/name", of another provider than the tool's.
 func (t ProviderTool) Fits(model string) error {
 	if provider, _, _ := strings.Cut(model, "/"); provider != t.Provider {
 		return &tool.Error{
@@ -134,18 +131,16 @@ func (t ProviderTool) Fits(model string) error {
 	return nil
 }
 
-// providerBlock is the media type of what [ProviderBlock] returns.
+// providerBlock is the media type of a [ProviderBlock].
 const providerBlock = "application/vnd.toolcrib.provider-block+json"
 
-// ProviderBlock returns a block of an assistant's message that holds what a
-// provider's own tool did, raw, as the provider reports it. Only models of the
-// same provider are shown it again; it is omitted for all others.
+// ProviderBlock returns a block of an assistant message with the raw output of a provider's own tool.
+// It is sent back to models of the same provider only.
 func ProviderBlock(provider string, raw json.RawMessage) tool.Content {
 	return tool.Content{Type: tool.JSONContent, JSON: raw, MIMEType: providerBlock, Name: provider}
 }
 
-// BlockProvider returns the provider whose block c is, if it is one; see
-// [ProviderBlock].
+// BlockProvider returns the provider of c if it is a [ProviderBlock].
 func BlockProvider(c tool.Content) (provider string, ok bool) {
 	return c.Name, c.Type == tool.JSONContent && c.MIMEType == providerBlock
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// RunKind says what kind of workflow a run records.
+// RunKind is the kind of workflow that a run records.
 type RunKind string
 
 // Kinds of run.
@@ -31,8 +31,7 @@ const (
 	RunHosted    RunStatus = "hosted" // A host's workflow, whose state only Temporal knows.
 )
 
-// Final reports whether a run with this status is over. Only a reset of its
-// workflow takes it up again.
+// Final reports whether a run with this status has ended. Only a reset of its workflow resumes it.
 func (s RunStatus) Final() bool {
 	return s == RunCompleted || s == RunFailed || s == RunCancelled
 }
@@ -104,18 +103,17 @@ type Parent struct {
 // MaxDepth is the maximum nesting of agent runs: five levels below the first.
 const MaxDepth = 5
 
-// Ancestor is a run above another.
+// Ancestor is an ancestor of a run.
 type Ancestor struct {
 	RunID   string
 	AgentID string // Empty for a run without an agent.
 	Agent   string
-	// Detached runs are tasks: they go on by themselves.
+	// Detached runs are tasks: they continue in the background.
 	Detached bool
 }
 
-// EndedByReconciler is what ended a run whose workflow is over and did not say
-// so. Anything else that ends a run is an execution of its workflow, which has
-// the last word.
+// EndedByReconciler is the value of EndedBy for a run that the reconciler closed because its workflow
+// was over and had not recorded its end. An execution's own report replaces such an end.
 const EndedByReconciler = "reconciler"
 
 // Events of a run; see the tool package for those of a call.

@@ -7,8 +7,8 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// Turn is one answer of the model, as it is stored before anything else is
-// done with it, so that a retry never pays for it twice.
+// Turn is one answer of the model. It is stored before it is processed, so that a retry does not call
+// the model again.
 type Turn struct {
 	Tenant  tool.TenantID
 	RunID   string
@@ -38,13 +38,13 @@ type PreparedCall struct {
 	Settled         bool            `json:"settled,omitempty"` // Recorded already, by the turn.
 }
 
-// Refusal says why a call must not run.
+// Refusal is the reason why a call must not run.
 type Refusal struct {
 	Kind tool.Kind `json:"kind"`
 	Msg  string    `json:"msg"`
 }
 
-// OpenTurn is what a model turn starts from.
+// OpenTurn is the input of a model turn.
 type OpenTurn struct {
 	Run Run // With its Plan.
 	// Of the plan's tools, by id, as they are now. A tool that is not the tenant's to see is absent.
@@ -56,8 +56,8 @@ type OpenTurn struct {
 	Followed   bool  // Whether the run's output has followers.
 }
 
-// RunEnd is how a run ends. An empty Output stands for the text of the head
-// message, when that is an assistant's.
+// RunEnd is the end of a run. An empty Output means the text of the head message, if that is an
+// assistant's.
 type RunEnd struct {
 	Tenant        tool.TenantID
 	RunID         string
@@ -72,8 +72,8 @@ type RunEnd struct {
 	Execution string
 }
 
-// Runs keeps runs and their transcripts. Package store implements it. Every
-// method fails with tool.NotFound for a run of another tenant.
+// Runs stores runs and their transcripts. Package store implements it. Every method fails with
+// tool.NotFound for a run of another tenant.
 type Runs interface {
 	// CreateRun records a pending run with its first user message, which
 	// becomes its head.
@@ -83,30 +83,28 @@ type Runs interface {
 	// FirstRunID; run.ID is the id to use if it is new). It is idempotent: the
 	// stored run, with the plan stored first, comes back.
 	BeginRun(ctx context.Context, run Run) (Run, error)
-	// Ancestors returns a run and those above it, the run first. The list ends
-	// one above [MaxDepth].
+	// Ancestors returns a run and its ancestors, the run first, up to one above [MaxDepth].
 	Ancestors(ctx context.Context, tenant tool.TenantID, runID string) ([]Ancestor, error)
 	// FindRun returns a run with its plan.
 	FindRun(ctx context.Context, tenant tool.TenantID, id string) (Run, error)
-	// FindHead returns the message that a run begins with: the one asked for,
-	// where the run has it, or else the first message of the run. It returns the
-	// same however long the run has become.
+	// FindHead returns the message that a run starts from: the requested one, if the run has
+	// it, or else the first message of the run. It does not depend on later messages.
 	FindHead(ctx context.Context, tenant tool.TenantID, runID, asked string) (string, error)
-	// OpenTurn returns what the turn after head starts from. It fails with
-	// tool.NotFound for a head that the run does not have, or none.
+	// OpenTurn returns the input of the turn after head. It fails with tool.NotFound if the run
+	// does not have head, or head is empty.
 	OpenTurn(ctx context.Context, tenant tool.TenantID, runID, head, key string) (OpenTurn, error)
 	// SaveTurn stores a turn once per key and settles its refused calls
 	// (invocation, event and tool message). The stored turn comes back. The run's
 	// head follows a turn that answers it, and one that was scheduled later than
 	// it was; a turn of a branch that a reset left does not move the head back.
 	SaveTurn(ctx context.Context, turn Turn) (Turn, error)
-	// RecordModelRetry adds an event [EventModelRetrying] to a run that goes on,
-	// once for each attempt of a turn; it does nothing for any other run.
+	// RecordModelRetry adds an event [EventModelRetrying] to a running run, once for each
+	// attempt of a turn; it does nothing for other runs.
 	RecordModelRetry(ctx context.Context, tenant tool.TenantID, runID string, retry ModelRetry) error
 	// FinishRun ends a run once; a second end changes nothing, unless another
 	// execution made the first one: the later end then replaces it.
 	FinishRun(ctx context.Context, end RunEnd) error
-	// EndPendingRun ends a run that has not begun, and reports whether it did: any
-	// other run stays as it is.
+	// EndPendingRun ends a run that has not started, and reports whether it did: other runs
+	// are unchanged.
 	EndPendingRun(ctx context.Context, end RunEnd) (bool, error)
 }

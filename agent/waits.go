@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// TurnCall is a call of a turn with when it was asked for and when it began.
+// TurnCall is a call of a turn with the times of its request and start.
 type TurnCall struct {
 	Turn      int
 	Slug      string // Of the plan's tool; empty when the call names none.
@@ -14,7 +14,7 @@ type TurnCall struct {
 	StartedAt *time.Time // Nil until it is admitted.
 }
 
-// WaitReason is why calls of a turn do not begin at once.
+// WaitReason is the reason why calls of a turn do not start at once.
 type WaitReason string
 
 // Reasons to wait.
@@ -24,7 +24,7 @@ const (
 	WaitSequential WaitReason = "tool_mode"       // The agent's calls run one after another.
 )
 
-// Wait is why calls of one turn waited for others of the turn.
+// Wait explains why calls of one turn waited for others of the turn.
 type Wait struct {
 	Turn   int
 	Calls  int           // How many waited for this reason.
@@ -35,11 +35,10 @@ type Wait struct {
 	Text   string // What to change, for people.
 }
 
-// Waits explains which calls of a run waited for others of their turn, and why.
-// It follows the schedule of the plan, as the workflow does: what calls waited
-// for besides, such as a busy worker, is part of how long they did, and no
-// reason of its own. calls are in the order of their turns and positions; now
-// is when the run ended, or is.
+// Waits explains which calls of a run waited for others of their turn, and why. It follows the
+// schedule of the plan, like the workflow: other delays, such as a busy worker, are part of the
+// duration but not a reason. calls are in the order of their turns and positions; now is the end of
+// the run, or the current time.
 func (p *Plan) Waits(calls []TurnCall, now time.Time) []Wait {
 	var out []Wait
 	for from := 0; from < len(calls); {
@@ -84,7 +83,7 @@ func (p *Plan) turnWaits(calls []TurnCall, now time.Time) []Wait {
 	return out
 }
 
-// made leaves out the calls that run nothing.
+// made removes the calls that run nothing.
 func made(pins []*Pin) []*Pin {
 	var out []*Pin
 	for _, pin := range pins {
@@ -95,8 +94,7 @@ func made(pins []*Pin) []*Pin {
 	return out
 }
 
-// reason returns why the call at a position waits for others; no reason where
-// it does not.
+// reason returns why the call at a position waits for others, if it does.
 func (p *Plan) reason(
 	pin *Pin, position int, inFlight map[string]int, limits map[string]GroupLimit, barrier string,
 ) Wait {
@@ -115,18 +113,18 @@ func (p *Plan) reason(
 		return Wait{Reason: WaitGroup, Group: group, Tool: limit.Tool, Text: limit.explain(group)}
 	case !pin.Execution.Pure && position > 0:
 		return Wait{
-			Reason: WaitBarrier, Tool: pin.Slug, Text: pin.Slug + " is not pure, so it runs alone, behind the calls before it",
+			Reason: WaitBarrier, Tool: pin.Slug, Text: pin.Slug + " is not pure, so it runs alone, after the calls before it",
 		}
 	case barrier != "":
 		return Wait{
-			Reason: WaitBarrier, Tool: barrier, Text: barrier + " is not pure, so it runs alone, before the calls behind it",
+			Reason: WaitBarrier, Tool: barrier, Text: barrier + " is not pure, so it runs alone, before the calls after it",
 		}
 	default:
 		return Wait{}
 	}
 }
 
-// explain says what sets the limit, and what would raise it.
+// explain names the setting of the limit, and how to raise it.
 func (l GroupLimit) explain(group string) string {
 	text := fmt.Sprintf("concurrency group %q runs %d at a time: ", group, l.Limit)
 	switch l.Cause {
@@ -135,14 +133,13 @@ func (l GroupLimit) explain(group string) string {
 	case LimitTool:
 		return text + "max_concurrency of " + l.Tool + " allows no more"
 	case LimitAgent:
-		return text + "the agent's max_concurrency for the group says so"
+		return text + "the agent's max_concurrency for the group sets this limit"
 	default:
 		return text
 	}
 }
 
-// addWait counts a call that waited: until it began, or, where it never did, until
-// now.
+// addWait adds a call that waited until it started or, if it has not started, until now.
 func addWait(waits []Wait, w Wait, c TurnCall, now time.Time) []Wait {
 	until := now
 	if c.StartedAt != nil {

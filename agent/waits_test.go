@@ -73,7 +73,7 @@ func TestWaits(t *testing.T) {
 			[]agent.TurnCall{after(1, "wide", 0), after(1, "wide", 1)},
 			[]agent.Wait{{
 				Turn: 1, Calls: 1, Most: time.Second, Reason: agent.WaitGroup, Group: "wide", Tool: "wide",
-				Text: `concurrency group "wide" runs 1 at a time: the agent's max_concurrency for the group says so`,
+				Text: `concurrency group "wide" runs 1 at a time: the agent's max_concurrency for the group sets this limit`,
 			}},
 		},
 		"a barrier, from both sides": {
@@ -84,11 +84,11 @@ func TestWaits(t *testing.T) {
 			[]agent.Wait{
 				{
 					Turn: 1, Calls: 1, Most: time.Second, Reason: agent.WaitBarrier, Tool: "write",
-					Text: "write is not pure, so it runs alone, behind the calls before it",
+					Text: "write is not pure, so it runs alone, after the calls before it",
 				},
 				{
 					Turn: 1, Calls: 1, Most: 3 * time.Second, Reason: agent.WaitBarrier, Tool: "write",
-					Text: "write is not pure, so it runs alone, before the calls behind it",
+					Text: "write is not pure, so it runs alone, before the calls after it",
 				},
 			},
 		},

@@ -21,9 +21,8 @@ type Effect struct {
 	ArgumentsDigest string
 }
 
-// ID returns the effect's id: a sha256 in hexadecimal, computed in the workflow
-// and sent as idempotency key. A reset that makes the same call again gets the
-// same id; a reset whose model makes another call gets another.
+// ID returns the effect's id: a sha256 in hexadecimal, computed in the workflow and sent as
+// idempotency key. After a reset, the same call has the same id, and another call another.
 func (e Effect) ID() string {
 	h := sha256.New()
 	for _, part := range []string{

@@ -8,18 +8,16 @@ import (
 	"time"
 )
 
-// InvocationID returns the id of an invocation that a workflow makes for an
-// effect: a UUIDv7 of the given time, whose other bits derive from the effect,
-// so that a replay computes the same id. Where the effect has an invocation
-// already, the ledger keeps that one.
+// InvocationID returns the id of an invocation that a workflow makes for an effect: a UUIDv7 of
+// the given time, whose other bits derive from the effect, so that a replay computes the same
+// id. If the effect has an invocation already, the ledger keeps that one.
 func InvocationID(at time.Time, effectID string) string {
 	return derived(millis(at), "invocation of "+effectID)
 }
 
-// StepInvocationID returns the id of the invocation of a composition's step: as
-// [InvocationID], of a time so long after the composition's own that the steps
-// stand behind it and in their order. At is the time where the composition's id
-// is no UUID.
+// StepInvocationID returns the id of the invocation of a composition's step: like
+// [InvocationID], with a time after the composition's own, so that the steps sort after it and in
+// order. At is used if the composition's id is not a UUID.
 func StepInvocationID(composition string, index int, effectID string, at time.Time) string {
 	if stamp, ok := stampOf(composition); ok {
 		var ms int64
@@ -31,9 +29,8 @@ func StepInvocationID(composition string, index int, effectID string, at time.Ti
 	return InvocationID(at, effectID)
 }
 
-// RunID returns the id of the run that belongs to an invocation: a UUIDv7 of
-// the same time, equal for every attempt. It is empty where invocationID is not
-// a UUID.
+// RunID returns the id of the run of an invocation: a UUIDv7 of the same time, equal for every
+// attempt. It is empty if invocationID is not a UUID.
 func RunID(invocationID string) string {
 	stamp, ok := stampOf(invocationID)
 	if !ok {
@@ -42,9 +39,8 @@ func RunID(invocationID string) string {
 	return derived(stamp, "run of "+invocationID)
 }
 
-// FirstMessageID returns the id of the message that a run begins with: a UUIDv7
-// of the run's time, equal for every attempt to record or start the run. It is
-// empty where the run's id is no UUID.
+// FirstMessageID returns the id of a run's first message: a UUIDv7 of the run's time, equal for
+// every attempt to record or start the run. It is empty if the run's id is not a UUID.
 func FirstMessageID(runID string) string {
 	stamp, ok := stampOf(runID)
 	if !ok {
@@ -53,10 +49,9 @@ func FirstMessageID(runID string) string {
 	return derived(stamp, "first message of "+runID)
 }
 
-// TurnMessageID returns the id of the assistant message of a turn: a UUIDv7 of
-// the time when the turn was scheduled, equal for every attempt that knows that
-// time. Ids of two turns of a run therefore order them by when they were
-// scheduled, not by when a model answered.
+// TurnMessageID returns the id of the assistant message of a turn: a UUIDv7 of the turn's
+// scheduled time, equal for all attempts. Ids of two turns of a run therefore sort by when they
+// were scheduled, not by when a model answered.
 func TurnMessageID(at time.Time, runID, turnKey string) string {
 	return derived(millis(at), "turn "+turnKey+" of "+runID)
 }

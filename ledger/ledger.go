@@ -1,5 +1,5 @@
-// Package ledger is the contract of the effect ledger: the record that makes a
-// call safe to repeat, and that says so when it is not.
+// Package ledger is the contract of the effect ledger, which makes calls safe to retry, and
+// records when a retry is not allowed.
 //
 // An effect moves through phases (accepted, admitted, sent, done). Every
 // transition is a compare-and-set on (phase, fence) in the database: a writer
@@ -36,17 +36,16 @@ type Ledger interface {
 	// settled, and then nothing may be sent.
 	MarkSent(ctx context.Context, tenant tool.TenantID, effectID string, fence int64) error
 
-	// MarkUnsent takes back a MarkSent by the attempt that made it, which knows
-	// that nothing left: the effect is admitted again, so that another attempt
-	// may send it. It fails with Conflict when the effect is no longer sent
-	// under that fence.
+	// MarkUnsent reverts a MarkSent of the same attempt, which knows that nothing was
+	// sent: the effect is admitted again, so that another attempt may send it. It fails
+	// with Conflict when the effect is no longer sent under that fence.
 	MarkUnsent(ctx context.Context, tenant tool.TenantID, effectID string, fence int64) error
 
 	// Settle closes a call: effect, invocation, event and tool message, in one
 	// transaction. Settling twice returns the first outcome.
 	//
-	// It fails with Conflict when the settlement's fence is no longer the
-	// effect's, that is when a later attempt is under way.
+	// It fails with Conflict when the settlement's fence is no longer the effect's,
+	// because a later attempt is running.
 	Settle(ctx context.Context, s Settlement) (Outcome, error)
 
 	// Records returns the records of effects, by their ids; effects that the
@@ -105,7 +104,7 @@ type Settlement struct {
 	// Unsent says that the settling attempt sent nothing, although it marked
 	// the effect as sent.
 	Unsent bool
-	// Acted says that parts of the call were done: steps, or the run of an agent.
+	// Acted means that parts of the call ran: steps, or the run of an agent.
 	Acted bool
 	// UnknownIfSent turns a failure into StatusUnknown when the effect was
 	// sent, since it cannot be known whether it happened.
@@ -121,7 +120,7 @@ type Drift struct {
 	Attempted string // Such as a method, "POST".
 }
 
-// Outcome is how a call ended.
+// Outcome is the outcome of a call.
 type Outcome struct {
 	InvocationID string                `json:"invocation_id"`
 	Status       tool.InvocationStatus `json:"status"`
@@ -132,9 +131,8 @@ type Outcome struct {
 	Won          bool                  `json:"-"` // Whether this settlement is the effective one.
 }
 
-// UnknownMessage is the message to caller and model for a call whose effect may
-// have happened.
-const UnknownMessage = "outcome unknown: the request may have taken effect; check before asking for it again"
+// UnknownMessage is the message to caller and model for a call whose effect may have happened.
+const UnknownMessage = "outcome unknown: the request may have taken effect; check before calling it again"
 
 // IsError reports whether the outcome is an error to the model.
 func (o Outcome) IsError() bool { return o.Result == nil || o.Result.IsError }

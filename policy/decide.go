@@ -7,7 +7,7 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// Verdict is what becomes of a call.
+// Verdict is the decision on a call.
 type Verdict string
 
 // Verdicts, from the mildest to the strictest.
@@ -33,25 +33,23 @@ func (v Verdict) rank() int {
 	}
 }
 
-// Input is what a decision rests on. All of it is read when the call is made;
-// nothing is pinned.
+// Input is the input of a decision. All of it is read when the call is made; nothing is pinned.
 type Input struct {
 	Principal tool.Principal
 	Policy    tool.Policy // Of the tool as it is now.
-	Profile   *Profile    // That the tool is used under; nil for none.
+	Profile   *Profile    // The profile of the tool's use; nil for none.
 	Test      *Test       // Set when the call is a test of the tool.
 }
 
-// Profile is a set of restrictions that a tenant lays over a tool. It can
-// raise what the tool's own policy says, never lower it: a field at its zero
-// value changes nothing.
+// Profile is a set of restrictions that a tenant adds to a tool. It can only be stricter than the
+// tool's own policy: a zero field changes nothing.
 type Profile struct {
 	Name             string                `json:"name"`
 	Denied           bool                  `json:"denied,omitempty"`
 	RequiresApproval bool                  `json:"requires_approval,omitempty"`
 	PermissionPolicy tool.PermissionPolicy `json:"permission_policy,omitempty"`
 	EgressClass      tool.Egress           `json:"egress_class,omitempty"` // The call is treated as at least this.
-	// RequiredPermission is required beside the tool's own.
+	// RequiredPermission is required in addition to the tool's own.
 	RequiredPermission string `json:"required_permission,omitempty"`
 }
 
@@ -71,16 +69,16 @@ const (
 type Reason struct {
 	Rule    Rule    `json:"rule"`
 	Verdict Verdict `json:"verdict"`
-	Text    string  `json:"text"` // Fit for the caller and the model.
+	Text    string  `json:"text"` // Safe to show to the caller and the model.
 }
 
-// Decision is the verdict on a call with every reason for it.
+// Decision is the verdict on a call with all reasons.
 type Decision struct {
 	Verdict Verdict  `json:"verdict"`
 	Reasons []Reason `json:"reasons,omitempty"` // Empty when the call is allowed.
 }
 
-// Explain says the verdict and why, in words for the model and its user.
+// Explain describes the verdict and the reasons for the model and its user.
 func (d Decision) Explain() string {
 	var texts []string
 	for _, r := range d.Reasons {
@@ -100,14 +98,14 @@ func (d Decision) Explain() string {
 	}
 }
 
-// Decide applies every rule to in. The strictest verdict wins, and every
-// restriction that applies is among the reasons, in the order of the rules.
+// Decide applies every rule to in. The strictest verdict wins, and every restriction that applies is
+// a reason, in the order of the rules.
 func Decide(in Input) Decision {
 	d := Decision{Verdict: Allow}
 	d.permission(in.Principal, in.Policy.RequiredPermission, RulePermission)
 	d.egress(in.Policy.EgressClass, RuleEgress)
 	if in.Policy.RequiresApproval {
-		d.add(RuleRequiresApproval, NeedsApproval, "the tool asks for an approval of every call")
+		d.add(RuleRequiresApproval, NeedsApproval, "the tool requires an approval of every call")
 	}
 	d.ask(in.Policy.PermissionPolicy, RulePermissionPolicy)
 	if in.Profile != nil {
@@ -119,21 +117,21 @@ func Decide(in Input) Decision {
 
 func (d *Decision) profile(p tool.Principal, profile Profile) {
 	if profile.Denied {
-		d.add(RuleProfile, Deny, "its profile does not let the tool be called")
+		d.add(RuleProfile, Deny, "its profile denies calls of the tool")
 	}
 	if profile.RequiresApproval {
-		d.add(RuleProfile, NeedsApproval, "its profile asks for an approval of every call")
+		d.add(RuleProfile, NeedsApproval, "its profile requires an approval of every call")
 	}
 	d.permission(p, profile.RequiredPermission, RuleProfile)
 	d.egress(profile.EgressClass, RuleProfile)
 	d.ask(profile.PermissionPolicy, RuleProfile)
 }
 
-// Permits reports whether a principal holds the permission that a tool's policy
-// requires. Resolution, calls and listings all ask here.
+// Permits reports whether a principal has the permission that a tool's policy requires, for
+// resolution, calls and listings.
 func Permits(p tool.Principal, of tool.Policy) bool { return p.May(of.RequiredPermission) }
 
-// permission does not name what is missing: callers need not know what exists.
+// permission does not name the missing permission, which callers need not know.
 func (d *Decision) permission(p tool.Principal, required string, rule Rule) {
 	if !p.May(required) {
 		d.add(rule, Deny, "the caller lacks the permission that the tool requires")
@@ -146,7 +144,7 @@ func (d *Decision) egress(class tool.Egress, rule Rule) {
 	case tool.EgressWrite:
 		d.add(rule, NeedsApproval, "the tool writes outside the platform (egress class write)")
 	default:
-		d.add(rule, Deny, fmt.Sprintf("the tool's egress class %q is not known", class))
+		d.add(rule, Deny, fmt.Sprintf("the tool's egress class %q is unknown", class))
 	}
 }
 
@@ -154,9 +152,9 @@ func (d *Decision) ask(policy tool.PermissionPolicy, rule Rule) {
 	switch policy {
 	case "", tool.Auto:
 	case tool.AlwaysAsk:
-		d.add(rule, NeedsApproval, "a person is to be asked at every call (permission policy always_ask)")
+		d.add(rule, NeedsApproval, "a person must approve every call (permission policy always_ask)")
 	default:
-		d.add(rule, Deny, fmt.Sprintf("the tool's permission policy %q is not known", policy))
+		d.add(rule, Deny, fmt.Sprintf("the tool's permission policy %q is unknown", policy))
 	}
 }
 

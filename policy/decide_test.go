@@ -37,13 +37,13 @@ func TestDecide(t *testing.T) {
 			name:    "always_ask waits for a person",
 			in:      policy.Input{Policy: tool.Policy{PermissionPolicy: tool.AlwaysAsk}},
 			verdict: policy.NeedsApproval, rules: []policy.Rule{policy.RulePermissionPolicy},
-			text: "needs approval: a person is to be asked at every call (permission policy always_ask)",
+			text: "needs approval: a person must approve every call (permission policy always_ask)",
 		},
 		{
 			name:    "the flag waits for a person",
 			in:      policy.Input{Policy: tool.Policy{RequiresApproval: true}},
 			verdict: policy.NeedsApproval, rules: []policy.Rule{policy.RuleRequiresApproval},
-			text: "needs approval: the tool asks for an approval of every call",
+			text: "needs approval: the tool requires an approval of every call",
 		},
 		{
 			name:    "a permission is held",
@@ -62,13 +62,13 @@ func TestDecide(t *testing.T) {
 			name:    "an egress class of tomorrow is denied",
 			in:      policy.Input{Policy: tool.Policy{EgressClass: "teleport"}},
 			verdict: policy.Deny, rules: []policy.Rule{policy.RuleEgress},
-			text: `denied: the tool's egress class "teleport" is not known`,
+			text: `denied: the tool's egress class "teleport" is unknown`,
 		},
 		{
 			name:    "a permission policy of tomorrow is denied",
 			in:      policy.Input{Policy: tool.Policy{PermissionPolicy: "vote"}},
 			verdict: policy.Deny, rules: []policy.Rule{policy.RulePermissionPolicy},
-			text: `denied: the tool's permission policy "vote" is not known`,
+			text: `denied: the tool's permission policy "vote" is unknown`,
 		},
 		{
 			name:    "a profile raises",
@@ -89,7 +89,7 @@ func TestDecide(t *testing.T) {
 			name:    "a profile denies",
 			in:      policy.Input{Profile: &policy.Profile{Denied: true}},
 			verdict: policy.Deny, rules: []policy.Rule{policy.RuleProfile},
-			text: "denied: its profile does not let the tool be called",
+			text: "denied: its profile denies calls of the tool",
 		},
 	}
 	for _, tt := range tests {

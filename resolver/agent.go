@@ -7,10 +7,9 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// ChooseAgent returns the version of an agent that a run is to use, under the
-// rules for tools: in production the highest published one that meets the
-// constraint; in debug mode any that meets it, and the draft head when there is
-// no constraint. It is pure.
+// ChooseAgent returns the version of an agent for a run, by the same rules as for tools: in
+// production the highest published one that meets the constraint; in debug mode any that
+// meets it, and the draft head when there is no constraint. It is pure.
 //
 // It fails with tool.Invalid for a malformed constraint, with tool.NotFound
 // when no version meets it, and with tool.Conflict for a disabled agent, and in
@@ -56,7 +55,7 @@ func ChooseAgent(
 func agentHead(a agent.Agent, versions []agent.Version) (agent.Version, error) {
 	digest, err := a.Definition.Digest()
 	if err != nil {
-		e := agentError(tool.Invalid, fmt.Sprintf("the draft of agent %q holds malformed JSON", a.Slug))
+		e := agentError(tool.Invalid, fmt.Sprintf("the draft of agent %q contains malformed JSON", a.Slug))
 		e.Err = err
 		return agent.Version{}, e
 	}

@@ -17,7 +17,7 @@ const maxBinding = 8
 // Unavailable is a reference that cannot be used.
 type Unavailable struct {
 	Ref tool.Ref
-	Err *tool.Error // Why; never of a retryable kind.
+	Err *tool.Error // Never retryable.
 }
 
 // Bind resolves the tools of an existing agent, sorted by slug, for a run that
@@ -43,10 +43,9 @@ func (r *Resolver) Bind(
 	return bound, unavailable, err
 }
 
-// BindNew resolves the tools of an agent that is about to be published:
-// deprecated tools are refused, and so is one that the principal may not use.
-// Every reference is tried, and the error names all that failed, with their
-// reasons.
+// BindNew resolves the tools of an agent that is about to be published: deprecated tools and
+// tools that the principal may not use are refused. It tries every reference, and the error
+// lists all that failed, with their reasons.
 func (r *Resolver) BindNew(
 	ctx context.Context, p tool.Principal, refs []tool.Ref, mode tool.Mode,
 ) ([]*Resolved, error) {
@@ -54,8 +53,8 @@ func (r *Resolver) BindNew(
 	return joined(refs, resolved, failures)
 }
 
-// resolveAll resolves every reference. One that the principal may not use is
-// neither resolved nor a failure, unless the agent is new.
+// resolveAll resolves every reference. A tool that the principal may not use is left out without
+// an error, unless the agent is new.
 func (r *Resolver) resolveAll(
 	ctx context.Context, req Request, refs []tool.Ref,
 ) (resolved []*Resolved, failures []error) {
@@ -123,8 +122,8 @@ func bindError(refs []tool.Ref, resolved []*Resolved, failures []error) error {
 	}
 }
 
-// jointKind is the kind of several errors: that of one worth retrying, if
-// there is one, else the kind they share, else a conflict.
+// jointKind is the kind of several errors: a retryable one, if there is one, else their common
+// kind, else a conflict.
 func jointKind(causes []error) tool.Kind {
 	kind := tool.KindOf(causes[0])
 	for _, err := range causes {

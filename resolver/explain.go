@@ -7,15 +7,15 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// Step is one rule as it was applied.
+// Step is one applied rule.
 type Step struct {
 	Rule   Rule   `json:"rule"`
 	Passed bool   `json:"passed"`
-	Saw    string `json:"saw"` // What the rule looked at.
+	Saw    string `json:"saw"` // The rule's input.
 }
 
-// Explanation is how a request was decided: every rule applied, in order. It
-// stops at the rule that refused.
+// Explanation explains the decision on a request: every applied rule, in order, up to the rule
+// that refused.
 type Explanation struct {
 	Ref     tool.Ref  `json:"ref"`
 	Mode    tool.Mode `json:"mode"`
@@ -32,8 +32,8 @@ type Explanation struct {
 	ReadsDeclared *tool.Declaration `json:"reads_declared,omitempty"`
 	Kind          tool.Kind         `json:"kind,omitempty"` // Of the refusal; empty when a version may run.
 	Msg           string            `json:"msg,omitempty"`
-	// Policy is the tool's current policy, by which each call is decided; zero
-	// where there is no tool.
+	// Policy is the tool's current policy, by which each call is decided; zero if there
+	// is no tool.
 	Policy tool.Policy `json:"-"`
 }
 
@@ -59,7 +59,7 @@ func (r *Resolver) Explain(ctx context.Context, req Request) (Explanation, error
 	return e, nil
 }
 
-// trail collects the steps of a decision, when an explanation is requested.
+// trail collects the steps of a decision, if an explanation is requested.
 type trail struct {
 	keep  bool
 	steps []Step
@@ -76,7 +76,7 @@ func (l *trail) refuse(rule Rule, kind tool.Kind, msg string) *tool.Error {
 	return &tool.Error{Kind: kind, Op: "resolver.Resolve", Msg: msg}
 }
 
-// hide refuses with the same message as for a tool that does not exist.
+// hide refuses with the message for a tool that does not exist.
 func (l *trail) hide(rule Rule, req Request, saw string) *tool.Error {
 	l.fail(rule, saw)
 	return notFound(req.Ref)

@@ -9,11 +9,11 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// Filter narrows a list. Zero fields do not filter.
+// Filter filters a list. Zero fields do not filter.
 type Filter struct {
 	Implementation tool.Implementation
 	Bucket         tool.Bucket
-	Search         string // In slug, name and description, whatever the case.
+	Search         string // In slug, name and description, ignoring case.
 	Outside        bool   // As in [Request].
 }
 
@@ -36,7 +36,7 @@ type Item struct {
 const (
 	defaultPage = 50
 	maxPage     = 200
-	sourcePage  = 200 // How much is read at once.
+	sourcePage  = 200 // Entries read at a time.
 )
 
 // List returns the tools that p may bind in mode, in slug order: exactly those
@@ -80,13 +80,13 @@ func (r *Resolver) List(
 	}
 }
 
-// lister reads entries slug by slug: a tenant's tool and the global one it
-// hides must be judged together, even across the source's pages.
+// lister reads entries slug by slug: a tenant's tool and the global one it hides are decided
+// together, even across the source's pages.
 type lister struct {
 	resolver  *Resolver
 	principal tool.Principal
-	cursor    Cursor // Behind what was read.
-	passed    Cursor // Behind what was returned.
+	cursor    Cursor // After the last entry read.
+	passed    Cursor // After the last entry returned.
 	read      Candidates
 	ended     bool
 }
@@ -147,7 +147,7 @@ func parseCursor(text string) (Cursor, error) {
 	slug, id, ok := strings.Cut(string(raw), "\n")
 	if err != nil || !ok && text != "" {
 		return Cursor{}, &tool.Error{
-			Kind: tool.Invalid, Op: "resolver.List", Msg: "malformed cursor: expected one that a page before gave",
+			Kind: tool.Invalid, Op: "resolver.List", Msg: "malformed cursor: expected the cursor of the previous page",
 		}
 	}
 	return Cursor{Slug: slug, ID: id}, nil

@@ -4,7 +4,7 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// Request asks which version of a tool may run.
+// Request is a request for the version of a tool that may run.
 type Request struct {
 	Principal tool.Principal
 	Ref       tool.Ref
@@ -15,8 +15,8 @@ type Request struct {
 	// Outside marks a call by an API key or an MCP client: internal tools are
 	// not found for it, see [tool.Visibility].
 	Outside bool
-	// New marks a binding that is about to be made: a deprecated tool is refused
-	// even at an exact version, which otherwise counts as a pin.
+	// New marks a new binding: a deprecated tool is refused even at an exact version,
+	// which otherwise counts as a pin.
 	New bool
 }
 
@@ -32,5 +32,5 @@ type Resolved struct {
 	AskedAs    string   // The alias or former name in the reference; empty where it has slug or id.
 }
 
-// Name returns what a model calls the tool.
+// Name returns the tool's name for models.
 func (r *Resolved) Name() string { return r.Tool.Slug }

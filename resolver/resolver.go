@@ -11,9 +11,9 @@ import (
 
 // Options of a [Resolver].
 type Options struct {
-	CacheSize int // How many versions are cached; 10,000 when zero.
-	// Types are the implementation types that are known. Tools of others are
-	// refused. Any type is known when nil.
+	CacheSize int // Maximum cached versions; 10,000 when zero.
+	// Types are the known implementation types. Tools of others are refused. Nil for
+	// any type.
 	Types []tool.Implementation
 }
 
@@ -148,7 +148,7 @@ func (r *Resolver) load(ctx context.Context, req Request, s Selection) (*Resolve
 	return res, nil
 }
 
-// draftVersion makes a version of a head.
+// draftVersion returns a head as a version.
 func draftVersion(t *tool.Tool, digest string) *tool.Version {
 	return &tool.Version{
 		ToolID: t.ID, Tenant: t.Tenant, Slug: t.Slug, Number: draftNumber(t.Version), Digest: digest,

@@ -20,14 +20,14 @@ const (
 	RuleShadowing      Rule = "shadowing"      // Its own comes before a global one.
 	RuleAlias          Rule = "alias"          // No tool has the slug, but one has it as a further name.
 	RuleAudience       Rule = "tenant_slugs"   // The tool is for this tenant.
-	RuleVisibility     Rule = "visibility"     // The caller comes from where the tool is visible.
+	RuleVisibility     Rule = "visibility"     // The tool is visible to the caller.
 	RulePermission     Rule = "permission"     // The principal holds what the tool requires.
 	RuleActive         Rule = "active"         // The tool is active.
 	RuleEnabled        Rule = "enabled"        // The tool is not disabled.
-	RuleQuarantine     Rule = "quarantine"     // The platform did not stop it.
+	RuleQuarantine     Rule = "quarantine"     // The tool is not quarantined.
 	RuleImplementation Rule = "implementation" // Its implementation type is known.
 	RuleDeprecation    Rule = "deprecation"    // A deprecated tool takes no new bindings.
-	RulePublished      Rule = "published"      // Production takes no drafts.
+	RulePublished      Rule = "published"      // Production does not run drafts.
 	RuleVersion        Rule = "version"        // One version meets the constraint.
 )
 
@@ -59,7 +59,7 @@ func Select(c Candidates, req Request) Selection {
 	return choose(c, req, &trail{})
 }
 
-// choose applies the rules in order and leaves a trail of them.
+// choose applies the rules in order and records them in a trail.
 func choose(c Candidates, req Request, log *trail) Selection {
 	want, err := check(req, log)
 	if err != nil {
@@ -113,9 +113,8 @@ func check(req Request, log *trail) (constraint, *tool.Error) {
 	return want, nil
 }
 
-// find picks the entry that the reference means: by id exactly, by slug the
-// tenant's own before a global one, and by alias likewise where no tool has the
-// slug.
+// find returns the entry of a reference: by id exactly, by slug the tenant's own before a global
+// one, and by alias likewise if no tool has the slug.
 func find(c Candidates, req Request, log *trail) (entry *Entry, shadows bool, err *tool.Error) {
 	own, global := named(c, req, func(e *Entry) bool { return e.Tool.Slug == req.Ref.Slug || e.Tool.ID == req.Ref.ID })
 	if own == nil && global == nil {
@@ -159,7 +158,7 @@ func find(c Candidates, req Request, log *trail) (entry *Entry, shadows bool, er
 	return entry, shadows, nil
 }
 
-// named returns the tenant's own entry and the global one that fit.
+// named returns the tenant's own entry and the global one that match.
 func named(c Candidates, req Request, fits func(*Entry) bool) (own, global *Entry) {
 	for i := range c.Entries {
 		e := &c.Entries[i]
@@ -179,7 +178,7 @@ func known(types []tool.Implementation, i tool.Implementation) bool {
 	return i != "" && (types == nil || slices.Contains(types, i))
 }
 
-// authority applies the rules about the tool's state and the principal.
+// authority applies the rules on the tool's state and the principal.
 func authority(
 	t *tool.Tool, types []tool.Implementation, req Request, want constraint, log *trail,
 ) *tool.Error {
@@ -214,7 +213,7 @@ func authority(
 	case req.New || !req.AllowDeprecated && !want.exact():
 		return log.refuse(
 			RuleDeprecation, tool.Conflict,
-			fmt.Sprintf("tool %q is deprecated: it serves existing bindings and takes no new ones", t.Slug),
+			fmt.Sprintf("tool %q is deprecated: it serves existing bindings only", t.Slug),
 		)
 	default:
 		log.pass(RuleDeprecation, "deprecated, but this binding exists already or names an exact version")

@@ -10,15 +10,13 @@ import (
 // a tenant's own tools and the global ones that are for it, never another
 // tenant's.
 type Source interface {
-	// Entries returns the entries that ref may mean for the tenant: at most
-	// one of its own and one global, none when there is no such tool. Where no
-	// tool has the slug, they are those that have it as an alias, or as a former
-	// name until its last day is over.
+	// Entries returns the entries that ref may mean for the tenant: at most one of its
+	// own and one global, none when there is no such tool. If no tool has the slug, they
+	// are those that have it as an alias, or as a former name until its last day.
 	Entries(ctx context.Context, tenant tool.TenantID, ref tool.Ref) (Candidates, error)
 	// Page returns entries in slug order, from the first after the cursor.
 	Page(ctx context.Context, tenant tool.TenantID, after Cursor, limit int) (Candidates, error)
-	// Policies returns the policies, as they are now, of those of the tools
-	// that the tenant may see.
+	// Policies returns the current policies of those of the tools that the tenant may see.
 	Policies(ctx context.Context, tenant tool.TenantID, toolIDs []string) (map[string]tool.Policy, error)
 	// Version returns a snapshot of a tool the tenant may see by its digest.
 	Version(ctx context.Context, tenant tool.TenantID, toolID, digest string) (*tool.Version, error)

@@ -38,8 +38,8 @@ func parseConstraint(text string) (constraint, error) {
 	return constraint{text, rules}, nil
 }
 
-// meets reports whether v may serve the constraint. Prereleases do only where
-// the constraint names one.
+// meets reports whether v satisfies the constraint. Prereleases do only if the constraint names
+// one.
 func (c constraint) meets(v *semver.Version) bool {
 	if c.rules == nil {
 		return v.Prerelease() == ""
@@ -59,7 +59,7 @@ func (c constraint) exact() bool {
 func pick(entry *Entry, req Request, want constraint, log *trail) (VersionInfo, bool, *tool.Error) {
 	t := &entry.Tool
 	if modeOf(req) == tool.Debug {
-		log.pass(RulePublished, "debug mode takes drafts")
+		log.pass(RulePublished, "debug mode allows drafts")
 		if want.rules == nil {
 			return head(entry, log)
 		}
@@ -79,12 +79,11 @@ func pick(entry *Entry, req Request, want constraint, log *trail) (VersionInfo, 
 	return best, false, nil
 }
 
-// head returns the head as a version: the stored version that it equals, or a
-// draft.
+// head returns the head as a version: the stored version that it equals, or a draft.
 func head(entry *Entry, log *trail) (VersionInfo, bool, *tool.Error) {
 	digest, err := tool.Snapshot{Definition: entry.Tool.Definition}.Digest()
 	if err != nil {
-		e := log.refuse(RuleVersion, tool.Invalid, fmt.Sprintf("the draft of tool %q holds malformed JSON", entry.Tool.Slug))
+		e := log.refuse(RuleVersion, tool.Invalid, fmt.Sprintf("the draft of tool %q has malformed JSON", entry.Tool.Slug))
 		e.Err = err
 		return VersionInfo{}, false, e
 	}
@@ -95,11 +94,11 @@ func head(entry *Entry, log *trail) (VersionInfo, bool, *tool.Error) {
 		}
 	}
 	v := VersionInfo{Number: draftNumber(entry.Tool.Version), Digest: digest, ReadsDeclared: entry.Tool.ReadsDeclared}
-	log.pass(RuleVersion, "the head as it is: %s", v.Number)
+	log.pass(RuleVersion, "the unpublished head: %s", v.Number)
 	return v, true, nil
 }
 
-// draftNumber is the number of a snapshot of a head that no version holds.
+// draftNumber is the number of a snapshot of a head that equals no version.
 func draftNumber(number string) string {
 	if number == "" {
 		number = "0.0.0"
@@ -107,8 +106,8 @@ func draftNumber(number string) string {
 	return number + "-draft"
 }
 
-// highest returns the highest version that meets want. Numbers that are no
-// semantic versions are passed over.
+// highest returns the highest version that meets want. Numbers that are not semantic versions
+// are skipped.
 func highest(versions []VersionInfo, want constraint, publishedOnly bool) (VersionInfo, bool) {
 	var best VersionInfo
 	var bestNumber *semver.Version

@@ -6,10 +6,10 @@ import (
 	"github.com/maypok86/otter/v2"
 )
 
-// DefaultCacheSize is how many compiled schemas a [Cache] keeps by default.
+// DefaultCacheSize is the default number of compiled schemas in a [Cache].
 const DefaultCacheSize = 4096
 
-// Cache compiles schemas and keeps them by content. It is safe for concurrent
+// Cache compiles schemas and caches them by content. It is safe for concurrent
 // use.
 type Cache struct {
 	schemas *otter.Cache[string, *Schema]
@@ -24,9 +24,9 @@ func New(size int) *Cache {
 	return &Cache{schemas: otter.Must(&otter.Options[string, *Schema]{MaximumSize: size})}
 }
 
-// Compile returns the compiled form of raw, from the cache where it can. An
-// empty raw accepts any object. It fails with tool.Invalid where [Check] does;
-// failures are not cached.
+// Compile returns the compiled form of raw, possibly from the cache. An empty raw
+// accepts any object. It fails with tool.Invalid like [Check]; failures are not
+// cached.
 func (c *Cache) Compile(raw json.RawMessage) (*Schema, error) {
 	if s, ok := c.schemas.GetIfPresent(string(raw)); ok {
 		return s, nil

@@ -6,22 +6,22 @@ import (
 	"fmt"
 )
 
-// Direction is which side of a tool a schema describes.
+// Direction is the side of a tool that a schema describes.
 type Direction int
 
 // Directions.
 const (
-	Input  Direction = iota // Callers write it: to accept less breaks them.
-	Output                  // Callers read it: to answer otherwise breaks them.
+	Input  Direction = iota // Written by callers: accepting less breaks them.
+	Output                  // Read by callers: returning other values breaks them.
 )
 
-// Bump is the part of a semantic version that a change demands to be raised.
+// Bump is the part of a semantic version that a change must increment.
 type Bump int
 
-// Bumps, from the least to the most.
+// Bumps, in ascending order.
 const (
 	NoBump Bump = iota
-	Patch       // Words only.
+	Patch       // Descriptions only.
 	Minor       // Compatible with every caller of the tool.
 	Major       // May break a caller of the tool.
 )
@@ -58,7 +58,7 @@ func (c Change) String() string {
 	return fmt.Sprintf("%s: %s (%s)", path, c.Reason, c.Bump)
 }
 
-// MaxBump returns the largest bump that the changes demand.
+// MaxBump returns the largest bump of the changes.
 func MaxBump(changes []Change) Bump {
 	most := NoBump
 	for _, c := range changes {
@@ -67,10 +67,10 @@ func MaxBump(changes []Change) Bump {
 	return most
 }
 
-// Compare lists the differences of two schemas, in the order of the document,
-// judged by their effect on callers of the tool. A change whose effect it
-// cannot determine, as with "not" or "if", is major. Empty schemas accept any
-// object. It fails with tool.Invalid when one of them is not JSON.
+// Compare lists the differences of two schemas, in the order of the document, with their
+// effect on callers of the tool. A change with an unknown effect, as with "not" or "if",
+// is major. Empty schemas accept any object. It fails with tool.Invalid when one of them
+// is not JSON.
 func Compare(before, after json.RawMessage, d Direction) ([]Change, error) {
 	docs := make([]any, 2)
 	for i, raw := range []json.RawMessage{before, after} {
@@ -89,12 +89,12 @@ func Compare(before, after json.RawMessage, d Direction) ([]Change, error) {
 	c := comparison{direction: d, before: docs[0], after: docs[1], seen: make(map[[2]string]bool)}
 	c.schemas(docs[0], docs[1], "")
 	if len(c.changes) == 0 {
-		c.add("", Patch, "only words changed")
+		c.add("", Patch, "only descriptions changed")
 	}
 	return c.changes, nil
 }
 
-// same reports whether two decoded values are written alike.
+// same reports whether two decoded values are equal, spelling included.
 func same(a, b any) bool {
 	x, errX := encode(a)
 	y, errY := encode(b)

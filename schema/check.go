@@ -13,19 +13,18 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// Dialects that are understood, by $schema without its trailing "#".
+// Supported dialects, by $schema without its trailing "#".
 const (
 	draft7    = "://json-schema.org/draft-07/schema"
 	draft2020 = "://json-schema.org/draft/2020-12/schema"
 )
 
-// Check reports whether raw may be stored as a schema. It refuses, with
-// tool.Invalid and the Path of the offending place, anything that is not a JSON
-// Schema of draft 7 or 2020-12; references outside the schema; schemas larger
-// or deeper than [MaxSchemaBytes] and [MaxSchemaDepth]; empty enums; patterns
-// that Go cannot match in linear time or that grow too large; and what the
-// validation library is known to judge wrongly. An empty raw is allowed: it
-// accepts any object.
+// Check checks a schema before it is stored. It refuses, with tool.Invalid and the Path
+// of the fault: anything other than a JSON Schema of draft 7 or 2020-12; references
+// outside the schema; schemas larger or deeper than [MaxSchemaBytes] and
+// [MaxSchemaDepth]; empty enums; patterns that Go cannot match in linear time or that
+// grow too large; and keywords that the validation library is known to handle wrongly.
+// An empty raw is allowed: it accepts any object.
 func Check(raw json.RawMessage) error {
 	_, err := compile(raw)
 	return err
@@ -44,7 +43,7 @@ func CheckInput(raw json.RawMessage) error {
 	return nil
 }
 
-// decodeSchema reads a schema document within its limits.
+// decodeSchema decodes a schema document within its limits.
 func decodeSchema(raw json.RawMessage) (any, error) {
 	if len(raw) > MaxSchemaBytes {
 		return nil, invalidSchema("", fmt.Sprintf("larger than %d KiB", MaxSchemaBytes>>10))
@@ -87,8 +86,8 @@ func checkDocument(doc any) (map[string]bool, error) {
 	return positions, err
 }
 
-// checkNode checks the keywords of one subschema. patterns sums up the size of
-// all patterns seen.
+// checkNode checks the keywords of one subschema. patterns is the total size of the
+// patterns so far.
 func checkNode(m map[string]any, pointer string, patterns *int) error {
 	if dialect, ok := m["$schema"]; ok {
 		if err := checkDialect(dialect, pointer); err != nil {
@@ -140,8 +139,8 @@ func checkDialect(dialect any, pointer string) error {
 	return nil
 }
 
-// checkRef refuses references that name another document outright; those that
-// hide behind an $id are refused when they are to be loaded.
+// checkRef refuses references to another document; those relative to an $id are refused
+// on loading.
 func checkRef(m map[string]any, pointer string) error {
 	for _, keyword := range []string{"$ref", "$dynamicRef", "$recursiveRef"} {
 		ref, ok := m[keyword].(string)

@@ -58,7 +58,7 @@ func TestCheckRefuses(t *testing.T) {
 		{"an empty enum", `{"properties":{"a":{"enum":[]}}}`, "/properties/a/enum", "at least one"},
 		{
 			"an empty enum behind a reference", `{"$ref":"#/stash/x","stash":{"x":{"enum":[]}}}`, "/stash/x",
-			"no place for a schema",
+			"but this is not a schema",
 		},
 		{"draft 4", `{"$schema":"http://json-schema.org/draft-04/schema#"}`, "/$schema", "draft-07"},
 		{"a dialect of somebody's own", `{"$schema":"https://example.com/schema"}`, "/$schema", "draft-07"},

@@ -10,8 +10,8 @@ import (
 	"github.com/toolcrib/toolcrib/schema/jsonvalue"
 )
 
-// choice is the set of values of "enum" or "const". Looking a value up costs
-// its own size, however many there are.
+// choice is the set of values of "enum" or "const". A lookup costs the size of the value,
+// independent of the size of the set.
 type choice struct {
 	list      []*jsonvalue.Value
 	keys      map[string]bool
@@ -40,7 +40,7 @@ func newChoice(values []any) *choice {
 	return c
 }
 
-// fromAny makes a value of one that a schema holds; it was checked before.
+// fromAny converts a value of a checked schema.
 func fromAny(v any) *jsonvalue.Value {
 	raw, err := json.Marshal(v)
 	if err != nil {
@@ -63,7 +63,7 @@ func (c *choice) has(w *work, v *jsonvalue.Value) bool {
 	return w.err == nil && c.keys[string(key)]
 }
 
-// key is [appendKey] at the expense of w.
+// key is [appendKey] within the budget of w.
 func (w *work) key(dst []byte, v *jsonvalue.Value) []byte {
 	if w.err != nil {
 		return dst
@@ -73,8 +73,8 @@ func (w *work) key(dst []byte, v *jsonvalue.Value) []byte {
 	return dst
 }
 
-// appendKey appends a text that is the same for equal values only: numbers are
-// equal whatever their spelling.
+// appendKey appends a key that is equal for equal values only: numbers are equal whatever
+// their spelling.
 func appendKey(dst []byte, v *jsonvalue.Value) []byte {
 	switch v.Kind() {
 	case jsonvalue.Number:

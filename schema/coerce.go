@@ -8,8 +8,8 @@ import (
 	"github.com/toolcrib/toolcrib/schema/jsonvalue"
 )
 
-// value reads v as r wants it, or as it is when that is not certain. What comes
-// out depends on r and v alone and is found once for each pair.
+// value coerces v to r, or returns it unchanged when that is ambiguous. The result depends
+// on r and v alone and is cached.
 func (p *preparation) value(r *rule, v *jsonvalue.Value) reading {
 	asIs := reading{value: v}
 	if r == nil || p.work.accepts(r, v) || !p.work.spend(4) {
@@ -17,7 +17,7 @@ func (p *preparation) value(r *rule, v *jsonvalue.Value) reading {
 	}
 	key := visit{r, v}
 	if known, ok := p.readings[key]; ok {
-		return known // While it is being read, too: a schema may want a list of itself.
+		return known // Also while it is being coerced: schemas may be recursive.
 	}
 	p.work.frames++
 	defer func() { p.work.frames-- }()
@@ -43,15 +43,15 @@ func (p *preparation) interpret(r *rule, v *jsonvalue.Value) reading {
 	if found, ok := p.only(readings, func(read reading) bool { return p.work.accepts(r, read.value) }); ok {
 		return found
 	}
-	// Nothing fits. The one reading of a right kind makes the better message.
+	// No reading is valid. The only one of an allowed kind gives the better message.
 	if found, ok := p.only(readings, func(read reading) bool { return sh.allows(kindName(read.value)) }); ok {
 		return found
 	}
 	return reading{value: v}
 }
 
-// only returns the one value among the readings that pass, however often it
-// was arrived at; the shortest way to it counts.
+// only returns the one distinct value among the readings that pass, with the shortest
+// trail; none if there are several.
 func (p *preparation) only(readings []reading, pass func(reading) bool) (reading, bool) {
 	var found *reading
 	for i, r := range readings {
@@ -73,7 +73,7 @@ func (p *preparation) only(readings []reading, pass func(reading) bool) (reading
 	return *found, true
 }
 
-// same reports whether two values are written alike.
+// same reports whether two values are equal, spelling included.
 func (w *work) same(a, b *jsonvalue.Value) bool {
 	if a == b {
 		return true
@@ -160,7 +160,7 @@ func (p *preparation) object(sh *shape, v *jsonvalue.Value) reading {
 	return reading{o.value(), o.trail}
 }
 
-// convert lists what v of a wrong kind may have been meant to be.
+// convert lists the possible readings of v of a wrong kind.
 func (p *preparation) convert(r *rule, sh *shape, v *jsonvalue.Value) []reading {
 	kind := kindName(v)
 	var out []reading

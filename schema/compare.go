@@ -12,7 +12,7 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// comparison walks two schemas side by side.
+// comparison compares two schemas recursively.
 type comparison struct {
 	direction     Direction
 	before, after any // The documents, for references.
@@ -24,13 +24,13 @@ func (c *comparison) add(path string, b Bump, format string, args ...any) {
 	c.changes = append(c.changes, Change{Path: path, Bump: b, Reason: fmt.Sprintf(format, args...)})
 }
 
-// narrowed records that fewer values meet the schema than before. That breaks
-// writers of the values, but not their readers.
+// narrowed records that fewer values are valid than before. That breaks writers of the
+// values, but not their readers.
 func (c *comparison) narrowed(path, format string, args ...any) {
 	c.add(path, map[Direction]Bump{Input: Major, Output: Minor}[c.direction], format, args...)
 }
 
-// widened records that more values meet the schema than before.
+// widened records that more values are valid than before.
 func (c *comparison) widened(path, format string, args ...any) {
 	c.add(path, map[Direction]Bump{Input: Minor, Output: Major}[c.direction], format, args...)
 }
@@ -48,7 +48,7 @@ func (c *comparison) schemas(before, after any, path string) {
 	}
 	a, okA := asMap(old)
 	b, okB := asMap(now)
-	if !okA || !okB { // At least one is false, and takes nothing.
+	if !okA || !okB { // At least one is false, which accepts nothing.
 		switch {
 		case okA:
 			c.add(path, Major, "nothing is accepted any more")
@@ -86,7 +86,7 @@ func resolve(doc, node any) (any, string) {
 	return node, ref
 }
 
-// asMap returns a subschema as an object; false has none.
+// asMap returns a subschema as an object; not ok for false.
 func asMap(node any) (map[string]any, bool) {
 	switch n := node.(type) {
 	case bool:
@@ -109,8 +109,8 @@ func (c *comparison) types(a, b map[string]any, path string) {
 	}
 }
 
-// typeSet lists the types that a "type" keyword admits. A number is an integer
-// or a fraction, so that integer is part of it.
+// typeSet lists the types that a "type" keyword accepts. A number is an integer or a
+// fraction, so it includes integer.
 func typeSet(keyword any) []string {
 	var names []string
 	switch k := keyword.(type) {
@@ -130,7 +130,7 @@ func typeSet(keyword any) []string {
 	return slices.Compact(names)
 }
 
-// missingFrom lists what of a is not in b.
+// missingFrom lists the elements of a that are not in b.
 func missingFrom(a, b []string) []string {
 	var out []string
 	for _, s := range a {
@@ -172,8 +172,8 @@ func memberSet(m map[string]any) ([]string, bool) {
 	return out, listed
 }
 
-// bounds compares keywords with a number: the more of a lower bound, and the
-// less of an upper one, the narrower.
+// bounds compares keywords with a number: a greater lower bound and a smaller upper bound
+// are narrower.
 func (c *comparison) bounds(a, b map[string]any, path string) {
 	for _, keyword := range slices.Sorted(maps.Keys(bounds)) {
 		old, hadOld := number(a[keyword])
@@ -206,7 +206,7 @@ func number(v any) (*big.Rat, bool) {
 	return new(big.Rat).SetString(string(n))
 }
 
-// items compares what the items of an array must meet.
+// items compares the schemas of an array's items.
 func (c *comparison) items(a, b map[string]any, path string) {
 	old, now := a["items"], b["items"]
 	_, oldList := old.([]any)
@@ -225,8 +225,8 @@ func (c *comparison) items(a, b map[string]any, path string) {
 	}
 }
 
-// branches compares anyOf and oneOf: by position when there are as many as
-// before, else by content.
+// branches compares anyOf and oneOf: by position if their number is unchanged, else by
+// content.
 func (c *comparison) branches(a, b map[string]any, path string) {
 	for _, keyword := range []string{"anyOf", "oneOf"} {
 		old, _ := a[keyword].([]any)
@@ -243,7 +243,7 @@ func (c *comparison) branches(a, b map[string]any, path string) {
 		default:
 			was, is := texts(old), texts(now)
 			if n := len(missingFrom(was, is)); n > 0 {
-				c.narrowed(path, "%s alternatives of %s are gone", strconv.Itoa(n), keyword)
+				c.narrowed(path, "%s alternatives of %s were removed", strconv.Itoa(n), keyword)
 			}
 			if n := len(missingFrom(is, was)); n > 0 {
 				c.widened(path, "%s alternatives of %s are new", strconv.Itoa(n), keyword)

@@ -28,7 +28,7 @@ func (c *comparison) properties(a, b map[string]any, path string) {
 	}
 }
 
-// required compares what must be there.
+// required compares the required properties.
 func (c *comparison) required(a, b map[string]any, path string) {
 	old, now := stringSet(a["required"]), stringSet(b["required"])
 	for _, name := range missingFrom(now, old) {
@@ -42,7 +42,7 @@ func (c *comparison) required(a, b map[string]any, path string) {
 	}
 }
 
-// surplus compares what is said of undeclared properties.
+// surplus compares the schemas of undeclared properties.
 func (c *comparison) surplus(a, b map[string]any, path string) {
 	for _, keyword := range []string{"additionalProperties", "unevaluatedProperties"} {
 		old, now := a[keyword], b[keyword]
@@ -67,8 +67,7 @@ func (c *comparison) surplus(a, b map[string]any, path string) {
 	}
 }
 
-// opaque compares the text of keywords that are not understood well enough to
-// distinguish narrower from wider.
+// opaque compares keywords by their text where narrower and wider cannot be distinguished.
 func (c *comparison) opaque(a, b map[string]any, path string) {
 	for _, keyword := range []string{
 		"pattern", "format", "multipleOf", "uniqueItems", "contentEncoding", "contentMediaType",
@@ -97,7 +96,7 @@ func (c *comparison) opaque(a, b map[string]any, path string) {
 	}
 }
 
-// withoutWords drops what only people read, from a keyword's argument.
+// withoutWords removes titles, descriptions and the like from a keyword's argument.
 func withoutWords(node any) any {
 	switch n := node.(type) {
 	case map[string]any:

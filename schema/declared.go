@@ -18,7 +18,7 @@ func Undeclared(raw json.RawMessage, names []string) int {
 			Items                json.RawMessage            `json:"items"`
 		}
 		if len(raw) == 0 || json.Unmarshal(raw, &s) != nil {
-			return -1 // A boolean, or nothing: it says nothing of names.
+			return -1 // A boolean, or empty: all names are allowed.
 		}
 		next, ok := s.Properties[name]
 		if !ok && string(s.AdditionalProperties) == "false" && len(s.PatternProperties) == 0 {

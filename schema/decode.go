@@ -19,18 +19,16 @@ const (
 	MaxArgumentDepth = 128      // Of a payload, in nested objects and arrays.
 )
 
-// Decode reads the arguments of a call, or any payload that a schema judges, by
-// the rule of [jsonvalue.Decode] and within [MaxArgumentBytes] and
-// [MaxArgumentDepth]. It is the one place that decides what arguments may be,
-// whether they come from the API, a model, an MCP client or the command line. An
-// empty raw stands for the empty object. It fails with tool.Invalid, whose Path
-// is the JSON Pointer of the offending value.
+// Decode decodes the arguments of a call, or any payload to validate, by the rule of
+// [jsonvalue.Decode] and within [MaxArgumentBytes] and [MaxArgumentDepth]. All sources of
+// arguments use it: the API, models, MCP clients and the command line. An empty raw is the
+// empty object. It fails with tool.Invalid, whose Path is the JSON Pointer of the offending
+// value.
 func Decode(raw json.RawMessage) (*jsonvalue.Value, error) { return decodeValue(raw) }
 
-// Canonical returns raw in the form in which arguments are recorded and sent,
-// which is raw itself where it has that form: members sorted by name, no white
-// space, no HTML escapes, numbers as they were spelled. It fails where [Decode]
-// does.
+// Canonical returns raw in the form in which arguments are recorded and sent, or raw itself
+// if it has that form: members sorted by name, no white space, no HTML escapes, numbers
+// with their spelling. It fails like [Decode].
 func Canonical(raw json.RawMessage) (json.RawMessage, error) {
 	if len(bytes.TrimSpace(raw)) == 0 || len(raw) > MaxArgumentBytes {
 		v, err := decodeValue(raw)
@@ -60,14 +58,14 @@ func decodeValue(raw json.RawMessage) (*jsonvalue.Value, error) {
 	return v, nil
 }
 
-// breaksRule reports whether err is about text that is JSON, and that no reader
-// may be given: there is nothing to repair.
+// breaksRule reports whether err is about valid JSON that is refused, so that repair cannot
+// help.
 func breaksRule(err error) bool {
 	e, ok := errors.AsType[*jsonvalue.Error](err)
 	return ok && !e.Syntax
 }
 
-// invalidJSON words an error of jsonvalue.
+// invalidJSON converts an error of jsonvalue.
 func invalidJSON(err error) *tool.Error {
 	if e, ok := errors.AsType[*jsonvalue.Error](err); ok {
 		out := invalidValue(e.Path, e.Msg)

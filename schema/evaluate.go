@@ -11,7 +11,7 @@ import (
 	"github.com/toolcrib/toolcrib/schema/jsonvalue"
 )
 
-// meets reports whether v, whose type is right, meets r.
+// meets reports whether v, whose type is right, is valid by r.
 func (w *work) meets(r *rule, v *jsonvalue.Value, seen *evaluated) bool {
 	if r.constant != nil && !r.constant.has(w, v) || r.enum != nil && !r.enum.has(w, v) {
 		return false
@@ -49,7 +49,7 @@ func (w *work) meets(r *rule, v *jsonvalue.Value, seen *evaluated) bool {
 	return true
 }
 
-// sizesOf judges how many parts v has.
+// sizesOf checks the number of parts of v.
 func (w *work) sizesOf(r *rule, v *jsonvalue.Value) bool {
 	n := v.Len()
 	if v.Kind() == jsonvalue.Object {
@@ -59,7 +59,7 @@ func (w *work) sizesOf(r *rule, v *jsonvalue.Value) bool {
 	return (r.src.MinItems == -1 || n >= r.src.MinItems) && (r.src.MaxItems == -1 || n <= r.src.MaxItems)
 }
 
-// members judges the members of an object by themselves.
+// members validates the members of an object.
 func (w *work) members(r *rule, v *jsonvalue.Value, own *evaluated) bool {
 	if !w.spend(len(r.required) / 4) {
 		return false
@@ -104,12 +104,12 @@ func (w *work) members(r *rule, v *jsonvalue.Value, own *evaluated) bool {
 	return true
 }
 
-// matches searches text for a pattern, at a price.
+// matches searches text for a pattern, within the budget.
 func (w *work) matches(pattern interface{ MatchString(string) bool }, size int, text string) bool {
 	return w.spend(1+size*(len(text)+8)/32) && pattern.MatchString(text)
 }
 
-// dependents judges what the presence of some members asks for.
+// dependents checks requirements that depend on the presence of members.
 func (w *work) dependents(r *rule, v *jsonvalue.Value, own *evaluated) bool {
 	for _, d := range r.dependents {
 		if !w.spend(1) {
@@ -130,7 +130,7 @@ func (w *work) dependents(r *rule, v *jsonvalue.Value, own *evaluated) bool {
 	return true
 }
 
-// items judges the items of an array.
+// items validates the items of an array.
 func (w *work) items(r *rule, v *jsonvalue.Value, own *evaluated) bool {
 	items := v.Items()
 	if r.src.UniqueItems && len(items) > 1 && !w.distinct(items) {
@@ -149,7 +149,7 @@ func (w *work) items(r *rule, v *jsonvalue.Value, own *evaluated) bool {
 	return r.contains == nil || w.contains(r, v, own)
 }
 
-// contains judges how many items of an array meet "contains".
+// contains checks the number of items of an array that are valid by "contains".
 func (w *work) contains(r *rule, v *jsonvalue.Value, own *evaluated) bool {
 	found := 0
 	for i, item := range v.Items() {
@@ -167,7 +167,7 @@ func (w *work) contains(r *rule, v *jsonvalue.Value, own *evaluated) bool {
 		(r.src.MaxContains == -1 || found <= r.src.MaxContains)
 }
 
-// text judges a string.
+// text validates a string.
 func (w *work) text(r *rule, text string) bool {
 	s := r.src
 	if s.MinLength != -1 || s.MaxLength != -1 {
@@ -182,7 +182,7 @@ func (w *work) text(r *rule, text string) bool {
 	return w.formatted(r, text) && w.content(s, text)
 }
 
-// formatted judges a string by a format of draft 7; later drafts only annotate.
+// formatted checks the format of a string in draft 7; later drafts only annotate.
 func (w *work) formatted(r *rule, text string) bool {
 	switch {
 	case r.format == nil:
@@ -195,7 +195,7 @@ func (w *work) formatted(r *rule, text string) bool {
 	}
 }
 
-// content judges a string by the encoding of its content in draft 7.
+// content checks the content encoding of a string in draft 7.
 func (w *work) content(s *jsonschema.Schema, text string) bool {
 	if s.Draft != jsonschema.Draft7 || s.ContentEncoding == "" && s.ContentMediaType == "" {
 		return true
@@ -215,7 +215,7 @@ func (w *work) content(s *jsonschema.Schema, text string) bool {
 	return s.ContentMediaType != "application/json" || json.Valid(content)
 }
 
-// number judges a number by its value, exactly.
+// number validates a number by its exact value.
 func (w *work) number(r *rule, literal string) bool {
 	s := r.src
 	if s.Minimum == nil && s.Maximum == nil && s.ExclusiveMinimum == nil && s.ExclusiveMaximum == nil &&
@@ -247,7 +247,7 @@ func rational(literal string) *big.Rat {
 	return n
 }
 
-// inPlace judges v by the subschemas that apply to v itself.
+// inPlace validates v by the subschemas that apply to v itself.
 func (w *work) inPlace(r *rule, v *jsonvalue.Value, own *evaluated) bool {
 	if r.ref != nil && !w.visit(r.ref, v, own) {
 		return false
@@ -278,8 +278,8 @@ func (w *work) inPlace(r *rule, v *jsonvalue.Value, own *evaluated) bool {
 	return w.err == nil
 }
 
-// matching counts the rules that v meets, up to most, beyond which the count
-// does not matter; when positions are kept, all of an anyOf must be seen.
+// matching counts the rules by which v is valid, up to most; with positions recorded, all of
+// an anyOf are evaluated.
 func (w *work) matching(rules []*rule, v *jsonvalue.Value, own *evaluated, most int) int {
 	found := 0
 	for _, sub := range rules {
@@ -304,7 +304,7 @@ func (w *work) matching(rules []*rule, v *jsonvalue.Value, own *evaluated, most 
 	return found
 }
 
-// unevaluated judges the parts of v that nothing else looked at.
+// unevaluated validates the parts of v that no other subschema has evaluated.
 func (w *work) unevaluated(r *rule, v *jsonvalue.Value, own *evaluated) bool {
 	if v.Kind() == jsonvalue.Object {
 		for i, m := range v.Members() {

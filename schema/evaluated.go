@@ -2,9 +2,8 @@ package schema
 
 import "github.com/toolcrib/toolcrib/schema/jsonvalue"
 
-// evaluated is the set of members or items of a value that some subschema
-// looked at, by position: what "unevaluatedProperties" and "unevaluatedItems"
-// leave alone.
+// evaluated is the set of members or items of a value, by position, that some subschema has
+// evaluated, for "unevaluatedProperties" and "unevaluatedItems".
 type evaluated struct {
 	all  bool
 	bits []uint64
@@ -14,7 +13,7 @@ func newEvaluated(v *jsonvalue.Value) *evaluated {
 	return &evaluated{bits: make([]uint64, (v.Len()+63)/64)}
 }
 
-// mark adds a position. A nil set keeps nothing.
+// mark adds a position. A nil set records nothing.
 func (e *evaluated) mark(i int) {
 	if e != nil {
 		e.bits[i/64] |= 1 << (i % 64)

@@ -9,8 +9,8 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// expectation says in words what a keyword of the subschema m asks for. The
-// words come from the schema alone, never from a value.
+// expectation describes what a keyword of the subschema m requires. The text is derived from
+// the schema alone, never from a value.
 func expectation(keyword string, m map[string]any) string {
 	arg := m[keyword]
 	switch keyword {
@@ -70,7 +70,7 @@ func typeNames(arg any) string {
 	}
 }
 
-// literals writes the values of an enum, the first few.
+// literals formats the first values of an enum.
 func literals(arg any) string {
 	values, _ := arg.([]any)
 	texts := make([]string, 0, 9)

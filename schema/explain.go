@@ -14,8 +14,8 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// explainer lists why a value misses a schema. It stops at most problems, or
-// when its work is spent.
+// explainer lists the reasons why a value is invalid, up to a maximum, or until the budget is
+// used up.
 type explainer struct {
 	schema   *Schema
 	work     *work
@@ -23,7 +23,7 @@ type explainer struct {
 	problems []problem
 }
 
-// place is where a value stands. Its path is written only for what is reported.
+// place is the position of a value. Its path is computed only for reported problems.
 type place struct {
 	parent *place
 	name   string // Of a member.
@@ -62,12 +62,12 @@ func (e *explainer) add(at *place, expected string, v *jsonvalue.Value) {
 
 func (e *explainer) done() bool { return len(e.problems) >= e.most || e.work.err != nil }
 
-// misses reports whether v does not meet r, and may be explained.
+// misses reports whether v is invalid by r, within the budget.
 func (e *explainer) misses(r *rule, v *jsonvalue.Value) bool {
 	return r != nil && !e.done() && !e.work.accepts(r, v) && e.work.err == nil
 }
 
-// inspect explains v by r if v does not meet it.
+// inspect explains v by r if it is invalid.
 func (e *explainer) inspect(r *rule, v *jsonvalue.Value, at *place) {
 	if e.misses(r, v) {
 		e.explain(r, v, at)
@@ -81,7 +81,7 @@ func (e *explainer) node(r *rule) map[string]any {
 	return m
 }
 
-// explain says why v, which does not meet r, does not.
+// explain lists why v is invalid by r.
 func (e *explainer) explain(r *rule, v *jsonvalue.Value, at *place) {
 	if !e.work.spend(2) {
 		return
@@ -148,8 +148,8 @@ func (e *explainer) inPlace(r *rule, v *jsonvalue.Value, at *place) {
 	}
 }
 
-// alternatives explains a failed anyOf or oneOf: by the one branch that the
-// value seems to mean, if there is one.
+// alternatives explains a failed anyOf or oneOf by the one branch that the value is probably
+// meant for, if there is one.
 func (e *explainer) alternatives(branches []*rule, v *jsonvalue.Value, at *place) {
 	var meant [][]problem
 	typed := true
@@ -232,7 +232,7 @@ func (e *explainer) object(r *rule, v *jsonvalue.Value, at *place) {
 	}
 }
 
-// surplus says which properties there are.
+// surplus describes the allowed properties.
 func surplus(r *rule) string {
 	expected := "no such property"
 	if len(r.properties) > 0 {
@@ -241,7 +241,7 @@ func surplus(r *rule) string {
 	return expected
 }
 
-// leftOver explains parts that no subschema looked at.
+// leftOver explains unevaluated parts.
 func (e *explainer) leftOver(r *rule, v *jsonvalue.Value, at *place) {
 	open := *r
 	open.unevaluatedProperties, open.unevaluatedItems = nil, nil
@@ -265,7 +265,7 @@ func (e *explainer) leftOver(r *rule, v *jsonvalue.Value, at *place) {
 	}
 }
 
-// failing lists the keywords about v alone, not about its parts, that v misses.
+// failing lists the failed keywords about v itself, not about its parts.
 func (w *work) failing(r *rule, v *jsonvalue.Value) []string {
 	var out []string
 	check := func(keyword string, ok bool) {

@@ -8,11 +8,10 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v5"
 )
 
-// maxWeight is how many steps a schema may cost per value without recursion.
+// maxWeight bounds the steps that a schema costs per value without recursion.
 const maxWeight = 100_000
 
-// edges lists the compiled schemas that s applies: to the same value, or to its
-// parts.
+// edges lists the compiled schemas that s applies to the same value, or to its parts.
 func edges(s *jsonschema.Schema) []*jsonschema.Schema {
 	var out []*jsonschema.Schema
 	add := func(subs ...*jsonschema.Schema) {
@@ -51,8 +50,8 @@ func edges(s *jsonschema.Schema) []*jsonschema.Schema {
 	return out
 }
 
-// checkGraph refuses references into places that were not checked as schemas,
-// and schemas that cost too much. It returns the schemas that root applies.
+// checkGraph refuses references to places that were not checked as schemas, and schemas that
+// cost too much. It returns the schemas that root applies.
 func checkGraph(root *jsonschema.Schema, positions map[string]bool) (map[*jsonschema.Schema]int, error) {
 	weights := make(map[*jsonschema.Schema]int)
 	unchecked := ""
@@ -81,7 +80,7 @@ func checkGraph(root *jsonschema.Schema, positions map[string]bool) (map[*jsonsc
 	weight := weigh(root)
 	switch {
 	case unchecked != "":
-		return nil, invalidSchema(unchecked, "a reference leads here, which is no place for a schema")
+		return nil, invalidSchema(unchecked, "a reference points here, but this is not a schema")
 	case weight > maxWeight:
 		return nil, invalidSchema("", "references expand too far")
 	default:
@@ -89,8 +88,8 @@ func checkGraph(root *jsonschema.Schema, positions map[string]bool) (map[*jsonsc
 	}
 }
 
-// ownCost counts the steps s takes by itself: one, and one for each part of the
-// values that a value is compared with.
+// ownCost counts the steps of s itself: one, and one for each part of the values that a value
+// is compared with.
 func ownCost(s *jsonschema.Schema) int {
 	total := 1
 	for _, values := range [][]any{s.Enum, s.Constant} {

@@ -9,33 +9,32 @@ import (
 	"github.com/toolcrib/toolcrib/schema/jsonpointer"
 )
 
-// Loose is a place of an input schema that leaves open what MCP clients and
-// strict providers must know before a model can call the tool.
+// Loose is a part of an input schema that leaves out what MCP clients and strict providers
+// need before a model can call the tool.
 type Loose struct {
 	Path string // JSON Pointer into the schema; empty for its top.
-	Msg  string // What is open there, and what to write instead.
-	// Hidden reports that clients see no properties at all because of it,
-	// rather than only one property of unknown type.
+	Msg  string // The fault and the remedy.
+	// Hidden means that clients see no properties at all because of it, rather than
+	// one property of unknown type.
 	Hidden bool
 }
 
 // Messages of [Loose].
 const (
-	unionMsg = " at the top of the input schema: clients see no properties then. Flatten it into one object: " +
+	unionMsg = " at the top of the input schema: clients see no properties. Flatten it into one object: " +
 		"an action with an enum, and the fields of every action, optional"
-	refMsg = "$ref at the top of the input schema: clients see no properties then. Write what it refers to in " +
+	refMsg = "$ref at the top of the input schema: clients see no properties. Write what it refers to in " +
 		"its place"
-	inputLessMsg = `no properties: name them, or say that there are none with "properties": {} and "additionalProperties": false`
+	inputLessMsg = `no properties: declare them, or declare that there are none by "properties": {} and "additionalProperties": false`
 	anyValueMsg  = "any value: give it a type"
 	anyMapMsg    = `an object of anything: name its properties, give "additionalProperties" a type, or say false`
 	anyItemMsg   = `an array of anything: give "items" a type`
 )
 
-// LoosePlaces returns where an input schema is loose, in the order of its
-// pointers: a union or a reference at the top, which hides the properties from
-// clients; no properties, unless it says that there are none; and values within
-// that may be anything. What is no JSON object has none. An empty raw accepts
-// any object, and is loose at its top.
+// LoosePlaces returns the loose parts of an input schema, in the order of their pointers: a
+// union or a reference at the top, which hides the properties from clients; no properties,
+// unless declared; and values that may be anything. A schema that is not an object has none.
+// An empty raw accepts any object, and is loose at its top.
 func LoosePlaces(raw json.RawMessage) []Loose {
 	if len(raw) == 0 {
 		raw = json.RawMessage(`{"type":"object"}`)
@@ -65,14 +64,14 @@ func LoosePlaces(raw json.RawMessage) []Loose {
 	return l.places
 }
 
-// inputLess reports whether an object's schema says nothing of its members.
+// inputLess reports whether an object's schema declares no members.
 func inputLess(m map[string]any) bool {
 	props, _ := m["properties"].(map[string]any)
 	patterns, _ := m["patternProperties"].(map[string]any)
 	return len(props) == 0 && len(patterns) == 0 && !typed(m["additionalProperties"])
 }
 
-// typed reports whether a subschema says what a value is.
+// typed reports whether a subschema declares a type.
 func typed(node any) bool {
 	m, ok := node.(map[string]any)
 	if !ok {
@@ -96,7 +95,7 @@ func (l *looseness) add(path, msg string, hidden bool) {
 	l.places = append(l.places, Loose{Path: path, Msg: msg, Hidden: hidden})
 }
 
-// within looks at the values that a subschema speaks of.
+// within checks the values in a subschema.
 func (l *looseness) within(m map[string]any, path string) {
 	for _, keyword := range []string{"properties", "patternProperties", "$defs", "definitions"} {
 		subs, _ := m[keyword].(map[string]any)
@@ -119,14 +118,14 @@ func (l *looseness) within(m map[string]any, path string) {
 	for _, keyword := range []string{"allOf", "anyOf", "oneOf"} {
 		list, _ := m[keyword].([]any)
 		for i, branch := range list {
-			if b, ok := branch.(map[string]any); ok { // A branch may say a part only.
+			if b, ok := branch.(map[string]any); ok { // A branch may be partial.
 				l.within(b, path+"/"+keyword+"/"+strconv.Itoa(i))
 			}
 		}
 	}
 }
 
-// value looks at the subschema of a value.
+// value checks the subschema of a value.
 func (l *looseness) value(node any, path string) {
 	if node == false {
 		return
@@ -147,7 +146,7 @@ func (l *looseness) value(node any, path string) {
 	l.within(m, path)
 }
 
-// combined reports whether a subschema says elsewhere what a value is.
+// combined reports whether a subschema declares its value by other subschemas.
 func combined(m map[string]any) bool {
 	for _, keyword := range []string{"enum", "const", "$ref", "$dynamicRef", "allOf", "anyOf", "oneOf"} {
 		if m[keyword] != nil {
@@ -157,7 +156,7 @@ func combined(m map[string]any) bool {
 	return false
 }
 
-// anyItems reports whether "items" takes anything.
+// anyItems reports whether "items" accepts anything.
 func anyItems(items any) bool {
 	if _, list := items.([]any); list || items == false {
 		return false

@@ -11,7 +11,7 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// Reasons not to repair a text. Each says what to send instead.
+// Reasons not to repair a text, with the remedy.
 const (
 	truncated   = "the JSON is cut off: send the whole payload again"
 	unbalanced  = "the JSON's brackets do not match"
@@ -27,19 +27,18 @@ const (
 	mixedNames  = "the names of an object are quoted in different ways: put them in double quotes"
 )
 
-// mend reads text that is nearly JSON, by the grammar that JSON, JavaScript
-// literals and Python literals have in common where they read it alike:
+// mend parses text that is nearly JSON, by the common grammar of JSON, JavaScript literals
+// and Python literals:
 //
 //   - strings in single quotes, names without quotes, True, False and None;
 //   - a trailing comma, a missing one before a quoted name, and closing braces
 //     too many at the end;
 //   - line breaks and tabs within double quotes; comments between tokens.
 //
-// All else is refused with tool.Invalid, above all what can be read in two
-// ways: an escape that the languages read differently, an apostrophe that ends
-// a string in single quotes early, strings side by side, a comment that may
-// hide a value, and a text that ends early. The result obeys the rule of
-// [jsonvalue.Decode]. The cost is linear.
+// All else is refused with tool.Invalid, in particular ambiguous text: an escape with
+// different meanings, an apostrophe that ends a string in single quotes early, adjacent
+// strings, a comment that may hide a value, and a text that ends early. The result obeys the
+// rule of [jsonvalue.Decode]. The cost is linear.
 func mend(text string) (*jsonvalue.Value, error) {
 	m := &mender{text: text, depth: MaxArgumentDepth}
 	if !utf8.ValidString(text) {
@@ -65,7 +64,7 @@ type mender struct {
 	spaced   bool // White space stood before the token at pos.
 }
 
-// place says where reading stopped.
+// place returns the position of the fault.
 func (m *mender) place() string {
 	if m.pos >= len(m.text) {
 		return ""
@@ -94,8 +93,8 @@ func (m *mender) document() (*jsonvalue.Value, string) {
 	}
 }
 
-// skip moves over white space and comments. before is the last token: after a
-// colon no line comment may stand, since it may be a value such as //host/path.
+// skip skips white space and comments. before is the last token: after a colon line comments
+// are refused, since they may be a value such as //host/path.
 func (m *mender) skip(before byte) string {
 	m.spaced = false
 	for m.pos < len(m.text) {
@@ -125,8 +124,8 @@ func (m *mender) skip(before byte) string {
 	return ""
 }
 
-// comment moves behind a comment that ends with end and holds none of the
-// characters that it may have swallowed by mistake.
+// comment skips a comment that ends with end. It refuses comments with suspicious characters,
+// which may be a part of the JSON.
 func (m *mender) comment(end, suspicious string) string {
 	body, _, ok := strings.Cut(m.text[m.pos+1:], end)
 	if !ok {
@@ -142,7 +141,7 @@ func (m *mender) comment(end, suspicious string) string {
 	return ""
 }
 
-// value reads a value; white space before it was skipped.
+// value parses a value; white space before it was skipped.
 func (m *mender) value() (*jsonvalue.Value, string) {
 	if m.pos >= len(m.text) {
 		return nil, truncated
@@ -247,8 +246,7 @@ func (m *mender) object() (*jsonvalue.Value, string) {
 	return v, ""
 }
 
-// member reads the value of a member, from behind its name to what separates it
-// from the next.
+// member parses the value of a member, from after its name to the separator.
 func (m *mender) member() (*jsonvalue.Value, string) {
 	if reason := m.skip('"'); reason != "" {
 		return nil, reason
@@ -276,7 +274,7 @@ func (m *mender) member() (*jsonvalue.Value, string) {
 	return item, m.skip(lastByte(item))
 }
 
-// lastByte returns a quote for a string, whose end may not be its end.
+// lastByte returns a quote for a string, whose end may be wrong.
 func lastByte(v *jsonvalue.Value) byte {
 	if v.Kind() == jsonvalue.String {
 		return '"'
@@ -284,7 +282,7 @@ func lastByte(v *jsonvalue.Value) byte {
 	return 0
 }
 
-// next returns the byte at hand; 0 at the end.
+// next returns the current byte; 0 at the end.
 func (m *mender) next() byte {
 	if m.pos >= len(m.text) {
 		return 0
@@ -292,7 +290,7 @@ func (m *mender) next() byte {
 	return m.text[m.pos]
 }
 
-// adjacent says what is wrong where a comma or a closing bracket should stand.
+// adjacent returns the fault where a comma or a closing bracket is missing.
 func (m *mender) adjacent() string {
 	rest := m.text[m.pos:]
 	switch {
@@ -305,7 +303,7 @@ func (m *mender) adjacent() string {
 	}
 }
 
-// name reads the name of a member. All names of a text are quoted alike.
+// name parses the name of a member. All names of a text must be quoted in one way.
 func (m *mender) name() (string, string) {
 	var name, reason string
 	c := m.next()
@@ -345,7 +343,7 @@ func (m *mender) name() (string, string) {
 	return name, ""
 }
 
-// identifier reports whether c can stand in, or start, a name without quotes.
+// identifier reports whether c can be part of, or start, a name without quotes.
 func identifier(c byte, first bool) bool {
 	switch {
 	case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c == '_', c == '$':
@@ -355,7 +353,7 @@ func identifier(c byte, first bool) bool {
 	}
 }
 
-// word reads a number or a constant.
+// word parses a number or a constant.
 func (m *mender) word() (*jsonvalue.Value, string) {
 	end := m.pos
 	for end < len(m.text) && (identifier(m.text[end], false) || m.text[end] == '+' || m.text[end] == '.') {
@@ -398,8 +396,8 @@ func endsLine(text []byte) bool {
 	return false
 }
 
-// quoted reads a string. A line break or tab may stand in double quotes as it
-// is. Escapes are those that JSON, JavaScript and Python read alike.
+// quoted parses a string. Double quotes may contain line breaks and tabs. Escapes are those
+// with the same meaning in JSON, JavaScript and Python.
 func (m *mender) quoted(quote byte) (string, string) {
 	m.singles = m.singles || quote == '\''
 	var out []byte

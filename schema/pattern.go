@@ -15,8 +15,8 @@ const (
 	maxPatternsSize = 20_000 // Instructions of a schema's patterns together.
 )
 
-// checkPattern refuses patterns that Go cannot match, or that expand too far,
-// before anything is compiled. total sums up the sizes.
+// checkPattern refuses patterns that Go cannot match, or that expand too far, before they are
+// compiled. total accumulates the sizes.
 func checkPattern(pattern string, total *int) error {
 	if len(pattern) > maxPatternBytes {
 		return fmt.Errorf("a pattern longer than %d bytes", maxPatternBytes)
@@ -24,9 +24,9 @@ func checkPattern(pattern string, total *int) error {
 	re, err := syntax.Parse(pattern, syntax.Perl)
 	if err != nil {
 		if se, ok := errors.AsType[*syntax.Error](err); ok {
-			return fmt.Errorf("a pattern that RE2 does not take: %s", se.Code)
+			return fmt.Errorf("a pattern that RE2 does not support: %s", se.Code)
 		}
-		return errors.New("a pattern that RE2 does not take")
+		return errors.New("a pattern that RE2 does not support")
 	}
 	size := patternSize(re)
 	*total += size
@@ -34,7 +34,7 @@ func checkPattern(pattern string, total *int) error {
 		return errors.New("patterns that expand too far: use smaller repetitions")
 	}
 	if _, err := regexp.Compile(pattern); err != nil {
-		return errors.New("a pattern that RE2 does not take")
+		return errors.New("a pattern that RE2 does not support")
 	}
 	return nil
 }

@@ -24,8 +24,8 @@ func lookup(doc any, pointer string) (any, bool) {
 	return jsonpointer.New(tokens(pointer)...).Lookup(doc)
 }
 
-// unescapeLocation turns a location of the validation library, whose tokens
-// are escaped as in URLs, into a plain JSON Pointer.
+// unescapeLocation converts a location of the validation library, whose tokens are escaped as
+// in URLs, to a JSON Pointer.
 func unescapeLocation(location string) string {
 	plain, err := url.PathUnescape(location)
 	if err != nil {

@@ -10,20 +10,17 @@ import (
 	"github.com/toolcrib/toolcrib/schema/jsonvalue"
 )
 
-// Prepare makes raw, as a model wrote it, into arguments that meet the schema,
-// in canonical form: members sorted by name, no white space, numbers as they
-// were spelled. They are what is recorded and what is sent.
+// Prepare converts raw, as written by a model, to valid arguments in canonical form: members
+// sorted by name, no white space, numbers with their spelling. These are recorded and sent.
 //
-// A valid payload keeps its value, with an empty receipt. Otherwise the text is
-// repaired and the value coerced, only where nothing is lost and only one
-// reading is possible; the result is validated again, and the receipt lists
-// each change without values. A payload that was cut off is never completed.
-// Defaults are not filled in.
+// A valid payload keeps its value, with an empty receipt. Otherwise the text is repaired and
+// the value coerced, only where nothing is lost and only one reading is possible; the result
+// is validated again, and the receipt lists each change without values. A truncated payload
+// is never completed. Defaults are not filled in.
 //
-// Prepare fails with tool.Invalid, and the Path of the first offending value,
-// for what stays invalid, for what [Decode] refuses, and when repair, coercion
-// and validation together would take more work than a payload of this size may
-// cause. It fails with the error of ctx when that ends first.
+// Prepare fails with tool.Invalid, and the Path of the first offending value, for a payload
+// that stays invalid or that [Decode] refuses, and when it exceeds the work budget for its
+// size. It fails with the error of ctx when that ends first.
 func (s *Schema) Prepare(ctx context.Context, raw json.RawMessage) (json.RawMessage, Receipt, error) {
 	if len(raw) > MaxArgumentBytes {
 		_, err := decodeValue(raw)
@@ -62,14 +59,14 @@ func (s *Schema) prepareEmpty(w *work) (json.RawMessage, Receipt, error) {
 type preparation struct {
 	schema   *Schema
 	work     *work
-	edits    Receipt // Of the whole payload.
+	edits    Receipt // For the whole payload.
 	shapes   map[*rule]*shape
 	readings map[visit]reading
 	texts    map[*jsonvalue.Value]*jsonvalue.Value // JSON text in strings; nil where there is none.
 }
 
 func newPreparation(s *Schema, w *work) *preparation {
-	w.remember = w.left // From now on verdicts are asked for again and again.
+	w.remember = w.left // Verdicts are needed repeatedly from now on.
 	return &preparation{
 		schema: s, work: w,
 		shapes: make(map[*rule]*shape), readings: make(map[visit]reading), texts: make(map[*jsonvalue.Value]*jsonvalue.Value),
@@ -80,9 +77,8 @@ func (p *preparation) edit(from, to string, rule Rule) {
 	p.edits = append(p.edits, Edit{From: from, To: to, Rule: rule})
 }
 
-// read makes a value of text that the strict reader refused for the reason
-// given: JSON in a fence, JSON with mistakes, or, where the schema takes a bare
-// string, the text itself.
+// read parses text that the strict decoder refused for the given reason: JSON in a fence,
+// malformed JSON, or, where the schema accepts a bare string, the text itself.
 func (p *preparation) read(text string, reason error) (*jsonvalue.Value, error) {
 	if !p.work.spend(len(text) / 8) {
 		return nil, p.work.err
@@ -115,14 +111,14 @@ func (p *preparation) finish(v *jsonvalue.Value) (json.RawMessage, Receipt, erro
 		return nil, nil, err
 	}
 	args := v.Append(nil)
-	// What was taken out of JSON text may nest deeper than a payload may.
+	// Decoded JSON text may nest deeper than a payload may.
 	if _, err := jsonvalue.Check(args, MaxArgumentDepth); err != nil || len(args) > MaxArgumentBytes {
 		return nil, nil, invalidValue("", "too large or too deeply nested once repaired")
 	}
 	return args, p.edits, nil
 }
 
-// takesText reports whether a bare string can only mean one property.
+// takesText reports whether a bare string can only be the value of one property.
 func (p *preparation) takesText() bool {
 	name, sub := p.shape(p.schema.root).soleRequired()
 	return name != "" && p.shape(sub).allows("string")

@@ -13,10 +13,10 @@ import (
 const (
 	maxProblems   = 3  // Listed in a message.
 	maxCollected  = 50 // Counted.
-	maxBranchTrys = 3  // Problems of an alternative, to see whether it is meant.
+	maxBranchTrys = 3  // Problems of an alternative, to choose the intended one.
 )
 
-// problem is one way in which a value misses the schema.
+// problem is one reason why a value is invalid.
 type problem struct {
 	at       *place // Nil for the whole value.
 	path     string // Of at, once it is needed.
@@ -33,7 +33,7 @@ func (p problem) String() string {
 	return fmt.Sprintf("at %s expected %s, got %s", tool.Clip(path, 120), p.expected, p.got)
 }
 
-// judge validates v, and explains what is wrong with it.
+// judge validates v, and explains why it is invalid.
 func (s *Schema) judge(w *work, v *jsonvalue.Value) error {
 	if w.accepts(s.root, v) || w.err != nil {
 		return w.err
@@ -45,7 +45,7 @@ func (s *Schema) judge(w *work, v *jsonvalue.Value) error {
 		return w.err
 	}
 	problems := e.problems
-	if len(problems) == 0 { // The search for a reason was cut short.
+	if len(problems) == 0 { // The budget ended before a reason was found.
 		problems = []problem{{expected: "what the schema describes", got: describe(v)}}
 	}
 	for i := range problems {

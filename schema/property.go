@@ -42,7 +42,7 @@ func (o *objectReading) rename(from, to string, rule Rule) {
 	o.trail.record("/"+jsonpointer.Escape(to), kindName(item), kindName(item), rule)
 }
 
-// undeclared lists the members that the schema does not speak of.
+// undeclared lists the members that the schema does not declare.
 func (p *preparation) undeclared(sh *shape, o *objectReading) []string {
 	var out []string
 	for _, name := range o.sorted() {
@@ -81,7 +81,7 @@ func (p *preparation) respell(sh *shape, o *objectReading) {
 	}
 }
 
-// aliases lists usual other names of common properties, folded.
+// aliases lists common other names of common properties, folded.
 var aliases = map[string][]string{
 	"query": {
 		"q", "question", "search", "text", "input", "prompt", "term", "terms", "keyword", "keywords",
@@ -94,8 +94,8 @@ var aliases = map[string][]string{
 	"text":    {"content", "body", "message", "input"},
 }
 
-// dealias renames a property with a usual other name of a required, missing
-// one, where only one property can be meant, and only one is wanted.
+// dealias renames a common alias of a required, missing property, if only one property can be
+// meant, and only one is missing.
 func (p *preparation) dealias(sh *shape, o *objectReading) {
 	wanted := make(map[string][]string) // Required, missing properties by present alias.
 	offers := make(map[string][]string) // Present aliases by property.

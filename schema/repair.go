@@ -12,10 +12,9 @@ func looksLikeJSON(text string) bool {
 	return strings.HasPrefix(text, "{") || strings.HasPrefix(text, "[")
 }
 
-// repairText reads JSON that stands in a code fence, is malformed, or both. It
-// fails with tool.Invalid for text that was cut off, leaves something out, or
-// can be read in more than one way, and for what the strict reader refuses
-// although it is JSON.
+// repairText parses JSON that is in a code fence, is malformed, or both. It fails with
+// tool.Invalid for text that is truncated, leaves something out, or is ambiguous, and for
+// valid JSON that the strict decoder refuses.
 func repairText(text string) (*jsonvalue.Value, Receipt, error) {
 	var receipt Receipt
 	if inner, ok := unfence(text); ok {
@@ -38,7 +37,7 @@ func repairText(text string) (*jsonvalue.Value, Receipt, error) {
 	return v, append(receipt, Edit{From: "text", To: kindName(v), Rule: RuleRepair}), nil
 }
 
-// unfence returns what stands in the one code fence that makes up text.
+// unfence returns the content of a text that is one code fence.
 func unfence(text string) (string, bool) {
 	body, ok := strings.CutPrefix(text, "```")
 	if !ok {

@@ -12,15 +12,15 @@ import (
 	"github.com/toolcrib/toolcrib/schema/jsonvalue"
 )
 
-// Whether a rule is decided without looking at the value.
+// Whether a rule accepts or refuses every value.
 const (
 	undecided = iota
 	always
 	never
 )
 
-// rule is a subschema in the form in which values are judged by it. Rules form
-// a graph like that of the compiled schema. They are immutable.
+// rule is a subschema compiled for validation. Rules form a graph like that of the compiled
+// schema. They are immutable.
 type rule struct {
 	src    *jsonschema.Schema
 	always int
@@ -39,7 +39,7 @@ type rule struct {
 
 	items       *rule
 	prefix      []*rule
-	beyond      *rule // Of items behind prefix, in draft 7.
+	beyond      *rule // Of items after prefix, in draft 7.
 	contains    *rule
 	pattern     *regexp.Regexp
 	patternSize int
@@ -56,20 +56,20 @@ type patternRule struct {
 	rule    *rule
 }
 
-// dependent is what the presence of a member asks for.
+// dependent are requirements if a member is present.
 type dependent struct {
 	name     string
 	required []string
 	rule     *rule // nil when only names are required.
 }
 
-// ruler makes rules of compiled schemas.
+// ruler compiles schemas to rules.
 type ruler struct {
 	rules map[*jsonschema.Schema]*rule
-	meta  *jsonschema.Schema // The meta-schema of 2020-12, where it is referred to.
+	meta  *jsonschema.Schema // The meta-schema of 2020-12, if it is referenced.
 }
 
-// metaURL is how the meta-schema is located; its parts refer to it dynamically.
+// metaURL is the URL of the meta-schema; its parts refer to it dynamically.
 const metaURL = "https://json-schema.org/draft/2020-12/schema"
 
 func newRule(root *jsonschema.Schema, graph map[*jsonschema.Schema]int) *rule {
@@ -186,7 +186,7 @@ func (c *ruler) array(r *rule, s *jsonschema.Schema) {
 	}
 }
 
-// either makes a rule of a boolean or a schema; nil of nothing.
+// either returns the rule of a boolean or a schema; nil for nil.
 func (c *ruler) either(of any) *rule {
 	switch of := of.(type) {
 	case bool:
@@ -213,12 +213,12 @@ func (r *rule) item(i int) *rule {
 	}
 }
 
-// takes reports whether v is of a type that the rule allows.
+// takes reports whether the rule allows v's type.
 func (r *rule) takes(v *jsonvalue.Value) bool {
 	return r.kinds == 0 || r.kinds.has(v)
 }
 
-// kindSet is a set of JSON types, a bit for each; integer has one of its own.
+// kindSet is a bit set of JSON types; integer has its own bit.
 type kindSet uint16
 
 const integerBit kindSet = 1 << 15
@@ -253,7 +253,7 @@ func (set kindSet) has(v *jsonvalue.Value) bool {
 	return set&integerBit != 0 && v.Kind() == jsonvalue.Number && isInteger(v.Text())
 }
 
-// isInteger reports whether a number is whole; 3.0 and 1e3 are.
+// isInteger reports whether a number is an integer; 3.0 and 1e3 are.
 func isInteger(literal string) bool {
 	return !strings.ContainsAny(literal, ".eE") || jsonvalue.DecimalOf(literal).Integer()
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/toolcrib/toolcrib/schema/jsonvalue"
 )
 
-// scalarOf reads a number, a boolean or null that was written as a string.
-// Only the spelling of JSON counts as a number: "007" and "1,000" do not.
+// scalarOf parses a number, a boolean or null written as a string. Numbers must be spelled as
+// in JSON: not "007" or "1,000".
 func scalarOf(sh *shape, text string) (*jsonvalue.Value, Rule, bool) {
 	text = strings.TrimSpace(text)
 	switch {
@@ -25,8 +25,7 @@ func scalarOf(sh *shape, text string) (*jsonvalue.Value, Rule, bool) {
 	}
 }
 
-// structureOf reads an object or an array that was written as a string; nil
-// when v holds none.
+// structureOf parses an object or an array written as a string; nil if v is neither.
 func (p *preparation) structureOf(v *jsonvalue.Value) *jsonvalue.Value {
 	text := strings.TrimSpace(v.Text())
 	if !looksLikeJSON(text) {
@@ -46,12 +45,12 @@ func (p *preparation) structureOf(v *jsonvalue.Value) *jsonvalue.Value {
 	return out
 }
 
-// isOneItem reports whether text names one thing: "a, b" may be meant as two.
+// isOneItem reports whether text is one item: "a, b" may be two.
 func isOneItem(text string) bool {
 	return strings.TrimSpace(text) != "" && !strings.ContainsAny(text, ",;|\n") && !looksLikeJSON(strings.TrimSpace(text))
 }
 
-// spellings lists the members of an enum that text may stand for.
+// spellings lists the members of an enum that text may be a spelling of.
 func (p *preparation) spellings(sh *shape, text string) []*jsonvalue.Value {
 	if len(sh.enum) == 0 || !p.work.spend(1+len(text)/16) {
 		return nil

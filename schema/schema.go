@@ -13,7 +13,7 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// baseURL is what schemas without an $id are known by. Nothing is loaded from it.
+// baseURL is the base of schemas without an $id. Nothing is loaded from it.
 const baseURL = "toolcrib:///schema.json"
 
 // Schema is a compiled JSON Schema. It is immutable and safe for concurrent use.
@@ -58,12 +58,11 @@ func compile(raw json.RawMessage) (s *Schema, err error) {
 	return &Schema{root: newRule(root, graph), doc: doc}, nil
 }
 
-// Validate checks raw against the schema. An empty raw stands for the empty
-// object. It fails with tool.Invalid, whose Path is the JSON Pointer of the
-// first offending value and whose message gives, for the first few, path, what
-// was expected and the kind of what was found, never a value; also where the
-// check would take more work than a payload of this size may cause. When ctx
-// ends first it fails with the error of ctx.
+// Validate validates raw. An empty raw is the empty object. It fails with tool.Invalid, whose
+// Path is the JSON Pointer of the first offending value and whose message lists, for the first
+// few, the path, the expectation and the kind of the value, never the value; also when the
+// validation exceeds the work budget for its size. When ctx ends first it fails with the error
+// of ctx.
 func (s *Schema) Validate(ctx context.Context, raw json.RawMessage) error {
 	v, err := decodeValue(raw)
 	if err != nil {
@@ -82,7 +81,7 @@ func (s *Schema) ValidateDefault(raw json.RawMessage) error {
 	return s.judge(newWork(func() error { return nil }, len(raw)), v)
 }
 
-// remoteError is the refusal to load a schema from anywhere.
+// remoteError is the error for a reference to a remote schema.
 type remoteError struct{ url string }
 
 func (e *remoteError) Error() string { return "refusing to load " + e.url }

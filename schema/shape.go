@@ -7,9 +7,8 @@ import (
 	"github.com/toolcrib/toolcrib/schema/jsonvalue"
 )
 
-// shape is what a subschema openly requires of a value, with references and
-// allOf followed: enough to guess what a wrong value was meant to be. Only
-// validation decides whether a guess is right.
+// shape is a summary of a subschema, with references and allOf followed: enough to guess the
+// intended value of a wrong one. Validation decides whether a guess is right.
 type shape struct {
 	types    []string // Nil for any.
 	props    map[string]*rule
@@ -19,15 +18,15 @@ type shape struct {
 	items    *rule
 	prefix   []*rule
 	enum     []*jsonvalue.Value
-	spelled  map[string][]*jsonvalue.Value // Members of enum by folded spelling, once asked for.
+	spelled  map[string][]*jsonvalue.Value // Members of enum by folded spelling, computed on demand.
 	choices  []*rule                       // Of anyOf or oneOf.
 	parts    []*rule
 }
 
-// maxParts bounds how many subschemas a shape is put together from.
+// maxParts bounds the subschemas that a shape summarizes.
 const maxParts = 64
 
-// shape returns the shape of r; that of "anything" when r is nil.
+// shape returns the shape of r; of "anything" when r is nil.
 func (p *preparation) shape(r *rule) *shape {
 	if sh, ok := p.shapes[r]; ok {
 		return sh
@@ -100,7 +99,7 @@ func (sh *shape) narrow(types []string) {
 	sh.types = both
 }
 
-// allows reports whether values of kind may meet the schema.
+// allows reports whether values of kind may be valid.
 func (sh *shape) allows(kind string) bool {
 	if sh.types == nil || slices.Contains(sh.types, kind) {
 		return true
@@ -109,11 +108,10 @@ func (sh *shape) allows(kind string) bool {
 		kind == "number" && slices.Contains(sh.types, "integer") // Such as 5.0.
 }
 
-// wants reports whether the schema names kind as one of the types.
+// wants reports whether the schema lists kind as a type.
 func (sh *shape) wants(kind string) bool { return sh.types != nil && sh.allows(kind) }
 
-// soleRequired returns the one required property; no name when there are more
-// or none.
+// soleRequired returns the one required property; an empty name for none or several.
 func (sh *shape) soleRequired() (string, *rule) {
 	if len(sh.required) != 1 {
 		return "", nil
@@ -121,7 +119,7 @@ func (sh *shape) soleRequired() (string, *rule) {
 	return sh.required[0], sh.props[sh.required[0]]
 }
 
-// declares reports whether the schema speaks of a property called name.
+// declares reports whether the schema declares a property called name.
 func (sh *shape) declares(w *work, name string) bool {
 	if _, ok := sh.props[name]; ok {
 		return true
@@ -146,5 +144,5 @@ func (sh *shape) item(i int) *rule {
 
 var folder = strings.NewReplacer("_", "", "-", "", " ", "", ".", "")
 
-// fold makes spellings of a name alike.
+// fold normalizes the spelling of a name.
 func fold(name string) string { return strings.ToLower(folder.Replace(name)) }

@@ -9,12 +9,11 @@ import (
 	"github.com/toolcrib/toolcrib/schema/jsonvalue"
 )
 
-// maxEncodings is how often a payload may be JSON text within JSON text.
+// maxEncodings bounds nested JSON text in JSON text.
 const maxEncodings = 3
 
-// top coerces a whole payload: what [preparation.value] does, and the mistakes
-// that only the top sees. It fails with tool.Invalid for JSON text that was
-// cut off.
+// top coerces a whole payload: by [preparation.value], and for mistakes that only occur at the
+// top. It fails with tool.Invalid for truncated JSON text.
 func (p *preparation) top(v *jsonvalue.Value) (*jsonvalue.Value, error) {
 	root := p.schema.root
 	sh := p.shape(root)
@@ -52,7 +51,7 @@ func (p *preparation) top(v *jsonvalue.Value) (*jsonvalue.Value, error) {
 	return p.choose(r), nil
 }
 
-// after reads v as the whole payload, after an edit that made it an object.
+// after coerces v as the whole payload after an edit.
 func (p *preparation) after(at, from string, rule Rule, v *jsonvalue.Value) reading {
 	var t trail
 	t.record(at, from, "object", rule)
@@ -61,13 +60,13 @@ func (p *preparation) after(at, from string, rule Rule, v *jsonvalue.Value) read
 	return reading{read.value, t}
 }
 
-// choose takes a reading of the whole payload.
+// choose selects a reading of the whole payload.
 func (p *preparation) choose(r reading) *jsonvalue.Value {
 	p.edits = r.trail.appendTo(p.edits, "")
 	return r.value
 }
 
-// decodeText replaces a string that holds JSON by what it holds.
+// decodeText replaces a string of JSON text by its value.
 func (p *preparation) decodeText(v *jsonvalue.Value) (*jsonvalue.Value, error) {
 	for range maxEncodings {
 		if v.Kind() != jsonvalue.String {
@@ -97,7 +96,7 @@ func (p *preparation) decodeText(v *jsonvalue.Value) (*jsonvalue.Value, error) {
 	return v, nil
 }
 
-// Names that models put around arguments, folded.
+// Names that models wrap around arguments, folded.
 var (
 	wrapperNames = []string{
 		"arguments", "args", "parameters", "params", "input", "inputs", "kwargs", "toolinput", "properties",
@@ -105,8 +104,8 @@ var (
 	calleeNames = []string{"name", "tool", "function", "toolname", "type", "id"}
 )
 
-// unwrap returns the arguments that stand under a name such as "arguments",
-// alone or beside the name of the tool; nil when there are none.
+// unwrap returns the arguments under a name such as "arguments", alone or beside the name of the
+// tool; nil when there are none.
 func (p *preparation) unwrap(sh *shape, object *jsonvalue.Value) *jsonvalue.Value {
 	if object.Len() > len(calleeNames)+1 {
 		return nil

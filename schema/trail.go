@@ -5,21 +5,21 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// reading is one way to understand a value: what it becomes, and the edits.
+// reading is a possible interpretation of a value: the new value and the edits.
 type reading struct {
 	value *jsonvalue.Value
 	trail trail
 }
 
-// trail lists edits relative to the value they were made in, so that a reading
-// of a part serves wherever the part stands. It is immutable once built.
+// trail lists edits relative to the value they apply to, so that a reading of a part can be
+// reused anywhere. It is immutable once built.
 type trail struct {
 	notes []note
 	count int // Of edits.
 }
 
-// note is an edit at a part of the value, or of the value itself where at is
-// empty, or the edits of a part.
+// note is an edit of a part of the value, or of the value itself if at is empty, or the trail of
+// a part.
 type note struct {
 	at     string // A token of a JSON Pointer with its slash.
 	edit   Edit

@@ -6,7 +6,7 @@ import (
 	"github.com/toolcrib/toolcrib/schema/jsonpointer"
 )
 
-// Keywords by where their subschemas stand.
+// Keywords by the form of their subschemas.
 var (
 	schemaKeywords = []string{
 		"not", "if", "then", "else", "items", "additionalItems", "additionalProperties", "propertyNames",
@@ -16,9 +16,8 @@ var (
 	mapKeywords  = []string{"properties", "patternProperties", "$defs", "definitions", "dependentSchemas", "dependencies"}
 )
 
-// walk calls visit with each subschema of doc and its JSON Pointer, doc first,
-// until visit returns false. Values that are no schemas, such as those of
-// "enum" and "default", are not visited.
+// walk calls visit with each subschema of doc and its JSON Pointer, doc first, until visit returns
+// false. Values that are not schemas, such as those of "enum" and "default", are skipped.
 func walk(doc any, pointer string, visit func(node any, pointer string) bool) bool {
 	if !visit(doc, pointer) {
 		return false

@@ -7,9 +7,8 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// Bounds of the work that one payload may cause: reading, coercion, validation
-// and the explanation of a failure draw from one budget. A step is a visit of a
-// value by a subschema, or work of about the same cost.
+// Bounds of the work for one payload: decoding, coercion, validation and explanation share one
+// budget. A step is the visit of a value by a subschema, or work of about the same cost.
 const (
 	baseSteps   = 80_000 // Of any payload; three more for each two bytes of it.
 	maxVerdicts = 60_000 // Remembered at once; bounds memory.
@@ -17,15 +16,14 @@ const (
 	pollEvery   = 2_048  // Steps between two calls of canceled.
 )
 
-// work is the budget of one payload and what was found out with it. It is for
-// one goroutine. Once it is spent, err is set, every verdict is false and none
-// may be believed.
+// work is the budget of one payload and a cache of verdicts. It is for one goroutine. Once the
+// budget is used up, err is set, every verdict is false and must be ignored.
 type work struct {
-	canceled func() error // Says why the work is to end early.
+	canceled func() error // Returns why to stop early.
 	total    int
 	left     int
-	poll     int // Canceled is asked when left falls below.
-	remember int // Verdicts are remembered when left falls below.
+	poll     int // Call canceled when left falls below.
+	remember int // Cache verdicts when left falls below.
 	frames   int
 	verdicts map[visit]bool
 	err      error
@@ -37,16 +35,16 @@ type visit struct {
 	value *jsonvalue.Value
 }
 
-// newWork returns the budget of a payload of size bytes. Canceled, a context's
-// Err, ends the work before the budget does.
+// newWork returns the budget of a payload of size bytes. Canceled, a context's Err, stops the work
+// early.
 func newWork(canceled func() error, size int) *work {
 	steps := baseSteps + size*3/2
-	// A schema without alternatives sees each value a few times: what it finds
-	// is not worth remembering, unless there is more to it.
+	// A schema without alternatives visits each value a few times: verdicts are not
+	// worth caching, unless the work is large.
 	return &work{canceled: canceled, total: steps, left: steps, poll: steps - pollEvery, remember: steps - 500 - size/2}
 }
 
-// spend takes n steps and reports whether there were any left.
+// spend takes n steps and reports whether the budget allowed them.
 func (w *work) spend(n int) bool {
 	if w.err != nil {
 		return false
@@ -64,7 +62,7 @@ func (w *work) spend(n int) bool {
 	return w.err == nil
 }
 
-// extend grants a third of the budget once more, to say why a value was refused.
+// extend adds a third of the budget, to explain why a value was refused.
 func (w *work) extend() {
 	w.left += w.total / 3
 	w.poll, w.remember = w.left-pollEvery, w.left
@@ -78,11 +76,10 @@ func tooCostly() error {
 	}
 }
 
-// accepts reports whether v meets r.
+// accepts reports whether v is valid by r.
 func (w *work) accepts(r *rule, v *jsonvalue.Value) bool { return w.visit(r, v, nil) }
 
-// visit reports whether v meets r, and adds to seen, unless nil, which parts of
-// v were evaluated.
+// visit reports whether v is valid by r, and adds the evaluated parts of v to seen, unless nil.
 func (w *work) visit(r *rule, v *jsonvalue.Value, seen *evaluated) bool {
 	if !w.spend(1) {
 		return false

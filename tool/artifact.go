@@ -1,9 +1,8 @@
 package tool
 
-// ArtifactPin names the version of an uploaded program that a tool runs, and
-// its content. A version of the tool pins it, so the program is fixed when the
-// tool is published, not when it is called. Whether the program may run at all
-// is read at each call.
+// ArtifactPin is the version and digest of the uploaded program that a tool runs. A version
+// of the tool pins it, so the program is fixed when the tool is published, not when it is
+// called. Whether the program is enabled is checked at each call.
 type ArtifactPin struct {
 	ID      string `json:"id"`      // Of the artifact.
 	Version string `json:"version"` // Semver, exact.

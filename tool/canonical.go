@@ -36,9 +36,9 @@ func Digest(raw json.RawMessage) (string, error) {
 	return hex.EncodeToString(sum[:]), nil
 }
 
-// Canonical returns raw with sorted keys, no white space and no HTML escapes.
-// Numbers keep their spelling, so that nothing is lost; 1 and 1.0 differ. An
-// empty input stands for the empty object, as an omitted argument list does.
+// Canonical returns raw with sorted keys, no white space and no HTML escapes. Numbers keep
+// their spelling; 1 and 1.0 differ. An empty input is the empty object, like an omitted
+// argument list.
 func Canonical(raw json.RawMessage) (json.RawMessage, error) {
 	if len(bytes.TrimSpace(raw)) == 0 {
 		return json.RawMessage("{}"), nil

@@ -2,8 +2,8 @@ package tool
 
 import "unicode/utf8"
 
-// Clip returns the beginning of a text for a message: s itself if it has at most
-// n bytes, else at most n bytes of it, cut between characters, and an ellipsis.
+// Clip cuts a text for a message: it returns s if it has at most n bytes, else at most n
+// bytes of it, cut between characters, and an ellipsis.
 func Clip(s string, n int) string {
 	if len(s) <= n {
 		return s

@@ -2,7 +2,7 @@ package tool
 
 import "encoding/json"
 
-// ContentType says what a [Content] block holds.
+// ContentType is the type of a [Content] block.
 type ContentType string
 
 // Content types, named as the Model Context Protocol names them where it does.

@@ -30,7 +30,7 @@ type Definition struct {
 	Interaction Interaction `json:"interaction"`
 }
 
-// Execution says how calls of a tool are scheduled and repeated.
+// Execution configures the scheduling and retries of a tool's calls.
 type Execution struct {
 	// Pure tools have no side effects: their calls repeat and run in parallel freely.
 	Pure bool `json:"is_pure,omitempty"`
@@ -40,7 +40,7 @@ type Execution struct {
 	ConcurrencyGroup string `json:"concurrency_group,omitempty"`
 	// MaxConcurrency limits the group's parallel calls within one run; 1 when zero.
 	MaxConcurrency int `json:"max_concurrency,omitempty"`
-	// TimeoutSeconds is how long one attempt may take; 30 when zero.
+	// TimeoutSeconds bounds one attempt; 30 when zero.
 	TimeoutSeconds int `json:"timeout_s,omitempty"`
 	// MaxAttempts bounds the attempts of a call that may be repeated; 3 when zero.
 	MaxAttempts int `json:"max_attempts,omitempty"`
@@ -81,7 +81,7 @@ func (e Execution) Timeout() time.Duration {
 	return time.Duration(e.TimeoutSeconds) * time.Second
 }
 
-// Attempts returns how often a call that may be repeated is tried, defaults applied.
+// Attempts returns the maximum attempts of a repeatable call, defaults applied.
 func (e Execution) Attempts() int {
 	if e.MaxAttempts <= 0 {
 		return DefaultMaxAttempts

@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// EgressRules narrow where the calls of a tool may go, within its class and
-// what the operator allows: they never open anything. The zero value narrows
-// nothing. They are authority, like the rest of a [Policy], and never pinned.
+// EgressRules restrict the requests of a tool's calls, within its class and what the operator
+// allows. They never allow more. They are authority, like the rest of a [Policy], and never
+// pinned.
 type EgressRules struct {
 	// Hosts are the only ones that may be called, redirects included: names or
 	// addresses, exactly or "*.example.com" for all names below one,
@@ -25,22 +25,22 @@ type EgressRules struct {
 	MaxBytes int64 `json:"max_bytes,omitempty"`
 }
 
-// IsZero reports whether r narrows nothing.
+// IsZero reports whether r has no restrictions.
 func (r EgressRules) IsZero() bool {
 	return len(r.Hosts) == 0 && len(r.Methods) == 0 && len(r.Ports) == 0 && r.MaxBytes == 0
 }
 
-// AllowsMethod reports whether r lets a method pass, spelled as it is sent.
+// AllowsMethod reports whether r allows a method, in upper case.
 func (r EgressRules) AllowsMethod(method string) bool {
 	return len(r.Methods) == 0 || slices.Contains(r.Methods, method)
 }
 
-// AllowsPort reports whether r lets calls to a port pass.
+// AllowsPort reports whether r allows a port.
 func (r EgressRules) AllowsPort(port uint16) bool {
 	return len(r.Ports) == 0 || slices.Contains(r.Ports, port)
 }
 
-// Bound returns the lesser of limit and r's own, where zero is none.
+// Bound returns the smaller of limit and r's own, where zero is none.
 func (r EgressRules) Bound(limit int64) int64 {
 	if limit <= 0 || r.MaxBytes > 0 && r.MaxBytes < limit {
 		return r.MaxBytes
@@ -48,9 +48,8 @@ func (r EgressRules) Bound(limit int64) int64 {
 	return limit
 }
 
-// DriftError is the cause of an [Error] that refused a call because it would
-// have done more than its tool declares: the definition has drifted from its
-// declared egress class. Find it with [errors.As].
+// DriftError is the cause of an [Error] for a call that exceeds its tool's declared egress
+// class: the definition has drifted. Find it with [errors.As].
 type DriftError struct {
 	Declared  Egress
 	Attempted string // Such as a method, "POST".

@@ -109,8 +109,8 @@ func KindOf(err error) Kind {
 	return InternalError
 }
 
-// AsError returns the outermost [Error] in err's chain. Any other error comes
-// back as the cause of an internal one, so that its text stays out of sight.
+// AsError returns the outermost [Error] in err's chain. Any other error becomes the cause of an
+// internal one, so that its text is not shown.
 func AsError(err error) *Error {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e

@@ -26,9 +26,8 @@ const (
 	EventWarning EventType = "tool.warning"
 )
 
-// WarningOutputMismatch is the reason of an [EventWarning] for an answer that
-// was passed on although it does not match its tool's output schema; its
-// message says where.
+// WarningOutputMismatch is the reason of an [EventWarning] for a result that was passed on
+// although it does not match its tool's output schema; its message has the place.
 const WarningOutputMismatch = "output_mismatch"
 
 // Event is one entry of a run's log. Within the run, events and output together are

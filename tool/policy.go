@@ -18,10 +18,10 @@ const (
 // Valid reports whether e is one of the classes.
 func (e Egress) Valid() bool { return e == EgressNone || e == EgressReadOnly || e == EgressWrite }
 
-// Within reports whether what needs class e may be done under class.
+// Within reports whether class allows class e.
 func (e Egress) Within(class Egress) bool { return e.rank() <= class.rank() }
 
-// rank orders classes by what they allow; what is no class allows nothing.
+// rank orders classes by what they allow; an unknown one allows nothing.
 func (e Egress) rank() int {
 	switch e {
 	case EgressWrite:
@@ -35,8 +35,8 @@ func (e Egress) rank() int {
 	}
 }
 
-// Declaration records that a principal declared that the POST of a tool's
-// configuration only reads. It holds for that configuration alone.
+// Declaration records that a principal declared the POST of a tool's configuration read-only.
+// It applies to that configuration alone.
 type Declaration struct {
 	By string    `json:"by"` // Subject of the principal, such as "key:0198…".
 	At time.Time `json:"at"`
@@ -68,8 +68,7 @@ type Policy struct {
 	EgressRules        EgressRules `json:"egress_rules,omitzero"`  // Where calls may go within the class.
 }
 
-// Serves reports whether a tenant with the given slug is among those the
-// policy is for.
+// Serves reports whether the policy includes a tenant with the given slug.
 func (p Policy) Serves(tenantSlug string) bool {
 	return len(p.TenantSlugs) == 0 || slices.Contains(p.TenantSlugs, tenantSlug)
 }

@@ -19,8 +19,7 @@ type Principal struct {
 	Scopes      []string `json:"scopes,omitempty"`      // What the credential was issued for, such as "runs:write".
 }
 
-// May reports whether p holds permission. Everyone holds the empty one. The
-// permission "*" stands for all.
+// May reports whether p has permission. Everyone has the empty one. The permission "*" is all.
 func (p Principal) May(permission string) bool {
 	return permission == "" || slices.Contains(p.Permissions, permission) || slices.Contains(p.Permissions, "*")
 }
@@ -36,7 +35,7 @@ func (e *PermissionError) Error() string {
 	return "missing permission " + strings.Join(e.Permissions, " or ")
 }
 
-// Mode says which versions of a tool a call may reach.
+// Mode is the set of versions of a tool that a call may reach.
 type Mode string
 
 // Modes of resolution.

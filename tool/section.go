@@ -2,7 +2,7 @@ package tool
 
 import "encoding/json"
 
-// SectionType is how a part of a result is shown.
+// SectionType is the presentation of a part of a result.
 type SectionType string
 
 // Types of sections.
@@ -20,7 +20,7 @@ func SectionTypes() []SectionType {
 	return []SectionType{SummarySection, TableSection, ChartSection, RadarSection, RankingSection, CustomSection}
 }
 
-// OutputSection says how a client shows one part of a tool's result.
+// OutputSection configures how a client shows one part of a tool's result.
 type OutputSection struct {
 	Key    string          `json:"key"`             // The part: a property of the structured result.
 	Label  string          `json:"label,omitempty"` // Its heading; the key when empty.

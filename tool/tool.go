@@ -2,7 +2,7 @@ package tool
 
 import "time"
 
-// Status is where a tool is in its life.
+// Status is the stage of a tool in its life cycle.
 type Status string
 
 // Statuses of a tool.

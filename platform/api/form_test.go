@@ -97,9 +97,9 @@ func TestToolFieldsOfAnySchema(t *testing.T) {
 	var answer v1.ToolForm
 	b.do(t, http.MethodGet, "/v1/tools/findAny/fields", "").into(t, &answer)
 	require.JSONEq(t, `{"open":true,"fields":[{"key":"filter","type":"object","display":"json","schema":{"anyOf":[{"type":"string"},{"type":"array"}]}}],
-		"kept":[{"pointer":"/properties/filter","reason":"no field says this: anyOf"}]}`, string(answer.Input))
+		"kept":[{"pointer":"/properties/filter","reason":"no field can express: anyOf"}]}`, string(answer.Input))
 	require.Equal(t, tool.UserAudience, answer.Audience)
-	require.Equal(t, []string{"the tool asks for an approval of every call"}, answer.Confirm.Reasons)
+	require.Equal(t, []string{"the tool requires an approval of every call"}, answer.Confirm.Reasons)
 	require.Empty(t, answer.Output)
 }
 

@@ -43,7 +43,7 @@ description  Says what an order costs.
 draft        1.0.0
 intent       compute
 audience     model
-asked first  the tool asks for an approval of every call
+asked first  the tool requires an approval of every call
 
 FIELD        TYPE    SHOWN_AS  REQUIRED  ACCEPTS                                                                    LABEL
 size         enum    select    yes       some of "s", "l"                                                           Size
@@ -53,7 +53,7 @@ amount       number  currency            at least 1, less than 1000, multiples o
 photos       media   image               at most 3 of them, image/png or image/jpeg
 filter       object  json                                                                                           Filter
 
-kept as JSON Schema: /properties/filter: no field says this: anyOf
+kept as JSON Schema: /properties/filter: no field can express: anyOf
 
 RESULT  SHOWN_AS  LABEL
 total   summary   Total

@@ -109,13 +109,13 @@ func TestRefusals(t *testing.T) {
 		"Blank":     {extract.Config{}, retrieval.Plain, " \n", tool.Invalid, "no text"},
 		"OnlyFront": {extract.Config{}, retrieval.Markdown, "---\ntitle: x\n---\n", tool.Invalid, "no text"},
 		"TooMuch": {
-			extract.Config{}, retrieval.Plain, strings.Repeat("x", extract.MaxText+1), tool.Invalid, "cut it into several",
+			extract.Config{}, retrieval.Plain, strings.Repeat("x", extract.MaxText+1), tool.Invalid, "split it",
 		},
 		"NoReader":  {extract.Config{}, retrieval.HTML, "<p>", tool.Conflict, "Config.Reader"},
 		"NoSandbox": {extract.Config{}, retrieval.PDF, "%PDF-", tool.Conflict, "Config.SandboxCommand"},
 		"Unknown":   {extract.Config{}, "image/png", "x", tool.Invalid, "image/png"},
 		"Encrypted": {class(sandbox.BadInput), retrieval.PDF, "%PDF-", tool.Invalid, "encrypted"},
-		"Endless":   {class(sandbox.OverTime), retrieval.PDF, "%PDF-", tool.Invalid, "30s at most"},
+		"Endless":   {class(sandbox.OverTime), retrieval.PDF, "%PDF-", tool.Invalid, "longer than 30s"},
 		"Large":     {class(sandbox.OverSpace), retrieval.PDF, "%PDF-", tool.Invalid, "512 MiB"},
 		"Broken":    {class(sandbox.Crashed), retrieval.PDF, "%PDF-", tool.Invalid, "broken"},
 		"Interrupted": {

@@ -9,14 +9,12 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// maxCalls is how many open calls of a run are settled at once; a run makes few
-// side by side.
+// maxCalls bounds the open calls of a run that are settled at once; runs have few concurrent ones.
 const maxCalls = 1000
 
-// settleCalls ends the calls of a run that its workflow left open. A call that
-// was sent and may not be repeated is unknown; any other ends as the run does.
-// Settling closes the effect, so that an attempt that is still at work somewhere
-// can neither send nor settle. It returns how many it settled itself.
+// settleCalls ends the calls that a run's workflow left open. A call that was sent and is not repeatable ends
+// unknown; others end like the run. Settling closes the effect, so that a running attempt can neither send
+// nor settle. It returns the number it settled itself.
 func (r *Reconciler) settleCalls(
 	ctx context.Context, run agent.Run, e end, dry bool,
 ) (findings []Finding, settled int64, err error) {
@@ -78,8 +76,8 @@ func (r *Reconciler) settleCall(
 	return f, nil
 }
 
-// repeatable reports whether a call that was sent may be sent again, by the
-// version that it was made of. What can't be found may not.
+// repeatable reports whether a call that was sent is repeatable, by its version. A version that is not found
+// is not.
 func (r *Reconciler) repeatable(ctx context.Context, call *tool.Invocation) (bool, error) {
 	if call.ToolID == "" {
 		return false, nil
@@ -95,7 +93,7 @@ func (r *Reconciler) repeatable(ctx context.Context, call *tool.Invocation) (boo
 	}
 }
 
-// maybeSent reports whether something of a call may have left the platform.
+// maybeSent reports whether a request of a call may have been sent.
 func (r *Reconciler) maybeSent(ctx context.Context, call *tool.Invocation) (bool, error) {
 	effect, err := r.cfg.Store.FindEffect(ctx, call.Principal.Tenant, call.EffectID)
 	if tool.KindOf(err) == tool.NotFound {

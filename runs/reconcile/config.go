@@ -16,44 +16,43 @@ import (
 
 // Defaults of [Config].
 const (
-	// DefaultGrace is long enough for a start, or an end, that is under way.
+	// DefaultGrace covers a start, or an end, in progress.
 	DefaultGrace = 30 * time.Second
-	// DefaultInterval keeps what is found and closed within a minute of its cause.
+	// DefaultInterval closes things within a minute of their cause.
 	DefaultInterval = 10 * time.Second
-	// DefaultLease is how long the others wait for a leader that has died.
+	// DefaultLease is how long the others wait for a dead leader.
 	DefaultLease = 20 * time.Second
 )
 
-// Config is what a reconciler is made of.
+// Config configures a [Reconciler].
 type Config struct {
-	// Store closes what is found, for one tenant at a time. Required.
+	// Store closes findings, one tenant at a time. Required.
 	Store *store.Store
-	// Temporal knows the workflows. Required.
+	// Temporal is asked about workflows. Required.
 	Temporal client.Client
 	// Namespace is the client's. Defaults to [client.DefaultNamespace].
 	Namespace string
-	// Maintenance finds what is open across tenants. Without it the reconciler
-	// looks at single runs only, and Pass and Lead fail.
+	// Maintenance finds open runs across tenants. Without it the reconciler checks
+	// single runs only, and Pass and Lead fail.
 	Maintenance *store.Maintenance
-	// Grace is how old a run, and how long closed a workflow, must be before
-	// a pass closes anything of it. Defaults to [DefaultGrace].
+	// Grace is the minimum age of a run, and of the end of a workflow, for a pass to close
+	// anything of it. Defaults to [DefaultGrace].
 	Grace time.Duration
 	// Interval is the time between two passes. Defaults to [DefaultInterval].
 	Interval time.Duration
-	// Lease is how long the leader's lease holds. Defaults to [DefaultLease].
+	// Lease is the duration of the leader's lease. Defaults to [DefaultLease].
 	Lease time.Duration
-	// Adopt binds the record to this namespace even where it was bound to
-	// another: all runs of that one are then closed as lost. Off unless an
-	// operator asks for it.
+	// Adopt binds the record to this namespace even if it was bound to another: all runs
+	// of that one are then closed as lost. Off by default.
 	Adopt bool
-	// MeterProvider counts what is found and closed. Defaults to none.
+	// MeterProvider counts findings and closures. Defaults to none.
 	MeterProvider metric.MeterProvider
-	// Logger receives a line for each closure. Defaults to [slog.Default].
+	// Logger logs each closure. Defaults to [slog.Default].
 	Logger *slog.Logger
 }
 
-// Reconciler closes what has ended without saying so. It is safe for concurrent
-// use, but Pass and Lead, of which one may run at a time.
+// Reconciler closes runs, calls and documents whose workflow has ended without recording it. It is safe for
+// concurrent use, except that Pass and Lead must not run concurrently.
 type Reconciler struct {
 	cfg     Config
 	log     *slog.Logger
@@ -62,7 +61,7 @@ type Reconciler struct {
 	scan    scan
 }
 
-// New returns a reconciler. It fails where a required part is missing.
+// New returns a reconciler. It fails if a required field is missing.
 func New(cfg Config) (*Reconciler, error) {
 	if cfg.Store == nil || cfg.Temporal == nil {
 		return nil, errors.New("reconcile: Config.Store and Temporal are required")
@@ -80,7 +79,7 @@ func New(cfg Config) (*Reconciler, error) {
 		cfg.Lease = DefaultLease
 	}
 	if cfg.Lease > store.MaxLease {
-		return nil, fmt.Errorf("reconcile: Config.Lease is %s, and at most %s", cfg.Lease, store.MaxLease)
+		return nil, fmt.Errorf("reconcile: Config.Lease is %s: at most %s", cfg.Lease, store.MaxLease)
 	}
 	if cfg.Logger == nil {
 		cfg.Logger = slog.Default()

@@ -14,12 +14,11 @@ import (
 	"github.com/toolcrib/toolcrib/wire"
 )
 
-// maxDocuments is how many documents, and how many generations, a pass looks at.
+// maxDocuments bounds the documents, and the generations, of one pass.
 const maxDocuments = 1000
 
-// documents closes what is ingested or embedded by no workflow any more: a
-// document fails, for a reason that its owner may read, and a generation of
-// embeddings is dropped. What was searched before still is.
+// documents closes ingestions and generations without a running workflow: a document fails, with a reason
+// for its owner, and a generation of embeddings is dropped. Live content stays searchable.
 func (r *Reconciler) documents(ctx context.Context, open map[string]workflowRef, dry bool, found *findings) error {
 	documents, err := r.cfg.Maintenance.OpenDocuments(ctx, retrieval.DocumentRef{}, r.cfg.Grace, maxDocuments)
 	if err != nil {
@@ -51,10 +50,9 @@ func (r *Reconciler) documents(ctx context.Context, open map[string]workflowRef,
 	)
 }
 
-// Document looks at one document for a caller that asks, and fails it now if its
-// ingestion is over and has not said so. It returns the document as it is then;
-// one that is being ingested, or waits for that, is left as it is. It fails with
-// tool.Unavailable where Temporal does not answer.
+// Document checks one document on request, and fails it if its ingestion has ended without recording it. It
+// returns the document's current state; one that is being ingested, or will be, is unchanged. It fails with
+// tool.Unavailable if Temporal does not answer.
 func (r *Reconciler) Document(ctx context.Context, d retrieval.Document) (retrieval.Document, error) {
 	if d.Status != retrieval.Pending && d.Status != retrieval.Ingesting {
 		return d, nil
@@ -72,8 +70,7 @@ func (r *Reconciler) Document(ctx context.Context, d retrieval.Document) (retrie
 	return r.cfg.Store.FindDocument(ctx, d.Tenant, d.PipelineID, d.ID)
 }
 
-// Pipeline is [Reconciler.Document] of the generation of embeddings that a
-// pipeline waits for.
+// Pipeline is [Reconciler.Document] for the generation of embeddings that a pipeline is building.
 func (r *Reconciler) Pipeline(ctx context.Context, p retrieval.Pipeline) (retrieval.Pipeline, error) {
 	if p.NextGeneration == 0 || p.EmbeddingError != "" {
 		return p, nil
@@ -104,8 +101,8 @@ func (r *Reconciler) dropGeneration(ctx context.Context, ref retrieval.Generatio
 	}
 }
 
-// lookAtPart closes a part of a pipeline, which changed last at a time, if its
-// workflow is over now. It reports whether the part may be another since.
+// lookAtPart closes a part of a pipeline if its workflow has ended. changed is its last change. It reports
+// whether the part may have changed since.
 func (r *Reconciler) lookAtPart(
 	ctx context.Context, f Finding, changed time.Time, closing func(reason string) error,
 ) (bool, error) {
@@ -114,11 +111,11 @@ func (r *Reconciler) lookAtPart(
 		return false, err
 	}
 	if x.missing {
-		if age := time.Since(changed); age < r.cfg.Grace && age > -store.MaxLease { // Its start may be under way.
+		if age := time.Since(changed); age < r.cfg.Grace && age > -store.MaxLease { // It may be starting.
 			return false, nil
 		}
 		_, err := r.cfg.Store.FindStart(ctx, agent.StartKey{Tenant: f.Tenant, WorkflowID: f.WorkflowID})
-		if tool.KindOf(err) != tool.NotFound { // Its start waits.
+		if tool.KindOf(err) != tool.NotFound { // Its start is pending.
 			return false, err
 		}
 	}
@@ -129,7 +126,7 @@ func (r *Reconciler) lookAtPart(
 	return true, nil
 }
 
-// closePart closes a part of a pipeline whose workflow is over.
+// closePart closes a part of a pipeline whose workflow has ended.
 func (r *Reconciler) closePart(
 	ctx context.Context, f Finding, open map[string]workflowRef, dry bool, found *findings,
 	closing func(reason string) error,
@@ -155,7 +152,7 @@ func (r *Reconciler) closeEnded(
 	if err != nil {
 		return f, err
 	}
-	f.Reason, f.Message = e.reason, "its workflow is over and did not say so"
+	f.Reason, f.Message = e.reason, "its workflow ended without recording it"
 	switch {
 	case x.missing:
 		f.Message = "its workflow is not in Temporal"
@@ -168,8 +165,8 @@ func (r *Reconciler) closeEnded(
 		switch err := closing(f.Message); {
 		case err == nil:
 			f.Closed = true
-		case tool.KindOf(err) == tool.Conflict || tool.KindOf(err) == tool.NotFound: // It changed, or can't do without.
-			f.Message += "; it was left as it is: " + tool.AsError(err).Msg
+		case tool.KindOf(err) == tool.Conflict || tool.KindOf(err) == tool.NotFound: // It changed, or is required.
+			f.Message += "; it was left unchanged: " + tool.AsError(err).Msg
 		default:
 			return f, fmt.Errorf("closing %s %s: %w", f.Subject, f.ID, err)
 		}

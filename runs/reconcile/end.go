@@ -15,7 +15,7 @@ import (
 	"github.com/toolcrib/toolcrib/wire"
 )
 
-// end is how something ends whose workflow is over.
+// end is the end of something whose workflow has ended.
 type end struct {
 	status agent.RunStatus
 	kind   tool.Kind
@@ -24,19 +24,19 @@ type end struct {
 	output string // Of an agent run that completed.
 }
 
-// endOf returns how a run ends by what Temporal knows of its workflow.
+// endOf returns the end of a run by the state of its workflow in Temporal.
 func (r *Reconciler) endOf(
 	ctx context.Context, workflowID string, kind agent.RunKind, started bool, x execution,
 ) (end, error) {
 	switch {
 	case x.missing && !started:
 		return end{
-			agent.RunFailed, tool.Unavailable, NeverStarted, "the run was recorded, and its workflow was never started", "",
+			agent.RunFailed, tool.Unavailable, NeverStarted, "the run was recorded, but its workflow was never started", "",
 		}, nil
 	case x.missing:
 		return end{
 			agent.RunFailed, tool.Unknown, WorkflowMissing,
-			"the run's workflow is no longer in Temporal, and nothing says how it ended", "",
+			"the run's workflow is no longer in Temporal, and its end was not recorded", "",
 		}, nil
 	}
 	switch x.status {
@@ -68,7 +68,7 @@ func (r *Reconciler) endOf(
 	}
 }
 
-// terminationReason returns what was given as the reason of a termination.
+// terminationReason returns the reason given for a termination.
 func (r *Reconciler) terminationReason(ctx context.Context, workflowID, runID string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
@@ -85,11 +85,11 @@ func (r *Reconciler) terminationReason(ctx context.Context, workflowID, runID st
 	return "", nil
 }
 
-// completed returns the end of a run whose workflow returned, by what it returned.
+// completed returns the end of a run by the result of its workflow.
 func (r *Reconciler) completed(ctx context.Context, workflowID string, kind agent.RunKind, runID string) (end, error) {
 	out := end{
 		status: agent.RunCompleted, reason: WorkflowCompleted,
-		msg: "the run's workflow completed, and the end that it recorded is not in the database",
+		msg: "the run's workflow completed, but its recorded end is not in the database",
 	}
 	if kind != agent.AgentRun {
 		return out, nil
@@ -103,7 +103,7 @@ func (r *Reconciler) completed(ctx context.Context, workflowID string, kind agen
 	return out, passing(err)
 }
 
-// failed returns the end of a run whose workflow failed, by its failure.
+// failed returns the end of a run by the failure of its workflow.
 func (r *Reconciler) failed(ctx context.Context, workflowID, runID string) (end, error) {
 	err := r.result(ctx, workflowID, runID, nil)
 	if err == nil || passing(err) != nil {
@@ -120,7 +120,7 @@ func (r *Reconciler) failed(ctx context.Context, workflowID, runID string) (end,
 	return out, nil
 }
 
-// result reads what a workflow that is over returned, or how it failed.
+// result reads the result or failure of an ended workflow.
 func (r *Reconciler) result(ctx context.Context, workflowID, runID string, into any) error {
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
@@ -128,7 +128,7 @@ func (r *Reconciler) result(ctx context.Context, workflowID, runID string, into 
 		into) //nolint:wrapcheck // Its readers tell failures apart.
 }
 
-// passing returns the errors that are not the workflow's own but Temporal's.
+// passing returns the errors of Temporal, which are not the workflow's own.
 func passing(err error) error {
 	if err == nil {
 		return nil
@@ -142,5 +142,5 @@ func passing(err error) error {
 	return nil
 }
 
-// maxMessage bounds what others wrote, in a message.
+// maxMessage bounds untrusted text in a message.
 const maxMessage = 500

@@ -16,7 +16,7 @@ import (
 // requestTimeout bounds one request to Temporal.
 const requestTimeout = 10 * time.Second
 
-// execution is what Temporal knows of a workflow.
+// execution is Temporal's state of a workflow.
 type execution struct {
 	open     bool
 	missing  bool
@@ -25,16 +25,15 @@ type execution struct {
 	closedAt time.Time
 }
 
-// describe asks Temporal for the last execution of a workflow. Where a chain is
-// named by its first execution and the id has been used for another since, that
-// first execution is asked for: the chain is over.
+// describe asks Temporal for the last execution of a workflow. If the chain is given by its first execution
+// and the id has been reused since, it describes that first execution: the chain has ended.
 func (r *Reconciler) describe(ctx context.Context, workflowID, firstRunID string) (execution, error) {
 	x, first, err := r.describeRun(ctx, workflowID, "")
 	if err != nil || x.missing || firstRunID == "" || first == "" || first == firstRunID {
 		return x, err
 	}
 	x, _, err = r.describeRun(ctx, workflowID, firstRunID)
-	if x.open { // It can't be: a later chain is there.
+	if x.open { // Unreachable: there is a later chain.
 		return execution{}, fmt.Errorf("workflow %s has two open executions", workflowID)
 	}
 	return x, err
@@ -67,18 +66,18 @@ func executionOf(found *workflowservice.DescribeWorkflowExecutionResponse) execu
 	case enums.WORKFLOW_EXECUTION_STATUS_UNSPECIFIED, enums.WORKFLOW_EXECUTION_STATUS_RUNNING,
 		enums.WORKFLOW_EXECUTION_STATUS_PAUSED:
 		x.open = true
-	default: // A status that is newer than this code closes nothing.
+	default: // An unknown, newer status closes nothing.
 		x.open = true
 	}
 	return x
 }
 
-// over reports whether an execution has been over for so long.
+// over reports whether an execution ended at least grace ago.
 func (x execution) over(grace time.Duration) bool {
 	return x.missing || !x.open && time.Since(x.closedAt) >= grace
 }
 
-// unavailable is the error of a Temporal that does not answer.
+// unavailable is the error when Temporal does not answer.
 func unavailable(doing string, err error) error {
 	kind := tool.Unavailable
 	if errors.Is(err, context.Canceled) {

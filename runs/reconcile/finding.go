@@ -6,19 +6,18 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// Reason says why something is closed. Reasons are written into events and
-// metrics; they are added to and never renamed.
+// Reason is why something is closed. Reasons are written into events and metrics: never rename one.
 type Reason string
 
 // Reasons.
 const (
 	NeverStarted       Reason = "never_started"       // The run was recorded; its workflow was never started.
-	WorkflowMissing    Reason = "workflow_missing"    // Temporal does not know the workflow any more.
+	WorkflowMissing    Reason = "workflow_missing"    // The workflow is no longer in Temporal.
 	WorkflowTerminated Reason = "workflow_terminated" // By a person or program.
 	WorkflowTimedOut   Reason = "workflow_timed_out"
 	WorkflowFailed     Reason = "workflow_failed"
 	WorkflowCancelled  Reason = "workflow_cancelled"
-	WorkflowCompleted  Reason = "workflow_completed" // The end that it recorded is lost.
+	WorkflowCompleted  Reason = "workflow_completed" // Its recorded end is lost.
 	RunMissing         Reason = "run_missing"        // The workflow is open; its run is not in the database.
 )
 
@@ -30,7 +29,7 @@ func Reasons() []Reason {
 	}
 }
 
-// Subject is what a finding is about.
+// Subject is the kind of a finding.
 type Subject string
 
 // Subjects.
@@ -47,7 +46,7 @@ func Subjects() []Subject {
 	return []Subject{RunSubject, CallSubject, WorkflowSubject, DocumentSubject, GenerationSubject}
 }
 
-// Finding is one thing that has ended without saying so.
+// Finding is something whose workflow has ended without recording it.
 type Finding struct {
 	Subject Subject       `json:"subject"`
 	Tenant  tool.TenantID `json:"tenant_id"`
@@ -58,22 +57,21 @@ type Finding struct {
 	WorkflowID string `json:"workflow_id,omitempty"`
 	Reason     Reason `json:"reason"`
 	Was        string `json:"was,omitempty"` // Its status.
-	Status     string `json:"status"`        // What it becomes.
+	Status     string `json:"status"`        // Its new status.
 	Message    string `json:"message"`
-	// Closed reports whether this reconciler closed it: false in a dry run, and
-	// where it changed or another was faster.
+	// Closed reports whether this reconciler closed it: false in a dry run, and if it
+	// changed or another process closed it first.
 	Closed bool `json:"closed"`
 }
 
-// Report is what a pass found and did.
+// Report is the result of a pass.
 type Report struct {
 	DryRun    bool          `json:"dry_run"`
-	Runs      int           `json:"runs"`      // That are open in the record.
-	Workflows int           `json:"workflows"` // That are open in Temporal.
+	Runs      int           `json:"runs"`      // Open in the database.
+	Workflows int           `json:"workflows"` // Open in Temporal.
 	Findings  []Finding     `json:"findings"`
-	Unknown   []UnknownCall `json:"unknown"` // Calls for people to check; only where they were asked for.
-	// Partial says that there was more to look at than one pass does; the next
-	// one goes on.
+	Unknown   []UnknownCall `json:"unknown"` // Calls for people to check; only if requested.
+	// Partial means that the pass reached a limit; the next one continues.
 	Partial bool          `json:"partial"`
 	Took    time.Duration `json:"took_ns"`
 }

@@ -14,9 +14,8 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// Lead passes again and again while this process holds the lease, and waits for
-// it while another does, until ctx ends. A failing database or Temporal is
-// logged, and tried again.
+// Lead runs passes while this process holds the lease, and waits for it while another does, until ctx ends.
+// Errors of the database or Temporal are logged, and retried.
 func (r *Reconciler) Lead(ctx context.Context) {
 	var lease *store.Lease
 	var said string
@@ -27,12 +26,12 @@ func (r *Reconciler) Lead(ctx context.Context) {
 		case err == nil:
 			lease, said = &held, ""
 		case ctx.Err() == nil && tool.KindOf(err) != tool.Conflict && err.Error() != said:
-			said = err.Error() // Once, and not every few seconds.
+			said = err.Error() // Log it once, not every few seconds.
 			r.log.WarnContext(ctx, "reconciling failed", slog.Any("error", err))
 		}
 		if errors.Is(err, errScope) && err.Error() != said {
 			said = err.Error()
-			r.log.ErrorContext(ctx, "the record is not reconciled", slog.Any("error", err))
+			r.log.ErrorContext(ctx, "reconciling failed", slog.Any("error", err))
 		}
 		select {
 		case <-ctx.Done():
@@ -42,12 +41,12 @@ func (r *Reconciler) Lead(ctx context.Context) {
 			}
 			return
 		case <-time.After(r.cfg.Interval +
-			time.Duration(rand.Int64N(int64(r.cfg.Interval/10)+1))): //nolint:gosec // It spreads processes.
+			time.Duration(rand.Int64N(int64(r.cfg.Interval/10)+1))): //nolint:gosec // Jitter.
 		}
 	}
 }
 
-// turn takes the lease, if it can, and passes once under it.
+// turn takes the lease, if it can, and runs one pass under it.
 func (r *Reconciler) turn(ctx context.Context) (store.Lease, error) {
 	lease, err := r.acquire(ctx)
 	r.metrics.leading.Store(err == nil)
@@ -57,7 +56,7 @@ func (r *Reconciler) turn(ctx context.Context) (store.Lease, error) {
 	passing, stop := context.WithCancel(ctx)
 	defer stop()
 	renewed := make(chan struct{})
-	go func() { // So that a long pass stays this process's, and one that lost it ends.
+	go func() { // Renew the lease during a long pass, and stop the pass if it is lost.
 		defer close(renewed)
 		r.keep(passing, stop, lease)
 	}()
@@ -73,7 +72,7 @@ func (r *Reconciler) turn(ctx context.Context) (store.Lease, error) {
 	return r.cfg.Maintenance.RenewLease(ctx, lease, r.cfg.Lease, true) //nolint:wrapcheck // It says which.
 }
 
-// keep renews a lease until ctx ends, and calls stop where another has taken it.
+// keep renews a lease until ctx ends, and calls stop if another process has taken it.
 func (r *Reconciler) keep(ctx context.Context, stop func(), lease store.Lease) {
 	tick := time.NewTicker(r.cfg.Lease / 3)
 	defer tick.Stop()
@@ -90,16 +89,16 @@ func (r *Reconciler) keep(ctx context.Context, stop func(), lease store.Lease) {
 	}
 }
 
-// release lets the next process lead at once.
+// release releases the lease, so that the next process can lead at once.
 func (r *Reconciler) release(ctx context.Context, lease store.Lease) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
 	defer cancel()
 	if err := r.cfg.Maintenance.ReleaseLease(ctx, lease); err != nil {
-		r.log.WarnContext(ctx, "the reconciler's lease was not released: it ends by itself", slog.Any("error", err))
+		r.log.WarnContext(ctx, "releasing the reconciler's lease failed: it will expire", slog.Any("error", err))
 	}
 }
 
-// errScope is that the record belongs to another namespace.
+// errScope means that the record belongs to another namespace.
 var errScope = errors.New("another namespace")
 
 // acquire takes the lease for this namespace.
@@ -120,9 +119,8 @@ func (r *Reconciler) acquire(ctx context.Context) (store.Lease, error) {
 	return lease, err //nolint:wrapcheck // It says which.
 }
 
-// CheckScope fails with tool.Conflict where the record belongs to another
-// namespace of Temporal than this reconciler's, in which its runs would all seem
-// to be lost. With [Config.Adopt] it does not.
+// CheckScope fails with tool.Conflict if the record belongs to another namespace of Temporal than this
+// reconciler's, in which its runs would all seem lost. With [Config.Adopt] it does not fail.
 func (r *Reconciler) CheckScope(ctx context.Context) error {
 	if r.cfg.Maintenance == nil || r.cfg.Adopt {
 		return nil
@@ -145,14 +143,14 @@ func (r *Reconciler) CheckScope(ctx context.Context) error {
 
 func (r *Reconciler) otherScope(scope, bound string) error {
 	return &tool.Error{Kind: tool.Conflict, Op: "reconcile", Err: errScope, Msg: fmt.Sprintf(
-		"the database was reconciled with the Temporal namespace of id %s, and %q has the id %s: correct TEMPORAL_ADDRESS "+
+		"the database was reconciled with the Temporal namespace of id %s, but %q has the id %s: correct TEMPORAL_ADDRESS "+
 			"and TEMPORAL_NAMESPACE, "+
-			"or, where Temporal was made anew and its workflows are lost, run: toolcrib reconcile --adopt-namespace", bound,
+			"or, if Temporal was set up again and its workflows are lost, run: toolcrib reconcile --adopt-namespace", bound,
 		r.cfg.Namespace, scope)}
 }
 
-// namespaceID returns the id of the namespace, which a namespace of the same
-// name elsewhere does not have.
+// namespaceID returns the id of the namespace, which differs from that of a namespace of the same name in
+// another cluster.
 func (r *Reconciler) namespaceID(ctx context.Context) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()

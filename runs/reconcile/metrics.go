@@ -32,12 +32,12 @@ func newMetrics(provider metric.MeterProvider) (*metrics, error) {
 	meter, out := provider.Meter(telemetry.Scope), &metrics{}
 	var errs [6]error
 	out.found, errs[0] = meter.Int64Counter("toolcrib.reconcile.found",
-		metric.WithDescription("What had ended without saying so, each time that a pass found it."))
+		metric.WithDescription("Findings of all passes."))
 	out.closed, errs[1] = meter.Int64Counter("toolcrib.reconcile.closed",
-		metric.WithDescription("What the reconciler closed, each once."))
+		metric.WithDescription("Findings that the reconciler closed."))
 	out.failed, errs[2] = meter.Int64Counter("toolcrib.reconcile.failures", metric.WithDescription("Passes that failed."))
 	out.duration, errs[3] = meter.Float64Histogram("toolcrib.reconcile.duration", metric.WithUnit("s"),
-		metric.WithDescription("How long a pass took."), metric.WithExplicitBucketBoundaries(passBounds...))
+		metric.WithDescription("Duration of passes."), metric.WithExplicitBucketBoundaries(passBounds...))
 	_, errs[4] = meter.Int64ObservableGauge("toolcrib.reconcile.leader",
 		metric.WithDescription("Whether this process holds the lease: 0 or 1."),
 		metric.WithInt64Callback(func(_ context.Context, o metric.Int64Observer) error {
@@ -49,7 +49,7 @@ func newMetrics(provider metric.MeterProvider) (*metrics, error) {
 			return nil
 		}))
 	_, errs[5] = meter.Float64ObservableGauge("toolcrib.reconcile.pass.age", metric.WithUnit("s"),
-		metric.WithDescription("Since this process's last whole pass, while it leads."),
+		metric.WithDescription("Time since this process's last complete pass, while it leads."),
 		metric.WithFloat64Callback(func(_ context.Context, o metric.Float64Observer) error {
 			if at := out.passedAt.Load(); at > 0 && out.leading.Load() {
 				o.Observe(time.Since(time.Unix(0, at)).Seconds())
@@ -62,8 +62,7 @@ func newMetrics(provider metric.MeterProvider) (*metrics, error) {
 	return out, nil
 }
 
-// expose makes a counter of each reason, so that the first closure is an
-// increase.
+// expose initializes the counter of each reason, so that the first closure is an increase.
 func (m *metrics) expose(ctx context.Context) {
 	for _, reason := range Reasons() {
 		m.closed.Add(ctx, 0, metric.WithAttributes(

@@ -14,7 +14,7 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// How much a pass does at the most.
+// Bounds of one pass.
 const (
 	pageRows     = 1000
 	maxSuspects  = 500 // Runs whose workflows are described.
@@ -24,29 +24,27 @@ const (
 	rescanPeriod = time.Hour
 )
 
-// scan is how far the passes of a reconciler have come. What one pass does not
-// get to, the next begins with.
+// scan is the progress of a reconciler's passes. The next pass continues where one stopped.
 type scan struct {
 	runs      store.OpenRun
 	hosts     store.OpenRun
-	effects   time.Time // Effects admitted before have been looked at.
+	effects   time.Time // Effects admitted before were checked.
 	rescanned time.Time
-	looked    func() // Moves effects on, when a pass has gone well.
+	looked    func() // Advances effects after a successful pass.
 }
 
-// PassOptions says what a pass does.
+// PassOptions configures a pass.
 type PassOptions struct {
-	// DryRun finds and changes nothing.
+	// DryRun reports findings without changes.
 	DryRun bool
-	// UnknownSince lists the calls whose outcome is unknown and that were
-	// admitted since; none if it is zero.
+	// UnknownSince requests the calls of unknown outcome that were admitted since; none if
+	// it is zero.
 	UnknownSince time.Time
 }
 
-// Pass looks at everything once, closes what has ended without saying so, and
-// reports it. It needs no lease: two passes at once do each thing once. It
-// fails with tool.Unavailable where the database or Temporal does not answer;
-// what was done until then is in the report.
+// Pass checks everything once, closes what has ended without being recorded, and reports it. It needs no
+// lease: concurrent passes are safe. It fails with tool.Unavailable if the database or Temporal does not
+// answer; the report has the closures until then.
 func (r *Reconciler) Pass(ctx context.Context, opts PassOptions) (Report, error) {
 	began := time.Now()
 	report := Report{DryRun: opts.DryRun, Findings: []Finding{}, Unknown: []UnknownCall{}}
@@ -83,7 +81,7 @@ func (r *Reconciler) pass(ctx context.Context, opts PassOptions, report *Report)
 	if err == nil && r.scan.looked != nil && !opts.DryRun {
 		r.scan.looked()
 	}
-	// One that fails keeps the others from nothing.
+	// A failure of one does not stop the others.
 	err = errors.Join(err, r.documents(ctx, open, opts.DryRun, found), r.orphans(ctx, open, opts.DryRun, found))
 	if err == nil && !opts.UnknownSince.IsZero() {
 		report.Unknown, err = r.unknownCalls(ctx, opts.UnknownSince)
@@ -91,7 +89,7 @@ func (r *Reconciler) pass(ctx context.Context, opts PassOptions, report *Report)
 	return err
 }
 
-// each calls fn for so many things, several at once, and joins what fails.
+// each calls fn for 0 to n-1, several concurrently, and joins the errors.
 func (r *Reconciler) each(ctx context.Context, n int, fn func(ctx context.Context, i int) error) error {
 	errs := make([]error, n)
 	var group errgroup.Group
@@ -109,7 +107,7 @@ func (r *Reconciler) each(ctx context.Context, n int, fn func(ctx context.Contex
 	return errors.Join(errors.Join(errs...), ctx.Err())
 }
 
-// findings gathers what several goroutines find.
+// findings collects the findings of several goroutines.
 type findings struct {
 	mu     sync.Mutex
 	report *Report
@@ -121,9 +119,8 @@ func (f *findings) add(found ...Finding) {
 	f.report.Findings = append(f.report.Findings, found...)
 }
 
-// suspects lists the runs that may have ended without saying so: those that are
-// open in the record and not in Temporal's list, which may be late, and ended
-// ones with open calls.
+// suspects lists the runs that may have ended without recording it: those that are open in the database and
+// not in Temporal's list, which may be stale, and ended ones with open calls.
 func (r *Reconciler) suspects(
 	ctx context.Context, open map[string]workflowRef, report *Report,
 ) ([]store.RunRef, error) {
@@ -145,7 +142,7 @@ func (r *Reconciler) suspects(
 				out = append(out, store.RunRef{Tenant: run.Tenant, ID: run.ID})
 			case len(out)-hosts >= maxSuspects:
 				report.Partial = true
-				return out, nil // The next pass begins behind the last run that was taken.
+				return out, nil // The next pass continues after this run.
 			default:
 				out = append(out, store.RunRef{Tenant: run.Tenant, ID: run.ID})
 			}
@@ -157,20 +154,19 @@ func (r *Reconciler) suspects(
 	}
 	r.scan.runs = store.OpenRun{}
 	if hosts < maxHosts {
-		r.scan.hosts = store.OpenRun{} // All of them had their turn.
+		r.scan.hosts = store.OpenRun{} // Start again.
 	}
 	stranded, err := r.stranded(ctx)
 	return append(out, stranded...), err
 }
 
-// behind reports whether a run comes after another in the order of pages.
+// behind reports whether a run is after another in the order of pages.
 func behind(run, other store.OpenRun) bool {
 	return run.Tenant > other.Tenant || run.Tenant == other.Tenant && run.ID > other.ID
 }
 
-// stranded lists ended runs with open calls: an attempt that had not noticed the
-// end of its workflow admitted them afterwards. Only calls of late are looked
-// at, and all of them now and then.
+// stranded lists ended runs with open calls, which an attempt admitted after the end of its workflow. It
+// checks recent calls, and all of them from time to time.
 func (r *Reconciler) stranded(ctx context.Context) ([]store.RunRef, error) {
 	now := time.Now()
 	since := r.scan.effects
@@ -185,7 +181,7 @@ func (r *Reconciler) stranded(ctx context.Context) ([]store.RunRef, error) {
 		if len(out) == maxStranded {
 			return // There may be more.
 		}
-		// Calls that are open while their runs are will be looked at with those.
+		// Open calls of open runs will be checked with those.
 		r.scan.effects = now.Add(-10 * r.cfg.Grace)
 		if since.IsZero() {
 			r.scan.rescanned = now
@@ -194,7 +190,7 @@ func (r *Reconciler) stranded(ctx context.Context) ([]store.RunRef, error) {
 	return out, nil
 }
 
-// closeSuspect closes a run if it is what it seems to be.
+// closeSuspect closes a run if its workflow has ended.
 func (r *Reconciler) closeSuspect(ctx context.Context, ref store.RunRef, dry bool) ([]Finding, error) {
 	run, err := r.cfg.Store.FindRun(ctx, ref.Tenant, ref.ID)
 	switch {
@@ -206,10 +202,9 @@ func (r *Reconciler) closeSuspect(ctx context.Context, ref store.RunRef, dry boo
 	return r.closeRun(ctx, run, look{grace: r.cfg.Grace, dry: dry})
 }
 
-// Once passes until everything has been looked at, and reports it all. Before, it
-// makes sure that the record belongs to this namespace, and fails with
-// tool.Conflict where it does not; with [Config.Adopt] it makes it so, unless
-// this is a dry run.
+// Once runs passes until everything was checked, and reports it all. It first checks that the record belongs to
+// this namespace, and fails with tool.Conflict if it does not; with [Config.Adopt] it adopts the record,
+// except in a dry run.
 func (r *Reconciler) Once(ctx context.Context, opts PassOptions) (Report, error) {
 	if err := r.CheckScope(ctx); err != nil {
 		return Report{}, err

@@ -11,15 +11,13 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// callGrace is how long after its workflow's end a call may still be at work,
-// for a caller that asks for its run: longer than a worker takes to notice.
+// callGrace is how long after its workflow's end a call may still be running, for requests of a single run:
+// longer than a worker takes to notice.
 const callGrace = 5 * time.Second
 
-// Run looks at one run, and closes it now if its workflow is over and has not
-// said so. It returns the run as it is then; one whose workflow is open, or is
-// about to be started, is left as it is. It fails with tool.NotFound for a run
-// that the tenant does not have, and with tool.Unavailable where Temporal does
-// not answer.
+// Run checks one run, and closes it if its workflow has ended without recording it. It returns the run's
+// current state; one whose workflow is open, or about to start, is unchanged. It fails with tool.NotFound for
+// a run that the tenant does not have, and with tool.Unavailable if Temporal does not answer.
 func (r *Reconciler) Run(ctx context.Context, tenant tool.TenantID, runID string) (agent.Run, error) {
 	run, err := r.cfg.Store.FindRun(ctx, tenant, runID)
 	if err != nil || run.Status.Final() {
@@ -41,14 +39,14 @@ func (r *Reconciler) Run(ctx context.Context, tenant tool.TenantID, runID string
 	return r.cfg.Store.FindRun(ctx, tenant, runID)
 }
 
-// look is how a run is looked at.
+// look configures the check of a run.
 type look struct {
-	grace time.Duration // For an execution that has just ended.
+	grace time.Duration // For executions that have just ended.
 	dry   bool
 }
 
-// closeRun closes a run, and its calls, whose workflow is over. The calls come
-// first, so that the run's end is its last event.
+// closeRun closes a run whose workflow has ended, and its calls. The calls are first, so that the run's end is
+// its last event.
 func (r *Reconciler) closeRun(ctx context.Context, run agent.Run, l look) ([]Finding, error) {
 	x, err := r.describe(ctx, run.WorkflowID, run.FirstRunID)
 	if err != nil || !x.over(l.grace) {
@@ -87,23 +85,22 @@ func (r *Reconciler) closeRun(ctx context.Context, run agent.Run, l look) ([]Fin
 	return append(findings, f), nil
 }
 
-// elsewhere reports whether a run that this namespace does not know may have its
-// workflow in another, or may be about to be started: the workflow of a host is
-// in the host's namespace, with those of the agents that it asks, and the run of
-// an agent is started by the run above it.
+// elsewhere reports whether a run that is unknown in this namespace may have its workflow in another, or may be
+// about to start: the workflow of a host is in the host's namespace, like those of its agents, and a nested
+// agent run is started by its parent.
 func (r *Reconciler) elsewhere(ctx context.Context, run agent.Run) (bool, error) {
 	if run.Kind == agent.HostRun {
 		return true, nil
 	}
 	if run.Status == agent.RunPending {
 		_, err := r.cfg.Store.FindStart(ctx, agent.StartKey{Tenant: run.Tenant, WorkflowID: run.WorkflowID})
-		if tool.KindOf(err) != tool.NotFound { // Its start waits, and is retried until it starts or says why.
+		if tool.KindOf(err) != tool.NotFound { // Its start is pending.
 			return err == nil, err
 		}
 	}
 	if run.Parent == nil {
 		age := time.Since(run.CreatedAt)
-		young := age < r.cfg.Grace && age > -store.MaxLease // What is dated further ahead was written while the clock was.
+		young := age < r.cfg.Grace && age > -store.MaxLease // Later: written while the clock was ahead.
 		return run.Status == agent.RunPending && young, nil
 	}
 	line, err := r.cfg.Store.Ancestors(ctx, run.Tenant, run.ID)
@@ -123,12 +120,12 @@ func (r *Reconciler) elsewhere(ctx context.Context, run agent.Run) (bool, error)
 	return false, nil
 }
 
-// record counts and logs what was found.
+// record counts and logs findings.
 func (r *Reconciler) record(ctx context.Context, findings []Finding) {
 	for _, f := range findings {
 		r.metrics.count(ctx, f)
 		if f.Closed {
-			r.log.WarnContext(ctx, "closed what had ended without saying so", slog.String("subject", string(f.Subject)),
+			r.log.WarnContext(ctx, "closed a record whose workflow has ended", slog.String("subject", string(f.Subject)),
 				slog.String("tenant_id", string(f.Tenant)), slog.String("id", f.ID), slog.String("workflow_id", f.WorkflowID),
 				slog.String("reason", string(f.Reason)), slog.String("status", f.Status))
 		}

@@ -10,10 +10,10 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// maxUnknown is how many calls of unknown outcome a report lists.
+// maxUnknown bounds the calls of unknown outcome in a report.
 const maxUnknown = 500
 
-// UnknownCall is a call that may have had its effect, and what to check.
+// UnknownCall is a call that may have had an effect, and what to check.
 type UnknownCall struct {
 	Tenant       tool.TenantID `json:"tenant_id"`
 	InvocationID string        `json:"invocation_id"`
@@ -58,7 +58,7 @@ func (r *Reconciler) unknownCalls(ctx context.Context, since time.Time) ([]Unkno
 	return out, nil
 }
 
-// Check says where to look for the effect of a call whose outcome is unknown.
+// Check returns where to look for the effect of a call of unknown outcome.
 func (r *Reconciler) Check(ctx context.Context, call *tool.Invocation) (tool.Check, error) {
 	c := tool.Check{IdempotencyKey: call.EffectID}
 	if call.StartedAt != nil {
@@ -81,17 +81,17 @@ func (r *Reconciler) Check(ctx context.Context, call *tool.Invocation) (tool.Che
 			return c, fmt.Errorf("reading the version of call %s: %w", call.InvocationID, err)
 		}
 	}
-	where := "what the tool acts on"
+	where := "the target of the tool"
 	if c.Host != "" {
 		where = c.Host
 	}
-	c.Advice = fmt.Sprintf("Look at %s for a request with this Idempotency-Key, or these arguments, in this time. "+
-		"If it is there, the effect has happened. If it is not, ask for the call again: it is never repeated by itself.",
+	c.Advice = fmt.Sprintf("Check %s for a request with this Idempotency-Key, or these arguments, in this time. "+
+		"If there is one, the effect has happened. If not, call the tool again: it is never retried automatically.",
 		where)
 	return c, nil
 }
 
-// destination returns what a tool's configuration says about where its requests go.
+// destination returns the host and method in a tool's configuration.
 func destination(config json.RawMessage) (host, method string) {
 	var c struct {
 		URL    string `json:"url"`

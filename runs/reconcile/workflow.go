@@ -15,13 +15,13 @@ import (
 	"github.com/toolcrib/toolcrib/wire"
 )
 
-// workflowRef is a workflow of ours that is open in Temporal.
+// workflowRef is one of our workflows that is open in Temporal.
 type workflowRef struct {
 	id       string
 	runID    string // Of Temporal.
 	workflow string // Type.
 	tenant   tool.TenantID
-	run      string // The id of its run, where the workflow's id says it.
+	run      string // The id of its run, if the workflow's id has it.
 	start    time.Time
 }
 
@@ -29,8 +29,8 @@ var openQuery = fmt.Sprintf("ExecutionStatus = 'Running' AND WorkflowType IN ('%
 	wire.AgentRunWorkflow, wire.ToolCallWorkflow, wire.IngestWorkflow, wire.ReembedWorkflow,
 }, "', '"))
 
-// openWorkflows lists the workflows of ours that Temporal lists as open, by id.
-// The list may be late either way: what matters is asked for again.
+// openWorkflows lists our workflows that Temporal lists as open, by id. The list may be stale: decisions need
+// another request.
 func (r *Reconciler) openWorkflows(ctx context.Context) (map[string]workflowRef, error) {
 	out := make(map[string]workflowRef)
 	var token []byte
@@ -64,8 +64,7 @@ func (r *Reconciler) listWorkflows(
 	})
 }
 
-// name reads what the workflow's id says, and reports whether it is one of ours:
-// t/<tenant>/<what>/<which>.
+// name parses the workflow's id, and reports whether it is one of ours: t/<tenant>/<what>/<which>.
 func (w *workflowRef) name() bool {
 	parts := strings.SplitN(w.id, "/", 4)
 	if len(parts) != 4 || parts[0] != "t" || parts[1] == "" || !tool.ValidID(parts[1]) {
@@ -78,10 +77,9 @@ func (w *workflowRef) name() bool {
 	return true
 }
 
-// orphans terminates the workflows of runs that are not in the database, which
-// was restored to a state before them. Nothing that they do could be recorded.
-// Those of tenants that are not in the database either are left alone: another
-// installation may share the namespace.
+// orphans terminates workflows whose runs are not in the database, which was restored to an earlier state.
+// Nothing that they do could be recorded. Workflows of tenants that are not in the database either are left
+// alone: another installation may share the namespace.
 func (r *Reconciler) orphans(ctx context.Context, open map[string]workflowRef, dry bool, found *findings) error {
 	byTenant := make(map[tool.TenantID][]workflowRef)
 	for _, w := range open {
@@ -134,9 +132,8 @@ func (r *Reconciler) missing(ctx context.Context, tenant tool.TenantID, all []wo
 	return out, nil
 }
 
-// terminate ends a workflow whose run is missing. A call by itself is recorded
-// by its workflow's first step, so that one which has not taken it is waiting
-// for a worker.
+// terminate terminates a workflow whose run is missing. A single call is recorded by its workflow's first step,
+// so one that has not taken that step is waiting for a worker.
 func (r *Reconciler) terminate(ctx context.Context, w workflowRef, dry bool, found *findings) error {
 	x, err := r.describe(ctx, w.id, "")
 	if err != nil || !x.open {
@@ -156,7 +153,7 @@ func (r *Reconciler) terminate(ctx context.Context, w workflowRef, dry bool, fou
 		ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 		defer cancel()
 		err := r.cfg.Temporal.TerminateWorkflow(ctx, w.id, x.runID,
-			"toolcrib: the run is not in the database, which was restored to a state before it")
+			"toolcrib: the run is not in the database, which was restored to an earlier state")
 		if _, ended := errors.AsType[*serviceerror.NotFound](err); ended {
 			return nil
 		}
@@ -169,8 +166,7 @@ func (r *Reconciler) terminate(ctx context.Context, w workflowRef, dry bool, fou
 	return nil
 }
 
-// begun reports whether a workflow has taken a step that it waits for: a local
-// activity, or a regular one, has ended.
+// begun reports whether a workflow has completed a step: a local or regular activity has ended.
 func (r *Reconciler) begun(ctx context.Context, workflowID, runID string) (bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
@@ -180,7 +176,7 @@ func (r *Reconciler) begun(ctx context.Context, workflowID, runID string) (bool,
 		if err != nil {
 			return false, unavailable("reading the history of workflow "+workflowID, err)
 		}
-		switch event.GetEventType() { //nolint:exhaustive // All others say nothing of it.
+		switch event.GetEventType() { //nolint:exhaustive // Others do not matter.
 		case enums.EVENT_TYPE_ACTIVITY_TASK_COMPLETED:
 			return true, nil
 		case enums.EVENT_TYPE_MARKER_RECORDED:

@@ -6,9 +6,8 @@ import (
 	"maps"
 )
 
-// Bare returns a schema without [Keyword], as models are given it: they pay for
-// each word, and some providers refuse keywords that they do not know. What
-// holds none, and what is no JSON, comes back as it is.
+// Bare returns a schema without [Keyword], for models: it costs tokens, and some providers refuse
+// unknown keywords. A schema without it, and malformed JSON, are returned unchanged.
 func Bare(raw json.RawMessage) json.RawMessage {
 	if !bytes.Contains(raw, []byte(Keyword)) {
 		return raw
@@ -24,7 +23,7 @@ func Bare(raw json.RawMessage) json.RawMessage {
 	return out
 }
 
-// Keywords by what they hold.
+// Keywords by the form of their values.
 var (
 	named = []string{"properties", "patternProperties", "$defs", "definitions", "dependentSchemas", "dependencies"}
 	plans = []string{

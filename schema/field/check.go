@@ -101,7 +101,7 @@ func checkMembers(f *Field, path string) error {
 	}
 	if group && len(f.Fields) == 0 && !f.Open {
 		return refuse(
-			path+"/fields", "expected fields: for any object take the display json, for values under free names map",
+			path+"/fields", "expected fields: use display json for any object, or map for values under free names",
 		)
 	}
 	return nil
@@ -126,17 +126,17 @@ func checkNumber(f *Field, path string) error {
 	case step != nil && step.Sign() <= 0:
 		return refuse(path+"/step", "expected more than 0")
 	case least != nil && most != nil && least.Cmp(most) > 0:
-		return refuse(path+"/max", "no number is accepted: the most is less than the least")
+		return refuse(path+"/max", "no number is accepted: the maximum is less than the minimum")
 	case f.Display == Slider && (least == nil || most == nil):
-		return refuse(path+"/display", "a slider needs a least and a most number: min and max")
+		return refuse(path+"/display", "a slider needs min and max")
 	case f.Display == Rating && most == nil:
-		return refuse(path+"/display", "a rating needs max, the best")
+		return refuse(path+"/display", "a rating needs max")
 	}
 	return nil
 }
 
-// rational returns a number exactly; nil for what is none, or has an exponent
-// beyond what arithmetic should be asked for.
+// rational returns a number exactly; nil for malformed ones, and for exponents too large for exact
+// arithmetic.
 func rational(n json.Number) *big.Rat {
 	if i := strings.IndexAny(string(n), "eE"); n == "" || len(n) > 64 || i >= 0 && len(n)-i > 4 || !json.Valid([]byte(n)) {
 		return nil
@@ -159,7 +159,7 @@ func checkCounts(f *Field, path string) error {
 			}
 		}
 		if pair.least != nil && pair.most != nil && *pair.least > *pair.most {
-			return refuse(path+"/max_"+pair.name, "nothing is accepted: the most is less than the least")
+			return refuse(path+"/max_"+pair.name, "nothing is accepted: the maximum is less than the minimum")
 		}
 	}
 	return nil

@@ -18,22 +18,20 @@ const (
 	maxCount   = 1<<31 - 1
 )
 
-// Patterns that fields have where they name none.
+// Default patterns of fields.
 const (
 	phonePattern = `^\+?[0-9][0-9 ()./-]{2,30}$`
 	timePattern  = `^([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9])?$`
 )
 
-// dialect is what compiled schemas are written in: the one of all that clients
-// read in which a format is checked and no mere remark.
+// dialect is the dialect of compiled schemas: the one that all clients support and in which formats
+// are assertions.
 const dialect = `"http://json-schema.org/draft-07/schema#"`
 
-// Compile returns the JSON Schema of user-written fields. The schema is closed:
-// it refuses members that are not fields, and it checks formats. Fields fail
-// with tool.Invalid and the Path of the fault among them, "/0/options": a key
-// or type that is missing, a constraint that the type does not have or that
-// contradicts another, a default that the field itself refuses, or too much of
-// something.
+// Compile returns the JSON Schema of user-written fields. The schema is closed: it refuses undeclared
+// members, and it checks formats. Compile fails with tool.Invalid and the Path of the fault in the
+// fields, "/0/options": a missing key or type, a constraint that the type does not have or that
+// contradicts another, a default that is itself invalid, or a limit.
 func Compile(fields []Field) (json.RawMessage, error) {
 	written, err := checked(fields, "")
 	if err != nil {
@@ -42,8 +40,8 @@ func Compile(fields []Field) (json.RawMessage, error) {
 	return write(Form{Fields: written, Keywords: map[string]json.RawMessage{"$schema": json.RawMessage(dialect)}})
 }
 
-// CompileForm is [Compile] for a form that was read of a schema, and edited
-// perhaps: it may be open, and keeps the schema's own keywords.
+// CompileForm is [Compile] for a form that was read from a schema, and possibly edited: it may be
+// open, and keeps the schema's own keywords.
 func CompileForm(f Form) (json.RawMessage, error) {
 	switch {
 	case len(f.Schema) > 0 && len(f.Fields) > 0:
@@ -65,14 +63,14 @@ func checked(fields []Field, path string) ([]Field, error) {
 	return out, c.fields(out, path, 1)
 }
 
-// write writes a form that was checked.
+// write writes a checked form.
 func write(f Form) (json.RawMessage, error) {
 	raw, err := f.Write()
 	if err != nil {
 		return nil, refuse("", "%s", err.Error())
 	}
 	if err := schema.CheckInput(raw); err != nil {
-		return nil, refuse("", "the fields make no schema: %s", tool.AsError(err).Msg)
+		return nil, refuse("", "the fields do not compile to a schema: %s", tool.AsError(err).Msg)
 	}
 	return raw, nil
 }
@@ -106,14 +104,14 @@ func (c *checker) fields(fields []Field, path string, depth int) error {
 	return nil
 }
 
-// field checks one field, whose key was checked where it has one.
+// field checks one field, whose key was checked if it has one.
 func (c *checker) field(f *Field, path string, depth int) error {
 	c.total++
 	switch {
 	case c.total > MaxFields:
-		return refuse(path, "more than %d fields: split the tool, or take part of them as JSON", MaxFields)
+		return refuse(path, "more than %d fields: split the tool, or use JSON for a part of them", MaxFields)
 	case depth > MaxDepth:
-		return refuse(path, "fields within fields, more than %d deep", MaxDepth)
+		return refuse(path, "fields are nested more than %d deep", MaxDepth)
 	}
 	if err := checkDisplay(f, path); err != nil {
 		return err
@@ -132,7 +130,7 @@ func (c *checker) field(f *Field, path string, depth int) error {
 	return c.accepted(f, path)
 }
 
-// fill sets what the type says where the field does not.
+// fill sets the type's defaults.
 func (f *Field) fill() {
 	f.Display = f.shown()
 	switch {
@@ -145,7 +143,7 @@ func (f *Field) fill() {
 	}
 }
 
-// within checks what a field is made of.
+// within checks the fields or items of a field.
 func (c *checker) within(f *Field, path string, depth int) error {
 	f.Fields = slices.Clone(f.Fields)
 	if err := c.fields(f.Fields, path+"/fields", depth+1); err != nil {
@@ -154,7 +152,7 @@ func (c *checker) within(f *Field, path string, depth int) error {
 	wants := f.Type == Array || f.Type == Object && f.Display == Map
 	switch {
 	case f.Items == nil && wants:
-		return refuse(path+"/items", "%s %q needs items: what each of them is", f.Type, f.Display)
+		return refuse(path+"/items", "%s %q needs items, the field of each item", f.Type, f.Display)
 	case f.Items == nil:
 		return nil
 	case f.Items.Key != "" || f.Items.Required:
@@ -174,8 +172,8 @@ func (c *checker) within(f *Field, path string, depth int) error {
 	return nil
 }
 
-// accepted checks the schema that the field makes, and the default against it.
-// One that refers to another part of the schema is checked with the whole.
+// accepted checks the field's schema, and its default against it. A schema with references is checked
+// with the whole form.
 func (c *checker) accepted(f *Field, path string) error {
 	sub, err := f.write()
 	if err != nil {
@@ -202,7 +200,7 @@ func (c *checker) accepted(f *Field, path string) error {
 	return nil
 }
 
-// refers reports whether a schema refers to another.
+// refers reports whether a schema has references.
 func refers(node any) bool {
 	switch n := node.(type) {
 	case []any:
@@ -217,7 +215,7 @@ func refers(node any) bool {
 	return false
 }
 
-// validKey reports whether models and clients take key as the name of a property.
+// validKey reports whether key is a valid property name for models and clients.
 func validKey(key string) bool {
 	if key == "" || len(key) > 64 {
 		return false

@@ -2,11 +2,10 @@ package field
 
 import "encoding/json"
 
-// Keyword is the member of a schema that holds what standard keywords cannot
-// say of a field.
+// Keyword is the schema keyword for the properties of a field that standard keywords cannot express.
 const Keyword = "x-toolcrib-field"
 
-// Type is what a field stores.
+// Type is the type of a field's value.
 type Type string
 
 // Types of fields.
@@ -21,11 +20,11 @@ const (
 	Phone    Type = "phone"    // A telephone number.
 	Media    Type = "media"    // A file, by its address.
 	Relation Type = "relation" // Another entity, by its id.
-	Object   Type = "object"   // Fields of its own, values under free names, or JSON.
+	Object   Type = "object"   // Nested fields, values under free names, or JSON.
 	Array    Type = "array"    // Items of one kind.
 )
 
-// Display is how a field is filled in and shown.
+// Display is how a field is edited and shown.
 type Display string
 
 // Displays. [Displays] returns which of them a type has.
@@ -81,23 +80,23 @@ func Types() []Type {
 	return []Type{Text, Number, Boolean, Date, Enum, URL, Email, Phone, Media, Relation, Object, Array}
 }
 
-// Displays returns the displays of a type, the default first; none for what is
-// no type. The caller must not change them.
+// Displays returns the displays of a type, the default first; none for an unknown type. The caller
+// must not change them.
 func Displays(t Type) []Display { return displays[t] }
 
 // Field is one value of a form. Empty members are unset; [Compile] refuses
 // members that the type does not have.
 type Field struct {
 	Key         string          `json:"key"`             // Name of the property; empty for items.
-	Label       string          `json:"label,omitempty"` // What a person reads before it; "title" in a schema.
+	Label       string          `json:"label,omitempty"` // Its label; "title" in a schema.
 	Description string          `json:"description,omitempty"`
 	Type        Type            `json:"type"`
 	Display     Display         `json:"display,omitempty"` // The first of the type's when empty.
 	Required    bool            `json:"required,omitempty"`
 	Nullable    bool            `json:"nullable,omitempty"` // Null is accepted too.
 	Default     json.RawMessage `json:"default,omitempty"`
-	Placeholder string          `json:"placeholder,omitempty"` // Shown while nothing is filled in.
-	Help        string          `json:"help,omitempty"`        // A longer text for people, not shown to models.
+	Placeholder string          `json:"placeholder,omitempty"` // Shown while the field is empty.
+	Help        string          `json:"help,omitempty"`        // A longer text for people, hidden from models.
 
 	// Of numbers.
 	Min     json.Number `json:"min,omitempty"`
@@ -111,8 +110,8 @@ type Field struct {
 	// Of texts.
 	MinLength *int   `json:"min_length,omitempty"` // In characters.
 	MaxLength *int   `json:"max_length,omitempty"`
-	Pattern   string `json:"pattern,omitempty"` // An RE2 expression that some part of the text matches.
-	Format    string `json:"format,omitempty"`  // A format of JSON Schema that no type stands for, such as "uuid".
+	Pattern   string `json:"pattern,omitempty"` // An RE2 expression that a part of the text must match.
+	Format    string `json:"format,omitempty"`  // A format of JSON Schema without a type of its own, such as "uuid".
 
 	Options  []Option `json:"options,omitempty"`  // Of an enum.
 	Multiple bool     `json:"multiple,omitempty"` // Several options, files or entities, as an array.
@@ -121,24 +120,24 @@ type Field struct {
 	MinItems *int   `json:"min_items,omitempty"`
 	MaxItems *int   `json:"max_items,omitempty"`
 	Unique   bool   `json:"unique,omitempty"` // No item twice.
-	Items    *Field `json:"items,omitempty"`  // What each item is, or each value of a map.
+	Items    *Field `json:"items,omitempty"`  // The field of each item, or each value of a map.
 
 	// Media types such as "image/png" or "image/*". For the form: a schema cannot check a file.
 	Accept   []string `json:"accept,omitempty"`
 	MaxBytes int64    `json:"max_bytes,omitempty"`   // Likewise.
-	Entity   string   `json:"entity_type,omitempty"` // What a relation leads to.
+	Entity   string   `json:"entity_type,omitempty"` // The type of the related entity.
 
 	Fields []Field `json:"fields,omitempty"` // Of a group, in order.
-	Open   bool    `json:"open,omitempty"`   // A group that takes members beside its fields.
+	Open   bool    `json:"open,omitempty"`   // A group that accepts members beside its fields.
 
 	Section  string `json:"section,omitempty"`  // The heading under which a form shows it.
 	Advanced bool   `json:"advanced,omitempty"` // Shown on demand.
 	Hidden   bool   `json:"hidden,omitempty"`   // Not shown to people; its default is sent.
 
-	// Annotations are further keywords that do not bear on what is accepted,
-	// such as "examples" and "deprecated".
+	// Annotations are further keywords that do not affect validation, such as
+	// "examples" and "deprecated".
 	Annotations map[string]json.RawMessage `json:"annotations,omitempty"`
-	// Schema is what a JSON field accepts: any object when empty.
+	// Schema is the schema of a JSON field; empty for any object.
 	Schema json.RawMessage `json:"schema,omitempty"`
 }
 
@@ -152,18 +151,17 @@ type Option struct {
 type Form struct {
 	Fields []Field `json:"fields"`
 	Open   bool    `json:"open,omitempty"` // Members beside the fields are accepted.
-	// Keywords are the schema's own beside its fields, such as "$schema", "$defs"
-	// and "allOf".
+	// Keywords are the schema's other keywords, such as "$schema", "$defs" and
+	// "allOf".
 	Keywords map[string]json.RawMessage `json:"keywords,omitempty"`
-	// Schema is the whole of a schema that is not one of an object. Such a form
-	// has no fields.
+	// Schema is the whole schema if it is not of an object. Such a form has no fields.
 	Schema json.RawMessage `json:"schema,omitempty"`
 	// Kept lists the parts that fields cannot express, in the order of the
 	// pointers. It is output only, and ignored in input.
 	Kept []Kept `json:"kept,omitempty"`
 }
 
-// Kept is a part of a schema that was kept as it is.
+// Kept is a part of a schema that was kept unchanged.
 type Kept struct {
 	Pointer string `json:"pointer"` // JSON Pointer into the schema.
 	Reason  string `json:"reason"`
@@ -183,5 +181,5 @@ type hint struct {
 	Section     string   `json:"section,omitempty"`
 	Advanced    bool     `json:"advanced,omitempty"`
 	Hidden      bool     `json:"hidden,omitempty"`
-	Order       []string `json:"order,omitempty"` // Of an object's properties, where it is not that of their names.
+	Order       []string `json:"order,omitempty"` // Of an object's properties, if it is not alphabetical.
 }

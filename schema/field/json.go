@@ -9,7 +9,7 @@ import (
 // object is a schema, or a part of one, as decoded JSON.
 type object = map[string]any
 
-// kindOfAll returns the type that all values have; empty where they differ.
+// kindOfAll returns the common type of all values; empty if they differ.
 func kindOfAll(values []any) string {
 	kinds := make(map[string]bool)
 	for _, v := range values {
@@ -43,7 +43,7 @@ func kindOf(v any) string {
 	}
 }
 
-// decode reads JSON without losing digits.
+// decode decodes JSON without losing digits.
 func decode(raw json.RawMessage) (any, error) {
 	dec := json.NewDecoder(bytes.NewReader(raw))
 	dec.UseNumber()
@@ -65,7 +65,7 @@ func encode(v any) (json.RawMessage, error) {
 	return bytes.TrimSuffix(buf.Bytes(), []byte("\n")), nil
 }
 
-// rawOf writes what was decoded from JSON.
+// rawOf encodes decoded JSON.
 func rawOf(v any) json.RawMessage {
 	raw, err := encode(v)
 	if err != nil {

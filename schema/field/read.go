@@ -11,11 +11,10 @@ import (
 	"github.com/toolcrib/toolcrib/schema/jsonpointer"
 )
 
-// Read returns the form that a schema says. What fields cannot say is kept as
-// it is and listed in the form's Kept, so that [Form.Write] returns a schema
-// that accepts the same values. Fields come in the order that [Keyword] gives,
-// then in that of their names. An empty raw accepts any object. Read fails with
-// tool.Invalid for what [schema.Check] refuses.
+// Read returns the form of a schema. Parts that fields cannot express are kept unchanged and listed in
+// the form's Kept, so that [Form.Write] returns a schema that accepts the same values. Fields are in
+// the order given by [Keyword], then in alphabetical order. An empty raw accepts any object. Read fails
+// with tool.Invalid like [schema.Check].
 func Read(raw json.RawMessage) (Form, error) {
 	if err := schema.Check(raw); err != nil {
 		return Form{}, err //nolint:wrapcheck // It says what is wrong, and where.
@@ -39,7 +38,7 @@ func Read(raw json.RawMessage) (Form, error) {
 			return Form{}, err
 		}
 		if !silent[name] && !strings.HasPrefix(name, "x-") {
-			r.kept = append(r.kept, Kept{"/" + jsonpointer.Escape(name), "a rule about the whole, which no field shows"})
+			r.kept = append(r.kept, Kept{"/" + jsonpointer.Escape(name), "not expressible as a field"})
 		}
 	}
 	slices.SortStableFunc(r.kept, func(a, b Kept) int { return strings.Compare(a.Pointer, b.Pointer) })
@@ -57,10 +56,10 @@ var silent = map[string]bool{
 // accepted.
 var annotations = []string{"examples", "deprecated", "readOnly", "writeOnly", "$comment"}
 
-// reader reads fields, and notes what it kept.
+// reader reads fields, and lists the kept parts.
 type reader struct{ kept []Kept }
 
-// group reads an object's fields. It returns the keywords that it left out.
+// group reads an object's fields. It returns the other keywords.
 func (r *reader) group(m object, path string) (g Field, rest object) {
 	rest = maps.Clone(m)
 	delete(rest, "type")
@@ -85,8 +84,7 @@ func (r *reader) group(m object, path string) (g Field, rest object) {
 	return g, rest
 }
 
-// order returns the names of properties as the hint orders them, and takes the
-// order out of rest.
+// order returns the names of properties in the order of the hint, and removes the order from rest.
 func (r *reader) order(m, rest, props object) []string {
 	names := slices.Sorted(maps.Keys(props))
 	h, ok := m[Keyword].(object)
@@ -114,8 +112,8 @@ func (r *reader) order(m, rest, props object) []string {
 	return out
 }
 
-// field reads the schema of one value: as what it looks like, where writing
-// that gives the same again, else as JSON.
+// field reads the schema of one value: as the field that it looks like, if writing that gives the same
+// schema, else as JSON.
 func (r *reader) field(node any, path string) Field {
 	m, ok := node.(object)
 	if !ok {
@@ -127,7 +125,7 @@ func (r *reader) field(node any, path string) Field {
 	if again, err := f.write(); err == nil && same(again, m) {
 		return f
 	}
-	r.kept = r.kept[:before] // What was kept within is kept with the whole.
+	r.kept = r.kept[:before] // Nested kept parts are part of this one.
 	r.keep(path, m)
 	f = Field{Type: Object, Display: JSON}
 	rest := f.common(m)
@@ -138,7 +136,7 @@ func (r *reader) field(node any, path string) Field {
 	return Field{Type: Object, Display: JSON, Schema: rawOf(m)}
 }
 
-// keep notes what was not understood.
+// keep records a part that cannot be expressed.
 func (r *reader) keep(path string, node any) {
 	reason := "anything, or nothing"
 	if m, ok := node.(object); ok {
@@ -152,15 +150,15 @@ func (r *reader) keep(path string, node any) {
 		case len(names) == 0:
 			reason = "a value without a type"
 		case len(names) > 6:
-			reason = "no field says this: " + strings.Join(names[:6], ", ") + " and more"
+			reason = "no field can express: " + strings.Join(names[:6], ", ") + " and more"
 		default:
-			reason = "no field says this: " + strings.Join(names, ", ")
+			reason = "no field can express: " + strings.Join(names, ", ")
 		}
 	}
 	r.kept = append(r.kept, Kept{path, reason})
 }
 
-// common reads what every field has, and returns the rest.
+// common reads the keywords of every field, and returns the rest.
 func (f *Field) common(m object) object {
 	rest := maps.Clone(m)
 	for name, to := range map[string]*string{"title": &f.Label, "description": &f.Description} {
@@ -193,8 +191,7 @@ func (f *Field) common(m object) object {
 	return rest
 }
 
-// guess reads m as the field that it looks like. The caller verifies the guess
-// by writing it back.
+// guess reads m as the field that it looks like. The caller verifies it by writing it back.
 func (r *reader) guess(m object, path string) Field {
 	h, _ := hintOf(m)
 	var f Field
@@ -228,7 +225,7 @@ func (r *reader) guess(m object, path string) Field {
 	return f
 }
 
-// read reads what bears on the type of f.
+// read reads the keywords of f's type.
 func (f *Field) read(r *reader, m object, path string) {
 	switch f.Type {
 	case Number:
@@ -260,7 +257,7 @@ func (f *Field) read(r *reader, m object, path string) {
 	}
 }
 
-// members reads an object within.
+// members reads the fields of a nested object.
 func (f *Field) members(r *reader, m object, path string) {
 	if f.Display == Group {
 		g, _ := r.group(m, path)
@@ -279,7 +276,7 @@ func (f *Field) members(r *reader, m object, path string) {
 	}
 }
 
-// hintOf reads [Keyword]. It reports false for one with unknown members.
+// hintOf reads [Keyword]. It reports false if it has unknown members.
 func hintOf(m object) (hint, bool) {
 	var h hint
 	raw, ok := m[Keyword].(object)
@@ -297,7 +294,7 @@ func hintOf(m object) (hint, bool) {
 	return h, true
 }
 
-// count reads a number of characters or items; nil for what is none.
+// count reads a number of characters or items; nil if it is not one.
 func count(v any) *int {
 	n, ok := v.(json.Number)
 	if !ok {
@@ -311,7 +308,7 @@ func count(v any) *int {
 	return &c
 }
 
-// textsOf reads a list of strings; nothing is an empty one.
+// textsOf reads a list of strings; empty for nil.
 func textsOf(v any) ([]string, bool) {
 	list, ok := v.([]any)
 	var out []string

@@ -7,12 +7,11 @@ import (
 	"slices"
 )
 
-// same reports whether two schemas say the same in other spellings: lists of
-// types and required names in any order, empty ones left out, the type of an
-// enum left to its values, and what takes anything said or not.
+// same reports whether two schemas are equivalent in other spellings: the order of types and required
+// names, empty lists, an implied type of an enum, and subschemas that accept anything.
 func same(a, b any) bool { return reflect.DeepEqual(plain(a), plain(b)) }
 
-// plain returns a schema in the one spelling that [same] compares.
+// plain returns the normal form of a schema for [same].
 func plain(node any) any {
 	switch n := node.(type) {
 	case []any:
@@ -59,7 +58,7 @@ func plain(node any) any {
 	}
 }
 
-// sorted returns names in their order, each once.
+// sorted returns the distinct names in order.
 func sorted(names []string) []any {
 	names = slices.Compact(slices.SortedFunc(slices.Values(names), cmp.Compare[string]))
 	out := make([]any, len(names))

@@ -34,8 +34,7 @@ func shape(m object, known Type) (Type, Display) {
 	}
 }
 
-// orKnown returns a type, the known one if there is one, with its default
-// display.
+// orKnown returns the known type, or else otherwise, with its default display.
 func orKnown(known, otherwise Type) (Type, Display) {
 	if known == "" {
 		known = otherwise
@@ -85,8 +84,7 @@ func objectDisplay(m object) Display {
 	}
 }
 
-// nullable splits null off a type. The type that is left is what it was where
-// it is not one and null.
+// nullable splits null off a type. Other types are unchanged.
 func nullable(t any) (any, bool) {
 	list, ok := t.([]any)
 	switch {
@@ -101,7 +99,7 @@ func nullable(t any) (any, bool) {
 	}
 }
 
-// anything reports whether a subschema accepts every value by saying nothing.
+// anything reports whether a subschema accepts every value because it is empty.
 func anything(node any) bool {
 	m, ok := node.(object)
 	return node == true || ok && len(m) == 0

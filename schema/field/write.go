@@ -9,8 +9,8 @@ import (
 	"strconv"
 )
 
-// Write returns the schema of the form. It is the inverse of [Read], and checks
-// nothing: see [Compile] for user-written fields.
+// Write returns the schema of the form. It is the inverse of [Read], without checks: see [Compile] for
+// user-written fields.
 func (f *Form) Write() (json.RawMessage, error) {
 	if len(f.Schema) > 0 {
 		return f.Schema, nil
@@ -83,7 +83,7 @@ func (f *Field) write() (any, error) {
 	return m, f.annotate(m)
 }
 
-// annotate adds what does not bear on what is accepted.
+// annotate adds the keywords that do not affect validation.
 func (f *Field) annotate(m object) error {
 	setText(m, "title", f.Label)
 	setText(m, "description", f.Description)
@@ -118,7 +118,7 @@ func (f *Field) annotate(m object) error {
 	return addHint(m, h)
 }
 
-// shown returns the display, its default applied.
+// shown returns the display, or its default.
 func (f *Field) shown() Display {
 	if all := displays[f.Type]; f.Display == "" && len(all) > 0 {
 		return all[0]
@@ -126,7 +126,7 @@ func (f *Field) shown() Display {
 	return f.Display
 }
 
-// constraints returns the keywords that say what is accepted, but for null.
+// constraints returns the keywords of validation, except for null.
 func (f *Field) constraints() (object, error) {
 	one, err := f.single()
 	if err != nil || !f.Multiple {
@@ -227,7 +227,7 @@ func (f *Field) object() (object, error) {
 	return m, nil
 }
 
-// each writes what items are.
+// each writes the schema of items.
 func (f *Field) each(m object, keyword string) error {
 	if f.Items == nil {
 		return nil
@@ -252,7 +252,7 @@ func (f *Field) takeNull(m object) {
 	}
 }
 
-// addHint writes a hint into m, beside what stands there.
+// addHint adds a hint to m.
 func addHint(m object, h hint) error {
 	if reflect.ValueOf(h).IsZero() {
 		return nil

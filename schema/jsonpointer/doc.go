@@ -1,4 +1,3 @@
-// Package jsonpointer reads JSON Pointers, RFC 6901, and finds the values they
-// point to without touching their bytes: numbers keep their spelling, objects
-// the order of their members.
+// Package jsonpointer parses JSON Pointers, RFC 6901, and looks up values without changing their bytes:
+// numbers keep their spelling, objects the order of their members.
 package jsonpointer

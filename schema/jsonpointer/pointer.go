@@ -6,11 +6,10 @@ import (
 	"strings"
 )
 
-// MaxTokens bounds how deep a pointer may lead.
+// MaxTokens bounds the tokens of a pointer.
 const MaxTokens = 64
 
-// Pointer leads from a JSON value to one inside it. The zero value leads to
-// the whole.
+// Pointer points from a JSON value to one inside it. The zero value points to the whole.
 type Pointer struct {
 	tokens []string
 }
@@ -24,7 +23,7 @@ var (
 // New returns the pointer with the given tokens, which are not escaped.
 func New(tokens ...string) Pointer { return Pointer{tokens: tokens} }
 
-// Parse reads a pointer: empty for the whole, else starting with a slash.
+// Parse parses a pointer: empty for the whole, else starting with a slash.
 func Parse(s string) (Pointer, error) {
 	if s == "" {
 		return Pointer{}, nil
@@ -46,7 +45,7 @@ func Parse(s string) (Pointer, error) {
 	return Pointer{tokens: tokens}, nil
 }
 
-// Tokens returns the names and indexes that p leads along. Never change them.
+// Tokens returns the unescaped tokens of p. Never change them.
 func (p Pointer) Tokens() []string { return p.tokens }
 
 // String returns the pointer's text.
@@ -58,8 +57,8 @@ func (p Pointer) String() string {
 	return b.String()
 }
 
-// Lookup returns the value that p leads to in v, which is as encoding/json
-// decodes into an any, and reports whether there is one.
+// Lookup returns the value that p points to in v, which is as encoding/json decodes into an any, and
+// reports whether there is one.
 func (p Pointer) Lookup(v any) (any, bool) {
 	for _, token := range p.tokens {
 		switch container := v.(type) {
@@ -82,8 +81,8 @@ func (p Pointer) Lookup(v any) (any, bool) {
 	return v, true
 }
 
-// Escape returns a member's name as a token is written.
+// Escape escapes a member's name as a token.
 func Escape(name string) string { return escapes.Replace(name) }
 
-// Unescape returns the name that a token stands for.
+// Unescape returns the name of a token.
 func Unescape(token string) string { return unescapes.Replace(token) }

@@ -6,30 +6,28 @@ import (
 	"strconv"
 )
 
-// Value is a JSON value that is taken apart when it is first asked for a
-// member, and once, however many pointers lead through it. Not safe for
-// concurrent use.
+// Value is a JSON value that is parsed lazily, and once, however many pointers refer into it. It is not
+// safe for concurrent use.
 type Value struct {
 	raw    json.RawMessage
 	parsed bool
 	object map[string]json.RawMessage
 	array  []json.RawMessage
-	below  map[string]*Value // The members that were asked for.
+	below  map[string]*Value // The members looked up so far.
 }
 
-// NewValue returns raw, which must be valid JSON and stay as it is.
+// NewValue returns raw, which must be valid JSON and must not change.
 func NewValue(raw json.RawMessage) *Value { return &Value{raw: bytes.TrimSpace(raw)} }
 
-// NewObject returns an object whose members are known already. It keeps the map.
+// NewObject returns an object with its members already split. It retains the map.
 func NewObject(raw json.RawMessage, members map[string]json.RawMessage) *Value {
 	return &Value{raw: raw, parsed: true, object: members}
 }
 
-// Raw returns the whole.
+// Raw returns the whole value.
 func (v *Value) Raw() json.RawMessage { return v.raw }
 
-// Find returns what p leads to, which may be null. Of a name that stands twice
-// in an object, the last value counts.
+// Find returns the value that p points to, which may be null. Of duplicate members, the last one counts.
 func (v *Value) Find(p Pointer) (json.RawMessage, bool) {
 	for _, token := range p.tokens {
 		if v = v.member(token); v == nil {
@@ -70,7 +68,7 @@ func (v *Value) parse() {
 	case '[':
 		err = json.Unmarshal(v.raw, &v.array)
 	}
-	if err != nil { // It holds nothing that could be found.
+	if err != nil { // It has no members or items.
 		v.object, v.array = nil, nil
 	}
 }

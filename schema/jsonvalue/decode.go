@@ -11,12 +11,12 @@ import (
 	"github.com/toolcrib/toolcrib/schema/jsonpointer"
 )
 
-// MaxDepth is how deeply [Decode] lets values nest when no depth is given.
+// MaxDepth is the default maximum nesting of [Decode].
 const MaxDepth = 256
 
-// Error is why a text is refused. Msg holds no value of the text.
+// Error is the reason why a text is refused. Msg contains no value of the text.
 type Error struct {
-	Path   string // JSON Pointer of the offending value; "" for all of it.
+	Path   string // JSON Pointer of the offending value; "" for the whole.
 	Offset int    // Byte at which reading stopped, from 0.
 	Msg    string
 	Syntax bool // The text is not JSON; else it is, and breaks a rule.
@@ -29,16 +29,14 @@ func (e *Error) Error() string {
 	return "at " + e.Path + ": " + e.Msg
 }
 
-// Decode reads one JSON value that nests at most depth deep, [MaxDepth] when
-// depth is not positive. It fails with an [*Error]; see the package for what is
-// refused.
+// Decode decodes one JSON value that nests at most depth deep, [MaxDepth] when depth is not positive. It
+// fails with an [*Error]; see the package for what is refused.
 func Decode(raw []byte, depth int) (*Value, error) {
 	d := newDecoder(raw, depth, true)
 	return d.document()
 }
 
-// Check fails where [Decode] does, without building the value. It reports
-// whether raw is in canonical form already.
+// Check fails like [Decode], without building the value. It reports whether raw is in canonical form.
 func Check(raw []byte, depth int) (canonical bool, err error) {
 	d := newDecoder(raw, depth, false)
 	d.canonical = true
@@ -46,8 +44,8 @@ func Check(raw []byte, depth int) (canonical bool, err error) {
 	return d.canonical && err == nil, err
 }
 
-// Canonical returns the canonical form of raw, which is raw itself where raw
-// has that form. It fails where [Decode] does.
+// Canonical returns the canonical form of raw, or raw itself if it has that form. It fails like
+// [Decode].
 func Canonical(raw []byte, depth int) ([]byte, error) {
 	canonical, err := Check(raw, depth)
 	if err != nil || canonical {
@@ -67,7 +65,7 @@ type decoder struct {
 	build     bool
 	canonical bool      // So far, when nothing is built.
 	path      []token   // Where the decoder is, for errors only.
-	chunk     []Value   // Values to hand out, allocated together.
+	chunk     []Value   // Preallocated values.
 	names     []located // Names of the objects that are open, innermost last.
 	items     []*Value  // Parts of the arrays that are open, innermost last.
 }
@@ -131,7 +129,7 @@ func (d *decoder) syntax() error {
 	return &Error{Offset: d.pos, Msg: fmt.Sprintf("not JSON: syntax error at byte %d", d.pos+1), Syntax: true}
 }
 
-// refuse is the error of JSON that breaks a rule, at the place being read.
+// refuse returns the error for JSON that breaks a rule, at the current place.
 func (d *decoder) refuse(at int, msg string) error {
 	var path strings.Builder
 	for _, t := range d.path {
@@ -183,7 +181,7 @@ func (d *decoder) value() (*Value, error) {
 	}
 }
 
-// word is the error for a text that starts as no value does.
+// word returns the error for a text that does not start like a value.
 func (d *decoder) word() error {
 	for _, word := range []string{"null", "true", "false"} {
 		if strings.HasPrefix(word, d.text[d.pos:]) {
@@ -193,7 +191,7 @@ func (d *decoder) word() error {
 	return d.syntax()
 }
 
-// scalar hands out a value; nil when nothing is built.
+// scalar returns a value; nil when nothing is built.
 func (d *decoder) scalar(kind Kind, text string) *Value {
 	if !d.build {
 		return nil
@@ -276,7 +274,7 @@ func (d *decoder) object() (*Value, error) {
 		if d.pos >= len(d.text) || d.text[d.pos] != '"' {
 			return nil, d.syntax()
 		}
-		d.path[len(d.path)-1].name = "" // A bad name is its object's fault.
+		d.path[len(d.path)-1].name = "" // A bad name is a fault of its object.
 		name, err := d.string()
 		if err != nil {
 			return nil, err
@@ -311,7 +309,7 @@ func (d *decoder) object() (*Value, error) {
 	return v, err
 }
 
-// close makes an object of its members.
+// close returns an object of its members.
 func (d *decoder) close(names []located, sorted bool) (*Value, error) {
 	if !sorted {
 		d.canonical = false
@@ -336,7 +334,7 @@ func (d *decoder) close(names []located, sorted bool) (*Value, error) {
 	return v, nil
 }
 
-// string reads a string and returns its content.
+// string parses a string and returns its content.
 func (d *decoder) string() (string, error) {
 	start := d.pos + 1
 	for i := start; i < len(d.text); i++ {
@@ -359,7 +357,7 @@ func (d *decoder) string() (string, error) {
 	return "", d.syntax()
 }
 
-// escaped reads the rest of a string from its first escape.
+// escaped parses the rest of a string from its first escape.
 func (d *decoder) escaped(start, first int) (string, error) {
 	out := append(make([]byte, 0, min(len(d.text)-start, first-start+64)), d.text[start:first]...)
 	i := first
@@ -395,9 +393,8 @@ func (d *decoder) escaped(start, first int) (string, error) {
 	return "", d.syntax()
 }
 
-// Escape reads the escape at the start of text. It returns what it stands for
-// and how many bytes it takes: 0 for what is no escape of JSON. An escape that
-// no value may hold has a reason.
+// Escape parses the escape at the start of text. It returns its character and its size in bytes: 0 if it
+// is not an escape of JSON. An escape that is not allowed in a value has a reason.
 func Escape(text string) (r rune, size int, reason string) {
 	if len(text) < 2 {
 		return 0, 0, ""
@@ -422,7 +419,7 @@ func Escape(text string) (r rune, size int, reason string) {
 	return 0, 6, "a string with half a surrogate pair"
 }
 
-// unicodeEscape reads \uXXXX at the start of text.
+// unicodeEscape parses \uXXXX at the start of text.
 func unicodeEscape(text string) (rune, bool) {
 	if len(text) < 6 || text[0] != '\\' || text[1] != 'u' {
 		return 0, false
@@ -431,7 +428,7 @@ func unicodeEscape(text string) (rune, bool) {
 	return rune(n), err == nil && strings.IndexByte(text[2:6], '_') < 0 && text[2] != '+' && text[2] != '-'
 }
 
-// CheckString says why no string may hold text: an empty reason when one may.
+// CheckString returns why text is not allowed in a string; empty if it is.
 func CheckString(text string) (reason string) {
 	switch {
 	case !utf8.ValidString(text):

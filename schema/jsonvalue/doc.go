@@ -1,10 +1,8 @@
-// Package jsonvalue decodes untrusted JSON by one rule and encodes it in one
-// form, so that the value that is checked, the value that is recorded and the
-// bytes that are sent are the same.
+// Package jsonvalue decodes untrusted JSON by one rule and encodes it in one form, so that the values that
+// are checked, recorded and sent are the same.
 //
-// [Decode] refuses what two parsers may read differently: duplicate members at
-// any level, invalid UTF-8, lone surrogates, NUL, numbers that a float64 cannot
-// hold, and text behind the value. [Value.Append] writes the canonical form:
-// members sorted by name, no white space, no HTML escapes, numbers as they were
-// spelled. The package does no I/O and knows nothing of schemas.
+// [Decode] refuses ambiguous JSON: duplicate members at any level, invalid UTF-8, lone surrogates, NUL,
+// numbers out of the range of a float64, and text after the value. [Value.Append] writes the canonical
+// form: members sorted by name, no white space, no HTML escapes, numbers with their spelling. The package
+// does no I/O and does not depend on schemas.
 package jsonvalue

@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// MaxNumberLength is the most bytes that a number's spelling may have.
+// MaxNumberLength bounds the spelling of a number, in bytes.
 const MaxNumberLength = 1000
 
-// numberLength returns how many bytes of text, from its start, are a number by
-// JSON's grammar; 0 when it does not start as one.
+// numberLength returns the length of the number at the start of text by JSON's grammar, in bytes; 0 for
+// none.
 func numberLength(text string) int {
 	i := 0
 	digits := func() bool {
@@ -45,9 +45,9 @@ func numberLength(text string) int {
 	return i
 }
 
-// CheckNumber says why text is no number that may pass: an empty reason when it
-// may. Digits are kept as spelled, but the magnitude must be a float64's, since
-// that is how most readers hold it: 1e400 would be infinite and 1e-400 zero.
+// CheckNumber returns why text is not an allowed number; empty if it is. Digits keep their spelling, but
+// the magnitude must be in the range of a float64, as most readers decode it: 1e400 would be infinite and
+// 1e-400 zero.
 func CheckNumber(text string) (reason string) {
 	switch {
 	case text == "" || numberLength(text) != len(text):
@@ -70,16 +70,15 @@ func zero(literal string) bool {
 	return strings.Trim(mantissa, "-0.") == ""
 }
 
-// Decimal is a number without its spelling: ±Digits × 10^Exponent, where Digits
-// has no zero at either end. Zero has no digits. Equal numbers have equal
-// Decimals.
+// Decimal is the value of a number without its spelling: ±Digits × 10^Exponent, where Digits has no zero at
+// either end. Zero has no digits. Equal numbers have equal Decimals.
 type Decimal struct {
 	Negative bool
 	Digits   string
 	Exponent int
 }
 
-// DecimalOf returns what a number's spelling means.
+// DecimalOf returns the value of a number's spelling.
 func DecimalOf(literal string) Decimal {
 	mantissa, exponent := literal, 0
 	if i := strings.IndexAny(literal, "eE"); i >= 0 {
@@ -101,5 +100,5 @@ func DecimalOf(literal string) Decimal {
 	return d
 }
 
-// Integer reports whether the number is whole.
+// Integer reports whether the number is an integer.
 func (d Decimal) Integer() bool { return d.Digits == "" || d.Exponent >= 0 }

@@ -196,7 +196,7 @@ func (v *Value) Append(dst []byte) []byte {
 
 const hexDigits = "0123456789abcdef"
 
-// appendString writes a string as encoding/json does without HTML escapes.
+// appendString writes a string like encoding/json without HTML escapes.
 func appendString(dst []byte, text string) []byte {
 	dst = append(dst, '"')
 	start := 0
@@ -229,7 +229,7 @@ func appendString(dst []byte, text string) []byte {
 			continue
 		}
 		r, size := utf8.DecodeRuneInString(text[i:])
-		if r == '\u2028' || r == '\u2029' { // As encoding/json does, for JavaScript.
+		if r == '\u2028' || r == '\u2029' { // Like encoding/json, for JavaScript.
 			dst = append(append(dst, text[start:i]...), `\u202`...)
 			dst = append(dst, hexDigits[r&15])
 			start = i + size
@@ -239,5 +239,5 @@ func appendString(dst []byte, text string) []byte {
 	return append(append(dst, text[start:]...), '"')
 }
 
-// plain reports whether an ASCII byte stands for itself in a string.
+// plain reports whether an ASCII byte needs no escape in a string.
 func plain(c byte) bool { return c >= ' ' && c != '"' && c != '\\' }

@@ -1,21 +1,20 @@
-// Package jsonvaluetest holds the texts that every entrance for arguments must
-// treat alike: the HTTP API, models, MCP and the command line.
+// Package jsonvaluetest has test cases that every source of arguments must handle alike: the HTTP API,
+// models, MCP and the command line.
 package jsonvaluetest
 
 import "strings"
 
-// A Case is arguments as a caller may send them.
+// A Case is arguments as sent by a caller.
 type Case struct {
 	Name string
 	Raw  string
-	// Canonical is what is recorded and sent; "" when the arguments are refused.
+	// Canonical is the recorded and sent form; "" when the arguments are refused.
 	Canonical string
-	// Msg is a part of the reason to refuse them.
+	// Msg is a part of the reason of the refusal.
 	Msg string
 }
 
-// Cases returns the cases. All are objects; those that are taken have members
-// "to" and, sometimes, "n" and "in".
+// Cases returns the cases. All are objects; valid ones have members "to" and, sometimes, "n" and "in".
 func Cases() []Case {
 	return []Case{
 		{Name: "a duplicate member", Raw: `{"to":"attacker","to":"allowed"}`, Msg: "duplicate member"},
