@@ -111,7 +111,7 @@ func (t *attempt) mark(ctx context.Context) error {
 		t.marked = true
 		return struct{}{}, t.a.Ledger.MarkSent(ctx, t.in.Principal.Tenant, t.in.EffectID, t.fence)
 	})
-	return err //nolint:wrapcheck // The ledger's own.
+	return err
 }
 
 // takeBack reverts this attempt's own mark, if it was made.
@@ -120,7 +120,7 @@ func (t *attempt) takeBack(ctx context.Context) error {
 	if tool.KindOf(err) == tool.Conflict {
 		return nil // The mark was not made.
 	}
-	return err //nolint:wrapcheck // The ledger's own.
+	return err
 }
 
 // stale reports whether this process was suspended for so long that Temporal has timed out the

@@ -35,7 +35,7 @@ func (a *Activities) provided(ctx context.Context, k *kit, mode tool.Mode, model
 			return nil, fmt.Errorf("reading the configuration of %s: %w", t.pin, err)
 		}
 		if err := p.Fits(model); err != nil {
-			return nil, err //nolint:wrapcheck // A *tool.Error that names the tool.
+			return nil, err
 		}
 		obstacle, err := a.withheld(ctx, k.principal, mode, t)
 		switch {

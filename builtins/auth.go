@@ -42,14 +42,14 @@ func (a *auth) check() error {
 // open opens the credential; nil for none.
 func (a *auth) open(ctx context.Context, secrets secret.Resolver, tenant tool.TenantID) (*egress.Credential, error) {
 	if a == nil {
-		return nil, nil //nolint:nilnil // No credential is none.
+		return nil, nil // No credential is none.
 	}
 	if err := a.check(); err != nil {
 		return nil, err
 	}
 	v, err := secret.Open(ctx, secrets, tenant, a.CredentialsRef)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // A *tool.Error already.
+		return nil, err
 	}
 	if _, password, ok := strings.Cut(v.Reveal(), ":"); ok && a.Type == "basic" {
 		secret.Note(ctx, secret.NewValue(password))

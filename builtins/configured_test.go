@@ -66,7 +66,7 @@ func (h house) sync(t *testing.T, c *builtins.Catalog, edit ...func(*registry.Bu
 func (h house) apply(t *testing.T, p tool.Principal, s definition.ToolSpec) (definition.Change, error) {
 	t.Helper()
 	s.Publish, s.Implementation = true, tool.Internal
-	return h.registry.Apply(t.Context(), p, definition.Definition{Tool: &s}) //nolint:wrapcheck // As it is.
+	return h.registry.Apply(t.Context(), p, definition.Definition{Tool: &s})
 }
 
 // call runs a tool as the platform does: resolved, and under its policy.
@@ -74,7 +74,7 @@ func (h house) call(t *testing.T, c *builtins.Catalog, p tool.Principal, slug, a
 	t.Helper()
 	r, err := h.resolver.Resolve(t.Context(), resolver.Request{Principal: p, Ref: tool.Ref{Slug: slug}})
 	if err != nil {
-		return nil, err //nolint:wrapcheck // As it is.
+		return nil, err
 	}
 	return standard(internalcall.New(c, h.resolver)).Execute(t.Context(), &tool.Call{
 		CallIdentity: tool.CallIdentity{

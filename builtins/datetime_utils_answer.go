@@ -24,7 +24,7 @@ type reckoning struct {
 func (in *datetimeInput) answer(clock func() time.Time) (*datetimeOutput, error) {
 	loc, err := calendar.Zone(in.Timezone)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // Its text is the answer.
+		return nil, err
 	}
 	r := &reckoning{datetimeInput: in, loc: loc}
 	out, err := r.answer(clock)
@@ -68,7 +68,7 @@ func (r *reckoning) answer(clock func() time.Time) (*datetimeOutput, error) {
 		)
 	}
 	if err != nil {
-		return nil, err //nolint:wrapcheck // Its text is the answer.
+		return nil, err
 	}
 	return r.moment(value)
 }
@@ -82,7 +82,7 @@ func (r *reckoning) format(value time.Time) (*datetimeOutput, error) {
 		return nil, err
 	}
 	out.Formatted, err = calendar.Format(value, r.Format)
-	return out, err //nolint:wrapcheck // Its text is the answer.
+	return out, err
 }
 
 func (r *reckoning) add(value time.Time) (time.Time, error) {
@@ -101,7 +101,7 @@ func (r *reckoning) add(value time.Time) (time.Time, error) {
 	}
 	sum, odd, err := calendar.Add(value, amount)
 	r.note("the result", odd)
-	return sum, err //nolint:wrapcheck // Its text is the answer.
+	return sum, err
 }
 
 // compare computes the difference between two times.
@@ -113,7 +113,7 @@ func (r *reckoning) compare(start time.Time) (*datetimeOutput, error) {
 	if r.Operation == "between" {
 		amount, err := calendar.Until(start, end)
 		if err != nil {
-			return nil, err //nolint:wrapcheck // Its text is the answer.
+			return nil, err
 		}
 		return inFull(amount, calendar.Elapsed(start, end)), nil
 	}
@@ -123,7 +123,7 @@ func (r *reckoning) compare(start time.Time) (*datetimeOutput, error) {
 	}
 	n, err := calendar.Between(start, end, unit)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // Its text is the answer.
+		return nil, err
 	}
 	return &datetimeOutput{Amount: &n, Unit: string(unit)}, nil
 }
@@ -223,7 +223,7 @@ func (r *reckoning) moment(t time.Time) (*datetimeOutput, error) {
 	}
 	week, err := calendar.Format(t, "iso_week")
 	if err != nil {
-		return nil, err //nolint:wrapcheck // Its text is the answer.
+		return nil, err
 	}
 	return &datetimeOutput{
 		Datetime: t.Format(time.RFC3339Nano), Unix: &unix, Timezone: r.loc.String(), UTCOffset: t.Format("-07:00"),

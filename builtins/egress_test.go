@@ -42,7 +42,7 @@ func fetch(ctx context.Context, gate *egress.Gate, key string, class tool.Egress
 	if err == nil && res.IsError {
 		return errors.New(res.Content[0].Text)
 	}
-	return err //nolint:wrapcheck // As the built-in has it.
+	return err
 }
 
 // Whatever URL a model gives a built-in, it reaches nothing inward.

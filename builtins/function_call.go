@@ -78,7 +78,7 @@ func functionCall(functions Functions, schemas *schema.Cache) Builtin {
 			}
 			return functions.Execute(
 				ctx, instead(call, tool.Function, f.Config, args),
-			) //nolint:wrapcheck // It says how the call ends.
+			)
 		},
 	}
 }

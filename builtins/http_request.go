@@ -161,7 +161,7 @@ func httpRequest(gate *egress.Gate, secrets secret.Resolver, clock func() time.T
 			}
 			resp, err := gate.Do(ctx, access, req)
 			if err != nil {
-				return nil, err //nolint:wrapcheck // A *tool.Error already.
+				return nil, err
 			}
 			no2, err := (upstream{
 				op: "builtins.http_request", resp: resp, now: clock(), ours: c.Auth != nil,

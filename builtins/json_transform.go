@@ -102,7 +102,7 @@ func jsonTransform(box Sandbox) Builtin {
 				return tool.ErrorResult(e.Msg), nil
 			}
 			if err != nil {
-				return nil, err //nolint:wrapcheck // A *tool.Error already.
+				return nil, err
 			}
 			raw, err := json.Marshal(jsonTransformOutput{out.Output})
 			if err != nil {

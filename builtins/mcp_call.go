@@ -111,7 +111,7 @@ func mcpCall(mcp tool.Executor, check func(config json.RawMessage) error) Builti
 			}
 			return mcp.Execute(
 				ctx, instead(call, tool.MCP, config, in.Arguments),
-			) //nolint:wrapcheck // It says how the call ends.
+			)
 		},
 	}
 }

@@ -42,14 +42,14 @@ func retrievalPipeline(searcher retrieval.Searcher) Builtin {
 		},
 		Check: func(config json.RawMessage, _ tool.Egress) ([]string, error) {
 			_, err := ask.ReadConfig(config)
-			return nil, err //nolint:wrapcheck // It has the path of the fault.
+			return nil, err
 		},
 		Run: func(ctx context.Context, call *tool.Call) (*tool.Result, error) {
 			c, err := ask.ReadConfig(configOf(call))
 			if err != nil {
-				return nil, err //nolint:wrapcheck // A *tool.Error already.
+				return nil, err
 			}
-			return ask.Run(ctx, searcher, c, call) //nolint:wrapcheck // A *tool.Error already.
+			return ask.Run(ctx, searcher, c, call)
 		},
 	}
 }

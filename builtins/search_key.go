@@ -77,7 +77,7 @@ func (k *searchKeys) find(ctx context.Context, call *tool.Call) (*searchKey, err
 	case c.CredentialsRef != "":
 		v, err := secret.Open(ctx, k.secrets, call.Principal.Tenant, c.CredentialsRef)
 		if err != nil {
-			return nil, err //nolint:wrapcheck // A *tool.Error already.
+			return nil, err
 		}
 		return parts(ctx, providers[0], v, "credential "+c.CredentialsRef)
 	}

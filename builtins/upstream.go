@@ -28,7 +28,7 @@ type upstream struct {
 func (u upstream) refusal(known *secret.Redactor) (*tool.Result, error) {
 	r := u.resp
 	if r.Status >= 200 && r.Status < 300 {
-		return nil, nil //nolint:nilnil // A success.
+		return nil, nil
 	}
 	status := strings.TrimSpace(fmt.Sprintf("%d %s", r.Status, http.StatusText(r.Status)))
 	failed := &tool.Error{Op: u.op, Sent: true, Answered: true, RetryAfter: egress.RetryAfter(r.Header, u.now)}

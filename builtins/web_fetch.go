@@ -134,7 +134,7 @@ func webFetch(gate *egress.Gate, reader Reader, clock func() time.Time) Builtin 
 				},
 			})
 			if err != nil {
-				return nil, err //nolint:wrapcheck // A *tool.Error already.
+				return nil, err
 			}
 			now := clock()
 			if no, err := (upstream{
@@ -214,7 +214,7 @@ func (in *webFetchInput) page(
 	})
 	if err != nil {
 		if _, ok := errors.AsType[*tool.Error](err); ok {
-			return nil, err //nolint:wrapcheck // It says how the call ends.
+			return nil, err
 		}
 		return tool.ErrorResult(err.Error() + `; ask with "format": "raw" for what the server sent`), nil
 	}

@@ -127,7 +127,7 @@ func TestWebFetchPieces(t *testing.T) {
 	for {
 		out, _ := b.ok(t, cfg, "web_fetch", args)
 		require.InDelta(t, 11, out["total_chars"], 0)
-		text.WriteString(out["content"].(string)) //nolint:errcheck,forcetypeassert // A string, by the schema.
+		text.WriteString(out["content"].(string)) //nolint:errcheck // A string, by the schema.
 		pieces++
 		next, more := out["next_offset"].(float64)
 		if !more {
@@ -155,7 +155,7 @@ func TestWebFetchTypes(t *testing.T) {
 		"/feed": {"xml", "<rss/>"}, "/svg": {"xml", "<svg/>"},
 	} {
 		out, _ := b.ok(t, cfg, "web_fetch", `{"url": "$URL`+path+`"}`)
-		require.Equal(t, want, [2]string{out["format"].(string), out["content"].(string)}, //nolint:errcheck,forcetypeassert // Strings, by the schema.
+		require.Equal(t, want, [2]string{out["format"].(string), out["content"].(string)}, //nolint:errcheck // Strings, by the schema.
 			path)
 	}
 	out, res := b.ok(t, cfg, "web_fetch", `{"url": "$URL/png"}`)

@@ -21,7 +21,7 @@ func (r *Registry) checkTool(s *definition.ToolSpec) (warnings []string, err err
 	}
 	if r.opts.Builtins != nil {
 		if warnings, err = r.opts.Builtins(&s.Definition, &s.Policy); err != nil {
-			return nil, err //nolint:wrapcheck // It has the path of the fault.
+			return nil, err
 		}
 	}
 	for _, check := range []func(*definition.ToolSpec) error{

@@ -62,7 +62,7 @@ func (e *Engine) Search(ctx context.Context, tenant tool.TenantID, pipeline stri
 func (e *Engine) search(ctx context.Context, tenant tool.TenantID, pipeline string, q Query) (Answer, error) {
 	p, err := e.store.FindPipeline(ctx, tenant, pipeline)
 	if err != nil {
-		return Answer{}, err //nolint:wrapcheck // A *tool.Error already.
+		return Answer{}, err
 	}
 	mode := cmp.Or(q.Mode, p.Search)
 	index := IndexQuery{Pipeline: p.ID, Exclude: q.Exclude, Filter: q.Filter, Limit: q.Limit}
@@ -83,7 +83,7 @@ func (e *Engine) search(ctx context.Context, tenant tool.TenantID, pipeline stri
 	}
 	found, err := e.store.SearchIndex(ctx, tenant, index)
 	if err != nil {
-		return Answer{}, err //nolint:wrapcheck // A *tool.Error already.
+		return Answer{}, err
 	}
 	hits := fuse(mode, found)
 	hits = slices.DeleteFunc(hits, func(h Hit) bool { return h.Score < q.MinScore })

@@ -98,17 +98,17 @@ func limitSession(ctx context.Context, conn *pgx.Conn, t Timeouts) error {
 	_, err := conn.Exec(ctx, `select set_config('statement_timeout', $1, false), set_config('lock_timeout', $2, false),
 		set_config('idle_in_transaction_session_timeout', $3, false)`, pgx.QueryExecModeExec,
 		milliseconds(t.statement("")), milliseconds(t.Lock), milliseconds(t.Idle))
-	return err //nolint:wrapcheck // Wrapped by the connection attempt.
+	return err
 }
 
 // dialOnce opens a connection outside the pool, with a store's settings.
 func dialOnce(ctx context.Context, url string) (*pgx.Conn, error) {
 	config, err := pgx.ParseConfig(url)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // The caller says what it was for.
+		return nil, err
 	}
 	configure(config, Timeouts{Connect: max(config.ConnectTimeout, 10*time.Second)})
-	return pgx.ConnectConfig(ctx, config) //nolint:wrapcheck // The caller says what it was for.
+	return pgx.ConnectConfig(ctx, config)
 }
 
 // renewInterval is the minimum interval between resets of a pool.

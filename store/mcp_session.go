@@ -21,7 +21,7 @@ const mcpSessionIdle = time.Hour
 // none, or it was idle for an hour.
 func (s *Store) LoadMCPSession(ctx context.Context, key session.Key) (*session.Session, error) {
 	if !tool.ValidID(key.RunID) {
-		return nil, nil //nolint:nilnil // No session is none.
+		return nil, nil // No session is none.
 	}
 	var row db.LoadMCPSessionRow
 	found := true

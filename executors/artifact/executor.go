@@ -65,7 +65,7 @@ func (e *Executor) Execute(ctx context.Context, call *tool.Call) (*tool.Result, 
 		return tool.ErrorResult(e.opts.Judge.explain(failed, p.limits)), nil
 	}
 	if err != nil {
-		return nil, err //nolint:wrapcheck // A *tool.Error already.
+		return nil, err
 	}
 	return answer(p.language, out.Output)
 }

@@ -124,7 +124,7 @@ func (j Judge) compile(
 	if e, ok := errors.AsType[*sandbox.ProgramError](err); ok {
 		return &tool.Error{Kind: tool.Invalid, Op: "artifact.Compile", Path: "/source", Msg: e.Msg}
 	}
-	return err //nolint:wrapcheck // A *tool.Error already.
+	return err
 }
 
 func (j Judge) checkSize(at string, language sandbox.Language, size, most int) error {

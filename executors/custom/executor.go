@@ -65,7 +65,7 @@ func (m *Mux) Execute(ctx context.Context, call *tool.Call) (*tool.Result, error
 			Kind: tool.Invalid, Op: "custom.Execute", Path: "/implementation_config/executor", Msg: m.unknown(name),
 		}
 	}
-	return e.Execute(ctx, call) //nolint:wrapcheck // The executor's error is the call's.
+	return e.Execute(ctx, call)
 }
 
 // CheckConfig checks the form of a custom tool's configuration. It fails with

@@ -24,7 +24,7 @@ func Provider() executors.Type {
 		Traits: tool.Traits{Implementation: tool.Provider, RunBy: tool.RunByProvider},
 		CheckConfig: func(config, _ json.RawMessage) error {
 			_, err := agent.ReadProviderTool("", config)
-			return err //nolint:wrapcheck // It has the path of the fault.
+			return err
 		},
 	}
 }

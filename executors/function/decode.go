@@ -46,7 +46,7 @@ func decodeStrictly(args json.RawMessage, into any) error {
 	dec.DisallowUnknownFields()
 	dec.UseNumber()
 	if err := dec.Decode(into); err != nil {
-		return err //nolint:wrapcheck // Told apart by decodeArguments.
+		return err
 	}
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
 		return errors.New("more than one JSON value")

@@ -31,7 +31,7 @@ func (e *Executor) begin(ctx context.Context, p *program, call *tool.Call, req *
 	}
 	v, err := secret.Open(ctx, e.secrets, call.Principal.Tenant, p.Auth.CredentialsRef)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // A *tool.Error already.
+		return nil, err
 	}
 	if p.Auth.Type == authOAuth2 {
 		return x, x.authorize(ctx, v, req)
@@ -47,7 +47,7 @@ func (x *exchange) authorize(ctx context.Context, v secret.Value, req *egress.Re
 	// A token may be sent wherever v may be sent.
 	bound.Credential = &egress.Credential{Value: secret.NewValue("token", v.Hosts()...)}
 	if err := x.executor.gate.Check(bound, req.Method, req.URL); err != nil {
-		return err //nolint:wrapcheck // A *tool.Error already.
+		return err
 	}
 	x.grant = &grant{gate: x.executor.gate, access: x.access, auth: x.program.Auth, credential: v}
 	token, err := x.executor.tokens.get(ctx, x.grant)
@@ -71,7 +71,7 @@ func (x *exchange) send(ctx context.Context, req *egress.Request) (*egress.Respo
 	for {
 		resp, err := x.executor.gate.Do(ctx, x.access, req)
 		if err != nil || resp.Status != http.StatusUnauthorized || x.grant == nil {
-			return resp, err //nolint:wrapcheck // A *tool.Error already.
+			return resp, err
 		}
 		x.executor.tokens.drop(x.grant, x.access.Credential.Value.Reveal())
 		if x.renewed || !req.Repeatable {

@@ -44,7 +44,7 @@ func (b formBody) payload(ctx context.Context, args *arguments) (*payload, error
 	if b.whole != nil {
 		raw, ok := args.find(*b.whole)
 		if !ok {
-			return nil, nil //nolint:nilnil // An absent body is none.
+			return nil, nil // An absent body is none.
 		}
 		if kind(raw) != '{' {
 			return nil, argument(b.whole.String(), "can't be a form: want an object")

@@ -42,7 +42,7 @@ func (p *program) failure(known *secret.Redactor, r *egress.Response, doc *part,
 	e := &tool.Error{Op: "httpcall.Execute", Sent: true, Answered: true}
 	switch {
 	case r.Status >= 200 && r.Status < 300:
-		return nil, nil //nolint:nilnil // No failure.
+		return nil, nil
 	case r.Status == http.StatusUnauthorized, r.Status == http.StatusForbidden, r.Status == http.StatusProxyAuthRequired:
 		e.Kind, e.Msg = tool.Denied, "the upstream did not accept the tool's credential: it answered "+statusText(r.Status)
 	case r.Status == http.StatusRequestTimeout, r.Status == http.StatusTooEarly, r.Status == http.StatusTooManyRequests:

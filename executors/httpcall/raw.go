@@ -30,7 +30,7 @@ func (b rawBody) payload(ctx context.Context, args *arguments) (*payload, error)
 	}
 	raw, ok := args.find(*b.part.From)
 	if !ok {
-		return nil, nil //nolint:nilnil // An absent body is none.
+		return nil, nil // An absent body is none.
 	}
 	text, err := b.part.bytes(bodyRoom(), raw)
 	if err != nil {

@@ -181,6 +181,6 @@ func (p *program) writeBody(ctx context.Context, args *arguments) (*payload, err
 	case p.rest == restToBody:
 		return restBody{names: p.unused(args), form: p.BodyType == bodyForm}.payload(ctx, args)
 	default:
-		return nil, nil //nolint:nilnil // No body is none.
+		return nil, nil // No body is none.
 	}
 }

@@ -54,7 +54,7 @@ func (e *Executor) Execute(ctx context.Context, call *tool.Call) (*tool.Result, 
 	}
 	if e.builtins != nil {
 		if b, ok := e.builtins.Lookup(key); ok {
-			return b.Execute(ctx, call) //nolint:wrapcheck // The built-in's error is the call's.
+			return b.Execute(ctx, call)
 		}
 	}
 	return nil, unknown(key)
@@ -74,7 +74,7 @@ func (e *Executor) key(ctx context.Context, call *tool.Call) (string, error) {
 	case e.builtins == nil || e.authority == nil || !e.builtins.Configurable(key):
 		return "", unknown(key)
 	}
-	return key, e.authority.MayRunBuiltin(ctx, call.Principal, key) //nolint:wrapcheck // A *tool.Error already.
+	return key, e.authority.MayRunBuiltin(ctx, call.Principal, key)
 }
 
 // KeyOf returns the key of the built-in in a tenant's tool configuration; empty

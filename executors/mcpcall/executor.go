@@ -107,7 +107,7 @@ func (c *Client) authorize(ctx context.Context, t *target) error {
 	}
 	v, err := secret.Open(ctx, c.opts.Secrets, t.key.Tenant, auth.CredentialsRef)
 	if err != nil {
-		return err //nolint:wrapcheck // A *tool.Error already.
+		return err
 	}
 	if _, password, ok := strings.Cut(v.Reveal(), ":"); ok && auth.Type == remote.AuthBasic {
 		secret.Note(ctx, secret.NewValue(password))

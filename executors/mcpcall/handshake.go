@@ -73,7 +73,7 @@ func (h *handshake) shape() (json.RawMessage, error) {
 			"serverInfo": map[string]string{"name": h.name, "version": h.version},
 		}
 	}
-	return json.Marshal(out) //nolint:wrapcheck // It holds strings only.
+	return json.Marshal(out)
 }
 
 // speaks reports whether this client supports a protocol version.

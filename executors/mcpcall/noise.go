@@ -33,7 +33,7 @@ func (m *messages) Read(b []byte) (int, error) {
 		next, err := m.from.ReadByte()
 		switch {
 		case err != nil:
-			return 0, err //nolint:wrapcheck // A pipe's errors are its reader's.
+			return 0, err
 		case next == '{':
 			m.within = true
 			_ = m.from.UnreadByte() // It was read just now.
@@ -49,7 +49,7 @@ func (m *messages) Read(b []byte) (int, error) {
 // rest reads the rest of a message's line.
 func (m *messages) rest(b []byte) (int, error) {
 	if _, err := m.from.Peek(1); err != nil {
-		return 0, err //nolint:wrapcheck // A pipe's errors are its reader's.
+		return 0, err
 	}
 	ready, _ := m.from.Peek(min(m.from.Buffered(), len(b))) // It is buffered.
 	n := copy(b, ready)
@@ -60,7 +60,7 @@ func (m *messages) rest(b []byte) (int, error) {
 		}
 	}
 	_, err := m.from.Discard(n)
-	return n, err //nolint:wrapcheck // Of what is buffered: nil.
+	return n, err
 }
 
 // skipLine drops the rest of a line that is not a message.
@@ -74,7 +74,7 @@ func (m *messages) skipLine() error {
 			return errNoise
 		}
 		if !errors.Is(err, bufio.ErrBufferFull) {
-			return err //nolint:wrapcheck // A pipe's errors are its reader's.
+			return err
 		}
 	}
 }

@@ -78,7 +78,7 @@ func (p *peer) Connect(ctx context.Context) (mcp.Connection, error) {
 	defer stop()
 	inner, err := p.transport.Connect(p.ctx) //nolint:contextcheck // It outlives ctx.
 	if err != nil {
-		return nil, err //nolint:wrapcheck // The SDK's own.
+		return nil, err
 	}
 	p.inner = inner
 	go p.pump()
@@ -116,14 +116,14 @@ func (p *peer) Close() error {
 	}
 	err := p.inner.Close()
 	p.replies.Wait()
-	return err //nolint:wrapcheck // The SDK's own.
+	return err
 }
 
 // Write implements [mcp.Connection].
 func (p *peer) Write(ctx context.Context, msg jsonrpc.Message) error {
 	req, ok := msg.(*jsonrpc.Request)
 	if !ok {
-		return p.inner.Write(ctx, msg) //nolint:wrapcheck // The SDK's own.
+		return p.inner.Write(ctx, msg)
 	}
 	p.mu.Lock()
 	result, known := p.known[req.Method]
@@ -140,7 +140,7 @@ func (p *peer) Write(ctx context.Context, msg jsonrpc.Message) error {
 		}
 		p.written[req.Method] = true
 		p.mu.Unlock()
-		return p.inner.Write(ctx, msg) //nolint:wrapcheck // The SDK's own.
+		return p.inner.Write(ctx, msg)
 	}
 	p.mu.Unlock()
 	if req.IsCall() {
@@ -199,7 +199,7 @@ func (p *peer) take(msg jsonrpc.Message) (jsonrpc.Message, error) {
 		}
 		return nil, p.noticed(msg)
 	default:
-		return nil, nil //nolint:nilnil // Nothing goes on.
+		return nil, nil
 	}
 }
 
@@ -277,7 +277,7 @@ func (p *peer) asked(r *jsonrpc.Request) (jsonrpc.Message, error) {
 		defer cancel()
 		_ = p.inner.Write(ctx, reply) // Best effort.
 	})
-	return nil, nil //nolint:nilnil // Nothing goes on.
+	return nil, nil
 }
 
 // noticed handles a notification.

@@ -74,7 +74,7 @@ func (o *output) Read(b []byte) (int, error) {
 	if err != nil {
 		o.once.Do(func() { close(o.process.done) })
 	}
-	return n, err //nolint:wrapcheck // A pipe's errors are its reader's.
+	return n, err
 }
 
 // ended reports whether the process has closed its output.

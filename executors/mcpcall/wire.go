@@ -142,7 +142,7 @@ func (w *wire) send(req *http.Request, method string, body []byte) (*http.Respon
 	// The egress class of a call is checked by its message: the protocol uses POST
 	// for everything, reading included.
 	return w.gate.Stream(req.Context(), w.access.Handshake(w.access.Credential),
-		&egress.Request{ //nolint:wrapcheck // A *tool.Error already.
+		&egress.Request{
 			Method: req.Method, URL: req.URL.String(), Header: header, Body: body,
 			Repeatable: method != methodCall || w.repeatable,
 		})
@@ -266,7 +266,7 @@ func (b *bounded) Read(p []byte) (int, error) {
 	if err != nil && err != io.EOF {
 		b.wire.note(func() { b.at.failed = tool.AsError(err) })
 	}
-	return n, err //nolint:wrapcheck // A body's errors are its reader's.
+	return n, err
 }
 
 // ends discards the rest, up to a bound, and reports whether the body ended: a
@@ -281,7 +281,7 @@ func readBody(req *http.Request) ([]byte, error) {
 		return nil, nil
 	}
 	defer func() { _ = req.Body.Close() }()
-	return io.ReadAll(req.Body) //nolint:wrapcheck // The SDK's, from memory.
+	return io.ReadAll(req.Body)
 }
 
 // methodOf returns the JSON-RPC method of a request, or else HTTP's.

@@ -48,7 +48,7 @@ func (e *Executor) Execute(ctx context.Context, call *tool.Call) (*tool.Result, 
 	}
 	if !slices.Contains(e.local, p.provider) {
 		if err := egress.MayLeave(call.Egress, fmt.Sprintf("the model provider %.64q", p.provider)); err != nil {
-			return nil, err //nolint:wrapcheck // A *tool.Error already.
+			return nil, err
 		}
 	}
 	req, err := p.request(ctx, call)
@@ -112,7 +112,7 @@ func (e *Executor) model(p *prompt) (agent.Model, error) {
 func (p *prompt) request(ctx context.Context, call *tool.Call) (*agent.ModelRequest, error) {
 	text, err := p.text.Render(call.Arguments)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // A *tool.Error already.
+		return nil, err
 	}
 	req := &agent.ModelRequest{
 		Model: p.model, Options: p.ModelOptions, Instructions: p.System, Turn: 1, Tenant: call.Principal.Tenant,

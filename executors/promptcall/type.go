@@ -34,7 +34,7 @@ func Type(executor *Executor, models Models) executors.Type {
 			if !runsAgent(config) {
 				return agent.Parts{}, nil
 			}
-			return nested.AgentParts(tool.Prompt, config, inputSchema) //nolint:wrapcheck // It has the path of the fault.
+			return nested.AgentParts(tool.Prompt, config, inputSchema)
 		},
 	}
 	if executor != nil {
@@ -48,7 +48,7 @@ func runsAgent(config json.RawMessage) bool { return agentcall.RunsAgent(tool.Pr
 // checkByMode checks a configuration by its mode: direct, or agent and skill.
 func checkByMode(config, inputSchema json.RawMessage) error {
 	if runsAgent(config) {
-		return agentcall.CheckConfig(tool.Prompt, config, inputSchema) //nolint:wrapcheck // It has the path of the fault.
+		return agentcall.CheckConfig(tool.Prompt, config, inputSchema)
 	}
 	return CheckConfig(config, inputSchema)
 }

@@ -27,13 +27,13 @@ func (e *Executor) Execute(ctx context.Context, call *tool.Call) (*tool.Result, 
 	if err != nil {
 		return nil, err
 	}
-	return ask.Run(ctx, e.searcher, config, call) //nolint:wrapcheck // A *tool.Error already.
+	return ask.Run(ctx, e.searcher, config, call)
 }
 
 func readConfig(raw json.RawMessage) (*ask.Config, error) {
 	err := ask.CheckConfig(raw)
 	if err == nil {
-		return ask.ReadConfig(raw) //nolint:wrapcheck // It was checked before.
+		return ask.ReadConfig(raw)
 	}
 	f := tool.AsError(err)
 	return nil, &tool.Error{
@@ -45,7 +45,7 @@ func readConfig(raw json.RawMessage) (*ask.Config, error) {
 // CheckConfig checks a rag_retrieval tool's configuration. It fails with
 // [tool.Invalid] and the JSON Pointer of the fault. Registries call it before they
 // store one.
-func CheckConfig(raw json.RawMessage) error { return ask.CheckConfig(raw) } //nolint:wrapcheck // A *tool.Error already.
+func CheckConfig(raw json.RawMessage) error { return ask.CheckConfig(raw) }
 
 // CheckConfig is the package's [CheckConfig], for registries that call a type's
 // executor.

@@ -31,7 +31,7 @@ func (b *cappedBody) Read(p []byte) (int, error) {
 		return n, err
 	}
 	b.left -= int64(n)
-	return n, err //nolint:wrapcheck // A body's errors are its reader's.
+	return n, err
 }
 
 func (b *cappedBody) tooLong() error {

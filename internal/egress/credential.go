@@ -45,7 +45,7 @@ type bearing struct {
 func (b bearing) RoundTrip(req *http.Request) (*http.Response, error) {
 	out := req.Clone(req.Context())
 	b.credential.apply(out)
-	return b.next.RoundTrip(out) //nolint:wrapcheck // A RoundTripper's errors are its client's.
+	return b.next.RoundTrip(out)
 }
 
 // apply writes the credential into req.

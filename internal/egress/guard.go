@@ -92,7 +92,7 @@ func (o *ownAddresses) contains(addr netip.Addr) bool {
 func interfaceAddresses() ([]netip.Addr, error) {
 	list, err := net.InterfaceAddrs()
 	if err != nil {
-		return nil, err //nolint:wrapcheck // Only its presence counts.
+		return nil, err
 	}
 	var out []netip.Addr
 	for _, a := range list {

@@ -35,7 +35,7 @@ func (c *conn) Write(b []byte) (int, error) {
 	c.writing--
 	c.written += int64(n)
 	c.mu.Unlock()
-	return n, err //nolint:wrapcheck // A connection's errors are its caller's.
+	return n, err
 }
 
 // mark returns the bytes written so far: handshakes and earlier requests.

@@ -64,5 +64,5 @@ func (s *streamed) Read(p []byte) (int, error) {
 	if err != nil && err != io.EOF { //nolint:errorlint // Readers return it bare.
 		err = failure(s.ctx, err, true)
 	}
-	return n, err //nolint:wrapcheck // A body's errors are its reader's.
+	return n, err
 }

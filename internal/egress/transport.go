@@ -72,7 +72,7 @@ func (g *Gate) dial(ctx context.Context, network, addr string, policy Policy) (n
 		return nil, &tool.Error{Kind: tool.Denied, Op: "egress", Msg: notAllowed, Err: fmt.Errorf("%w: %w", errAddress, err)}
 	}
 	if err != nil {
-		return nil, err //nolint:wrapcheck // Classified by failure, which looks for its types.
+		return nil, err
 	}
 	return &conn{Conn: c}, nil
 }

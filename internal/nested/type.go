@@ -46,11 +46,11 @@ func Composition() executors.Type {
 // Path within the configuration.
 func AgentParts(impl tool.Implementation, config, inputSchema json.RawMessage) (agent.Parts, error) {
 	if err := agentcall.CheckConfig(impl, config, inputSchema); err != nil {
-		return agent.Parts{}, err //nolint:wrapcheck // It has the path of the fault.
+		return agent.Parts{}, err
 	}
 	c, err := agentcall.ParseConfig(impl, config)
 	if err != nil {
-		return agent.Parts{}, err //nolint:wrapcheck // It has the path of the fault.
+		return agent.Parts{}, err
 	}
 	path := "/target_agent_slug"
 	if c.AgentID != "" {
@@ -61,11 +61,11 @@ func AgentParts(impl tool.Implementation, config, inputSchema json.RawMessage) (
 
 func steps(config, inputSchema json.RawMessage) (agent.Parts, error) {
 	if err := compose.CheckConfig(config, inputSchema); err != nil {
-		return agent.Parts{}, err //nolint:wrapcheck // It has the path of the fault.
+		return agent.Parts{}, err
 	}
 	c, err := compose.ParseConfig(config)
 	if err != nil {
-		return agent.Parts{}, err //nolint:wrapcheck // It has the path of the fault.
+		return agent.Parts{}, err
 	}
 	parts := make([]agent.StepPart, len(c.Steps))
 	for i, step := range c.Steps {

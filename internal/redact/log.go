@@ -26,7 +26,7 @@ func (h handler) Handle(ctx context.Context, r slog.Record) error {
 		shown.AddAttrs(attribute(a))
 		return true
 	})
-	return h.next.Handle(ctx, shown) //nolint:wrapcheck // A handler's errors are its next one's.
+	return h.next.Handle(ctx, shown)
 }
 
 // WithAttrs implements [slog.Handler].

@@ -93,9 +93,9 @@ var errHeader = errors.New(`a header is a string, or {"credentials_ref": "name"}
 // MarshalJSON implements [json.Marshaler].
 func (h Header) MarshalJSON() ([]byte, error) {
 	if h.CredentialsRef == "" {
-		return json.Marshal(h.Literal) //nolint:wrapcheck // A string.
+		return json.Marshal(h.Literal)
 	}
-	return json.Marshal(map[string]string{"credentials_ref": h.CredentialsRef}) //nolint:wrapcheck // A string.
+	return json.Marshal(map[string]string{"credentials_ref": h.CredentialsRef})
 }
 
 // UnmarshalJSON implements [json.Unmarshaler].

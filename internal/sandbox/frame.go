@@ -63,7 +63,7 @@ func WriteFrame(w io.Writer, f Frame) error {
 func ReadFrame(r io.Reader) (Frame, error) {
 	var head [5]byte
 	if _, err := io.ReadFull(r, head[:]); err != nil {
-		return Frame{}, err //nolint:wrapcheck // io.EOF is what it says.
+		return Frame{}, err
 	}
 	size := binary.BigEndian.Uint32(head[:4])
 	if size > maxFrame {

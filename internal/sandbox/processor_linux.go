@@ -61,5 +61,5 @@ func setPriority(cmd *exec.Cmd, low bool) error {
 	if low {
 		nice = min(19, nice+demotion)
 	}
-	return syscall.Setpriority(syscall.PRIO_PGRP, cmd.Process.Pid, nice) //nolint:wrapcheck // It is not reported.
+	return syscall.Setpriority(syscall.PRIO_PGRP, cmd.Process.Pid, nice)
 }

@@ -32,7 +32,7 @@ func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	resp, err := t.next.RoundTrip(req)
 	if err != nil {
 		span.SetStatus(codes.Error, "no answer")
-		return resp, err //nolint:wrapcheck // A RoundTripper's errors are its client's.
+		return resp, err
 	}
 	if span.IsRecording() {
 		span.SetAttributes(attribute.Int("http.response.status_code", resp.StatusCode))

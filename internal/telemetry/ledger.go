@@ -67,7 +67,7 @@ func (l *observedLedger) Settle(ctx context.Context, s ledger.Settlement) (ledge
 func (l *observedLedger) Records(
 	ctx context.Context, tenant tool.TenantID, effectIDs []string,
 ) (map[string]ledger.Record, error) {
-	return l.next.Records(ctx, tenant, effectIDs) //nolint:wrapcheck // It only passes on.
+	return l.next.Records(ctx, tenant, effectIDs)
 }
 
 func (l *observedLedger) tried(ctx context.Context, move string, phase tool.Phase, err error) {

@@ -105,7 +105,7 @@ type labels [3]struct {
 // with returns the option for a set of labels.
 func (m *metrics) with(l labels) metric.MeasurementOption {
 	if o, ok := m.options.Load(l); ok {
-		return o.(metric.MeasurementOption) //nolint:forcetypeassert,errcheck // Nothing else is stored.
+		return o.(metric.MeasurementOption) //nolint:errcheck // Nothing else is stored.
 	}
 	var kvs []attribute.KeyValue
 	for _, label := range l {
@@ -114,7 +114,7 @@ func (m *metrics) with(l labels) metric.MeasurementOption {
 		}
 	}
 	o, _ := m.options.LoadOrStore(l, metric.WithAttributeSet(attribute.NewSet(kvs...)))
-	return o.(metric.MeasurementOption) //nolint:forcetypeassert,errcheck // Nothing else is stored.
+	return o.(metric.MeasurementOption) //nolint:errcheck // Nothing else is stored.
 }
 
 func (m *metrics) add(ctx context.Context, c metric.Int64Counter, n int64, l labels) {

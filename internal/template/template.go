@@ -157,11 +157,11 @@ func textAt(value *jsonpointer.Value, place jsonpointer.Pointer) (string, error)
 	if raw[0] == '"' {
 		var s string
 		err := json.Unmarshal(raw, &s)
-		return s, err //nolint:wrapcheck // Can't be: the arguments are valid.
+		return s, err // Can't be: the arguments are valid.
 	}
 	var compact bytes.Buffer
 	err := json.Compact(&compact, raw)
-	return compact.String(), err //nolint:wrapcheck // Can't be: the arguments are valid.
+	return compact.String(), err // Can't be: the arguments are valid.
 }
 
 // faultAt returns a fault with its line and column in characters, both counted from 1.

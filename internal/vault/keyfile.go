@@ -93,7 +93,7 @@ func FromEnvironment(getenv func(name string) string) (*Keyring, error) {
 		}
 		return keys, nil
 	default:
-		return nil, nil //nolint:nilnil // A nil Keyring has no keys.
+		return nil, nil
 	}
 }
 

@@ -181,5 +181,5 @@ func (v *Vault) keyOf(ctx context.Context, tenant tool.TenantID, version int) (*
 			return opened, err
 		}
 	}
-	return nil, nil //nolint:nilnil // No key is none.
+	return nil, nil // No key is none.
 }

@@ -87,7 +87,7 @@ func (s *watched) WriteHeader(status int) {
 // Write implements [http.ResponseWriter].
 func (s *watched) Write(p []byte) (int, error) {
 	s.look()
-	return s.ResponseWriter.Write(p) //nolint:wrapcheck // A writer's errors are its user's.
+	return s.ResponseWriter.Write(p)
 }
 
 // Flush implements [http.Flusher].

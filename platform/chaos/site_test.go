@@ -156,10 +156,10 @@ func query[T any](ctx context.Context, s *site, sql string, args ...any) []T {
 	require.NoError(s.t, s.cluster.withConn(ctx, s.t, func(conn *pgx.Conn) error {
 		rows, err := conn.Query(ctx, sql, args...)
 		if err != nil {
-			return err //nolint:wrapcheck // It is shown.
+			return err
 		}
 		all, err = pgx.CollectRows(rows, pgx.RowToStructByPos[T])
-		return err //nolint:wrapcheck // It is shown.
+		return err
 	}))
 	return all
 }

@@ -75,7 +75,7 @@ func (c *Clerk) ExecuteWorkflow(
 		if err := Bring(ctx, c.ingester, ref); err != nil {
 			return nil, c.ingester.Fail(ctx, ref, tool.AsError(err).Msg)
 		}
-		return nil, nil //nolint:nilnil // Nobody waits for it.
+		return nil, nil
 	case wire.ReembedWorkflow:
 		var in wire.ReembedInput
 		if err := json.Unmarshal(input, &in); err != nil {
@@ -85,7 +85,7 @@ func (c *Clerk) ExecuteWorkflow(
 		if err := Change(ctx, c.ingester, ref); err != nil {
 			return nil, c.ingester.Drop(ctx, ref, tool.AsError(err).Msg)
 		}
-		return nil, nil //nolint:nilnil // Nobody waits for it.
+		return nil, nil
 	default:
 		return nil, fmt.Errorf("nobody does %s", o.ID)
 	}

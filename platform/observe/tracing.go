@@ -67,7 +67,7 @@ func startTracing(ctx context.Context, cfg Config) (*tracing, error) {
 func (t *tracing) stop(ctx context.Context) error {
 	err := t.provider.Shutdown(ctx)
 	t.gate.Close()
-	return err //nolint:wrapcheck // It says what it is.
+	return err
 }
 
 // collector returns the URL that spans are sent to, or nil for none.
@@ -76,9 +76,9 @@ func collector(getenv func(string) string) (*url.URL, error) {
 	exporter := getenv("OTEL_TRACES_EXPORTER")
 	switch {
 	case strings.EqualFold(getenv("OTEL_SDK_DISABLED"), "true") || exporter == "none":
-		return nil, nil //nolint:nilnil // No URL is none.
+		return nil, nil // No URL is none.
 	case exporter == "" && own == "" && all == "":
-		return nil, nil //nolint:nilnil // No URL is none.
+		return nil, nil // No URL is none.
 	case exporter != "" && exporter != "otlp":
 		return nil, invalid("OTEL_TRACES_EXPORTER is %q: want otlp or none", exporter)
 	}

@@ -127,7 +127,7 @@ func scalar(n *yaml.Node) (any, error) {
 	}
 	switch n.ShortTag() {
 	case "!!null":
-		return nil, nil //nolint:nilnil // JSON's null.
+		return nil, nil
 	case "!!bool":
 		return n.Value == "true" || n.Value == "True" || n.Value == "TRUE", nil
 	case "!!int", "!!float":

@@ -67,5 +67,5 @@ func (g *jqGuard) Err() error {
 	if g.tooDeep {
 		return errJQDepth
 	}
-	return g.Context.Err() //nolint:wrapcheck // It is that context's.
+	return g.Context.Err()
 }

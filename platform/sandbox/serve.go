@@ -151,7 +151,7 @@ func (c *child) program(j job) (program, error) {
 		return p, nil
 	}
 	if j.source == nil {
-		return nil, nil //nolint:nilnil // It is asked for.
+		return nil, nil
 	}
 	e := c.engines[j.Language]
 	if e == nil {

@@ -202,7 +202,7 @@ func (l *limited) Write(p []byte) (int, error) {
 		return 0, errOver
 	}
 	l.left -= int64(len(p))
-	return l.buf.Write(p) //nolint:wrapcheck // It never fails.
+	return l.buf.Write(p)
 }
 
 // lastPrinted is how much of the end of a command's output is reported with its

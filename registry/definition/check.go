@@ -36,7 +36,7 @@ func (s *ToolSpec) CheckIdentity() error {
 	}
 	if s.Version != "" {
 		if err := release.CheckNumber(s.Version); err != nil {
-			return err //nolint:wrapcheck // It has the path of the fault.
+			return err
 		}
 	}
 	if s.ArtifactID != "" {

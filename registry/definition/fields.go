@@ -44,7 +44,7 @@ func compileFields(raw json.RawMessage) (json.RawMessage, error) {
 				return nil, err
 			}
 		}
-		return field.Compile(fields) //nolint:wrapcheck // It has the path of the fault.
+		return field.Compile(fields)
 	}
 	form, err := readObject("", raw)
 	if err != nil {
@@ -62,7 +62,7 @@ func compileFields(raw json.RawMessage) (json.RawMessage, error) {
 	if err := form.into("", &f); err != nil {
 		return nil, err
 	}
-	return field.CompileForm(f) //nolint:wrapcheck // It has the path of the fault.
+	return field.CompileForm(f)
 }
 
 // unifyFields unifies the spelling of the names of fields and of nested fields.

@@ -101,7 +101,7 @@ func Run(ctx context.Context, searcher retrieval.Searcher, c *Config, call *tool
 	}
 	filter, err := retrieval.ParseFilter("/filter", in.Filter)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // A *tool.Error already.
+		return nil, err
 	}
 	q := retrieval.Query{
 		Text: in.Query, Limit: cmp.Or(in.Limit, c.Limit), Mode: c.Mode, Filter: slices.Concat(c.filter, filter),
@@ -110,7 +110,7 @@ func Run(ctx context.Context, searcher retrieval.Searcher, c *Config, call *tool
 	}
 	answer, err := searcher.Search(ctx, call.Principal.Tenant, name, q)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // A *tool.Error already.
+		return nil, err
 	}
 	return result(in.Query, answer)
 }

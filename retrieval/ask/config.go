@@ -51,7 +51,7 @@ func ReadConfig(raw json.RawMessage) (*Config, error) {
 		return nil, err
 	}
 	if c.filter, err = retrieval.ParseFilter("/filter", c.Filter); err != nil {
-		return nil, err //nolint:wrapcheck // It has the path of the fault.
+		return nil, err
 	}
 	return c, c.check()
 }

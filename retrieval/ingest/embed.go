@@ -52,7 +52,7 @@ func (i *Ingester) Embed(
 			if errors.Is(err, retrieval.ErrGeneration) {
 				unneeded.Store(true)
 			}
-			return err //nolint:wrapcheck // The caller wraps it.
+			return err
 		},
 	})
 	if err == nil && out.State == Superseded && unneeded.Load() {
@@ -82,7 +82,7 @@ func (i *Ingester) EmbedGeneration(
 		tenant: ref.Tenant, model: *p.NextEmbedding, report: report,
 		pending: func(ctx context.Context, limit int) ([]retrieval.EmbeddingTask, error) {
 			tasks, _, err := i.cfg.Store.PendingGeneration(ctx, ref, limit)
-			return tasks, err //nolint:wrapcheck // The caller wraps it.
+			return tasks, err
 		},
 		save: func(ctx context.Context, all []retrieval.Embedding) error {
 			return i.cfg.Store.SaveGeneration(ctx, ref, all)
@@ -183,7 +183,7 @@ func (i *Ingester) round(ctx context.Context, s source, tasks []retrieval.Embedd
 		})
 	}
 	err := g.Wait()
-	return int(stored.Load()), err //nolint:wrapcheck // Its own.
+	return int(stored.Load()), err
 }
 
 // errStore marks errors of the store.

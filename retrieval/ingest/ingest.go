@@ -127,7 +127,7 @@ func Chunks(text *extract.Text, c retrieval.Chunking) ([]retrieval.Chunk, error)
 		Size: c.MaxChars, Overlap: c.Overlap, MaxPieces: retrieval.MaxDocumentChunks, Plain: text.Plain,
 	})
 	if err != nil {
-		return nil, err //nolint:wrapcheck // It says it all.
+		return nil, err
 	}
 	chunks := make([]retrieval.Chunk, len(pieces))
 	for i, p := range pieces {

@@ -90,14 +90,14 @@ func (r *Reconciler) Pipeline(ctx context.Context, p retrieval.Pipeline) (retrie
 func (r *Reconciler) failDocument(ctx context.Context, ref retrieval.DocumentRef) func(reason string) error {
 	return func(reason string) error {
 		_, err := r.cfg.Store.FailDocument(ctx, ref, reason+": put the document again")
-		return err //nolint:wrapcheck // Its caller does.
+		return err
 	}
 }
 
 func (r *Reconciler) dropGeneration(ctx context.Context, ref retrieval.GenerationRef) func(reason string) error {
 	return func(reason string) error {
 		_, err := r.cfg.Store.DropGeneration(ctx, ref, reason+": ask for it again")
-		return err //nolint:wrapcheck // Its caller does.
+		return err
 	}
 }
 

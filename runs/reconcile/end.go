@@ -125,7 +125,7 @@ func (r *Reconciler) result(ctx context.Context, workflowID, runID string, into 
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
 	return r.cfg.Temporal.GetWorkflow(ctx, workflowID, runID).Get(ctx,
-		into) //nolint:wrapcheck // Its readers tell failures apart.
+		into)
 }
 
 // passing returns the errors of Temporal, which are not the workflow's own.

@@ -69,7 +69,7 @@ func (r *Reconciler) turn(ctx context.Context) (store.Lease, error) {
 	if n := report.Closed(); n > 0 {
 		r.log.InfoContext(ctx, "reconciled", slog.Int("closed", n), slog.Duration("took", report.Took))
 	}
-	return r.cfg.Maintenance.RenewLease(ctx, lease, r.cfg.Lease, true) //nolint:wrapcheck // It says which.
+	return r.cfg.Maintenance.RenewLease(ctx, lease, r.cfg.Lease, true)
 }
 
 // keep renews a lease until ctx ends, and calls stop if another process has taken it.
@@ -116,7 +116,7 @@ func (r *Reconciler) acquire(ctx context.Context) (store.Lease, error) {
 	if err != nil && lease.Scope != "" && lease.Scope != scope {
 		return lease, r.otherScope(scope, lease.Scope)
 	}
-	return lease, err //nolint:wrapcheck // It says which.
+	return lease, err
 }
 
 // CheckScope fails with tool.Conflict if the record belongs to another namespace of Temporal than this
@@ -134,7 +134,7 @@ func (r *Reconciler) CheckScope(ctx context.Context) error {
 	case tool.KindOf(err) == tool.NotFound:
 		return nil
 	case err != nil:
-		return err //nolint:wrapcheck // It says which.
+		return err
 	case lease.Scope != scope:
 		return r.otherScope(scope, lease.Scope)
 	}

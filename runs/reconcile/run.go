@@ -21,7 +21,7 @@ const callGrace = 5 * time.Second
 func (r *Reconciler) Run(ctx context.Context, tenant tool.TenantID, runID string) (agent.Run, error) {
 	run, err := r.cfg.Store.FindRun(ctx, tenant, runID)
 	if err != nil || run.Status.Final() {
-		return run, err //nolint:wrapcheck // It is the store's answer.
+		return run, err
 	}
 	calls, err := r.cfg.Store.OpenCalls(ctx, tenant, runID, 1)
 	if err != nil {

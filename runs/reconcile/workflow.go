@@ -59,7 +59,7 @@ func (r *Reconciler) listWorkflows(
 ) (*workflowservice.ListWorkflowExecutionsResponse, error) {
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
-	return r.cfg.Temporal.ListWorkflow(ctx, &workflowservice.ListWorkflowExecutionsRequest{ //nolint:wrapcheck // Its caller does.
+	return r.cfg.Temporal.ListWorkflow(ctx, &workflowservice.ListWorkflowExecutionsRequest{
 		Namespace: r.cfg.Namespace, PageSize: pageRows, Query: openQuery, NextPageToken: token,
 	})
 }

@@ -17,7 +17,7 @@ import (
 // with tool.Invalid like [schema.Check].
 func Read(raw json.RawMessage) (Form, error) {
 	if err := schema.Check(raw); err != nil {
-		return Form{}, err //nolint:wrapcheck // It says what is wrong, and where.
+		return Form{}, err
 	}
 	if len(strings.TrimSpace(string(raw))) == 0 {
 		raw = json.RawMessage(`{"type":"object"}`)

@@ -58,7 +58,7 @@ func (c *Config) Message(arguments json.RawMessage) ([]tool.Content, json.RawMes
 	}
 	if len(content) == 1 && content[0].Type == tool.TextContent {
 		input, err := json.Marshal(content[0].Text)
-		return content, input, err //nolint:wrapcheck // A string has a JSON form.
+		return content, input, err
 	}
 	return content, arguments, nil
 }
@@ -66,13 +66,13 @@ func (c *Config) Message(arguments json.RawMessage) ([]tool.Content, json.RawMes
 func (c *Config) prompted(arguments json.RawMessage) ([]tool.Content, json.RawMessage, error) {
 	text, err := c.template.Render(arguments)
 	if err != nil {
-		return nil, nil, err //nolint:wrapcheck // It says which argument, and what to do.
+		return nil, nil, err
 	}
 	if strings.TrimSpace(text) == "" {
 		return nil, nil, invalid("", "the prompt from these arguments is empty")
 	}
 	input, err := json.Marshal(text)
-	return []tool.Content{tool.Text(text)}, input, err //nolint:wrapcheck // A string has a JSON form.
+	return []tool.Content{tool.Text(text)}, input, err
 }
 
 // Instructed returns message after a skill's instructions.
@@ -118,10 +118,10 @@ func blockOf(name string, raw json.RawMessage) (tool.Content, error) {
 	case name != argContext && raw[0] == '"':
 		var text string
 		err := json.Unmarshal(raw, &text)
-		return tool.Text(text), err //nolint:wrapcheck // Can't be: the arguments are valid.
+		return tool.Text(text), err // Can't be: the arguments are valid.
 	case name == argContext:
 		labelled, err := json.Marshal(map[string]json.RawMessage{argContext: raw})
-		return tool.JSON(labelled), err //nolint:wrapcheck // Can't be: the arguments are valid.
+		return tool.JSON(labelled), err // Can't be: the arguments are valid.
 	default:
 		return tool.JSON(raw), nil
 	}

@@ -143,7 +143,7 @@ func assignments(flag, form string, pairs []string) (map[string]string, error) {
 // parseAuth reads how a credential is sent: bearer=NAME or header:X-Api-Key=NAME.
 func parseAuth(text string) (*v1.ImportAuth, error) {
 	if text == "" {
-		return nil, nil //nolint:nilnil // None was asked for.
+		return nil, nil
 	}
 	how, credential, ok := strings.Cut(text, "=")
 	kind, name, named := strings.Cut(how, ":")

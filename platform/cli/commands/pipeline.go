@@ -58,7 +58,7 @@ func (f *embeddingFlags) register(cmd *cobra.Command, prefix string) {
 // given returns the model that the flags name; nil for none.
 func (f *embeddingFlags) given() (*v1.EmbeddingConfig, error) {
 	if f.config == (v1.EmbeddingConfig{}) {
-		return nil, nil //nolint:nilnil // None is wanted.
+		return nil, nil
 	}
 	for _, flag := range []struct {
 		name    string

@@ -168,7 +168,7 @@ const ProxyVariable = "TOOLCRIB_EGRESS_PROXY"
 // may hold a password.
 func proxyURL(text string) (*url.URL, error) {
 	if text == "" {
-		return nil, nil //nolint:nilnil // No proxy is none.
+		return nil, nil // No proxy is none.
 	}
 	u, err := url.Parse(text)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.Path != "" && u.Path != "/" ||

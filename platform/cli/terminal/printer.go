@@ -87,7 +87,7 @@ func Stamp(t time.Time) string {
 	if t.IsZero() {
 		return ""
 	}
-	return t.Local().Format(time.DateTime) //nolint:gosmopolitan // People read it where they are.
+	return t.Local().Format(time.DateTime)
 }
 
 // StampOf is [Stamp] of an optional time.

@@ -28,7 +28,7 @@ func ago(t, now time.Time) string {
 	case apart < 30*24*time.Hour:
 		return fmt.Sprintf(format, fmt.Sprintf("%dd", apart/(24*time.Hour)))
 	default:
-		return t.Local().Format(time.DateOnly) //nolint:gosmopolitan // People read it where they are.
+		return t.Local().Format(time.DateOnly)
 	}
 }
 

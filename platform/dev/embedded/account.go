@@ -23,7 +23,7 @@ type account struct {
 // or else the account nobody.
 func unprivilegedAccount() (*account, error) {
 	if os.Geteuid() != 0 {
-		return nil, nil //nolint:nilnil // No account is the answer, not its absence.
+		return nil, nil
 	}
 	for _, name := range []string{"postgres", "nobody"} {
 		u, err := user.Lookup(name)

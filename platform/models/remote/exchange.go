@@ -105,7 +105,7 @@ func (b *body) Read(p []byte) (int, error) {
 	if err != nil && err != io.EOF { //nolint:errorlint // A reader's end is this very value.
 		b.exchange.broken.CompareAndSwap(nil, &err)
 	}
-	return n, err //nolint:wrapcheck // A reader's errors are its caller's.
+	return n, err
 }
 
 // Failure says what err, which an SDK returned for the exchange, means. An

@@ -45,7 +45,7 @@ func Database(s *store.Store) []Check {
 func Temporal(c client.Client) Check {
 	return Check{Name: "temporal", Fault: "not answering", Look: func(ctx context.Context) error {
 		_, err := c.CheckHealth(ctx, &client.CheckHealthRequest{})
-		return err //nolint:wrapcheck // Only whether there is one counts.
+		return err
 	}}
 }
 
