@@ -32,7 +32,7 @@ func (s *server) registerAgentChanges() {
 		id: "publishAgent", method: http.MethodPost, path: "/v1/agents/{agent}/publish", tag: "agents",
 		permission: AgentsWrite,
 		summary:    "Publish an agent's draft",
-		detail:     "Resolves all its tools as production would. One that is missing, or two of one name, are refused here.",
+		detail:     "Resolves all its tools as a production run does. A missing tool, or two of the same name, are refused.",
 	}, s.publishAgent)
 	handle(s, route{
 		id: "versionAgent", method: http.MethodPost, path: "/v1/agents/{agent}/version", tag: "agents",
@@ -45,13 +45,13 @@ func (s *server) registerAgentChanges() {
 		apply               func(*registry.Registry) func(context.Context, tool.Principal, string) (agent.Agent, error)
 	}{
 		{
-			"disable", "Stop new runs of an agent", "Runs that are under way go on.",
+			"disable", "Stop new runs of an agent", "Running runs continue.",
 			func(r *registry.Registry) func(context.Context, tool.Principal, string) (agent.Agent, error) {
 				return r.DisableAgent
 			},
 		},
 		{
-			"enable", "Take a disable back", "The agent is then what its versions allow: published if one is, else a draft.",
+			"enable", "Enable a disabled agent", "Its status becomes published if it has a published version, else draft.",
 			func(r *registry.Registry) func(context.Context, tool.Principal, string) (agent.Agent, error) {
 				return r.EnableAgent
 			},

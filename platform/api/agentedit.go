@@ -33,15 +33,15 @@ func (s *server) registerAgentEdits() {
 	handle(s, route{
 		id: "createAgent", method: http.MethodPost, path: "/v1/agents", tag: "agents", permission: AgentsWrite,
 		status:  http.StatusCreated,
-		summary: "Make an agent", body: reflect.TypeFor[v1.AgentDefinition](), maxBody: MaxApplyBytes,
-		detail: "Makes a draft. Published it is by publishing, so a status of published is refused. A slug that the " +
-			"tenant has already is a conflict.",
+		summary: "Create an agent", body: reflect.TypeFor[v1.AgentDefinition](), maxBody: MaxApplyBytes,
+		detail: "Creates a draft. Only the publish endpoint publishes, so status published is refused. A slug that the " +
+			"tenant already has is a conflict.",
 	}, s.createAgent)
 	handle(s, route{
 		id: "updateAgent", method: http.MethodPut, path: "/v1/agents/{agent}", tag: "agents", permission: AgentsWrite,
 		summary: "Replace an agent's draft", body: reflect.TypeFor[v1.AgentDefinition](), maxBody: MaxApplyBytes,
-		detail: "What the body leaves out is what it is for a new agent. Versions are not touched, and nothing is " +
-			"published by this. The slug stays.",
+		detail: "Absent fields get the defaults of a new agent. Versions are not changed, and nothing is " +
+			"published. The slug cannot change.",
 	}, s.updateAgent)
 }
 
@@ -81,8 +81,8 @@ func showSavedAgent(a agent.Agent, warnings []string) *savedAgentOutput {
 	}
 }
 
-// parseAgent reads the definition of an agent, whose kind need not be said. A
-// slug, if there is one, is that of an agent which is there.
+// parseAgent reads the definition of an agent; its kind is optional. A slug, if
+// there is one, is that of an existing agent.
 func parseAgent(raw json.RawMessage, slug string) (definition.AgentSpec, error) {
 	raw, err := withField(raw, "agent", "kind")
 	if err == nil && slug != "" {

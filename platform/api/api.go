@@ -32,16 +32,15 @@ type Config struct {
 	Store    *store.Store
 	Registry *registry.Registry
 	Resolver *resolver.Resolver
-	// Vault keeps credentials. Defaults to one without keys, which refuses to.
+	// Vault stores credentials. Defaults to one without keys, which refuses to.
 	Vault *vault.Vault
-	// Retrieval keeps pipelines and documents. Defaults to Store.
+	// Retrieval stores pipelines and documents. Defaults to Store.
 	Retrieval retrieval.Store
-	// Searcher answers queries of pipelines. Defaults to one that searches by
-	// words alone.
+	// Searcher answers queries of pipelines. Defaults to full-text search only.
 	Searcher retrieval.Searcher
 	// Temporal is asked about runs and workers.
 	Temporal client.Client
-	// TaskQueue is where the workers listen that run Toolcrib's workflows.
+	// TaskQueue is the task queue of the workers that run Toolcrib's workflows.
 	TaskQueue string
 	// Runs starts, calls, waits for and cancels runs. Defaults to a service of its
 	// own over Store, Resolver, Temporal and TaskQueue.
@@ -217,7 +216,7 @@ func (s *server) describe() huma.Config {
 		"json":   {Marshal: huma.DefaultJSONFormat.Marshal, Unmarshal: unmarshal},
 	}
 	c.Info.Description = "Tools for agents: registered, resolved, run durably, and recorded.\n\n" +
-		"A member of a request's body that need not be there may be `null`, which says the same as leaving it out."
+		"An optional member of a request's body may be `null`, which means the same as leaving it out."
 	c.Components.Schemas = huma.NewMapRegistry("#/components/schemas/", schemaName)
 	c.CreateHooks = nil
 	c.DocsPath, c.SchemasPath = "", ""

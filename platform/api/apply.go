@@ -23,11 +23,11 @@ func (s *server) registerApply() {
 		id: "apply", method: http.MethodPost, path: "/v1/apply", tag: "definitions", permission: ToolsWrite,
 		or:      []string{AgentsWrite, PipelinesWrite},
 		maxBody: MaxApplyBytes,
-		summary: "Make tools, agents, MCP servers and pipelines what their definitions say",
-		detail: "All definitions are checked before the first is written: one that is wrong leaves everything as it was. " +
-			"Servers and pipelines are applied before tools, and tools and agents after those they are made of, whatever " +
-			"their order. Each item reports what became of its definition; faults name their place by JSON Pointer. Applying " +
-			"the same again changes nothing.",
+		summary: "Apply definitions of tools, agents, MCP servers and pipelines",
+		detail: "All definitions are checked before the first is written: if one is invalid, nothing is changed. " +
+			"Servers and pipelines are applied before tools, and tools and agents after those they use, whatever " +
+			"their order. Each item reports the outcome of its definition; faults give their path as a JSON Pointer. Applying " +
+			"the same definitions again changes nothing.",
 	}, s.apply)
 }
 
@@ -65,17 +65,17 @@ func (s *server) apply(ctx context.Context, p tool.Principal, in *applyInput) (*
 	return &applyOutput{Body: v1.Applied{DryRun: in.Body.DryRun, Failed: b.failed, Items: b.items}}, nil
 }
 
-// batch is a list of definitions on their way into the registry.
+// batch is a list of definitions to be applied to the registry.
 type batch struct {
 	server      *server
 	principal   tool.Principal
 	definitions []definition.Definition // In the order of the items: a document may hold several.
 	items       []v1.AppliedItem
 	order       []int         // In which they are applied.
-	cycles      map[int]error // Of definitions that are made of themselves.
+	cycles      map[int]error // Of definitions that refer to themselves.
 	failed      int
 	written     int
-	outage      error // Why the definitions that follow were not looked at.
+	outage      error // Why the following definitions were skipped.
 }
 
 // each calls fn with the definitions that did not fail. It stops where the database
@@ -103,7 +103,7 @@ func (b *batch) each(
 	}
 }
 
-// appliedItem shows what became of the definition at an index of the request.
+// appliedItem returns the outcome of the definition at an index of the request.
 func appliedItem(index int, c definition.Change) v1.AppliedItem {
 	return v1.AppliedItem{
 		Index: index, Kind: c.Kind, Slug: c.Slug, ID: c.ID, Version: c.Version,
@@ -111,8 +111,8 @@ func appliedItem(index int, c definition.Change) v1.AppliedItem {
 	}
 }
 
-// refuseTwins fails definitions of a thing that an earlier definition already
-// defines.
+// refuseTwins fails duplicate definitions: those of an object that an earlier
+// definition of the request defines.
 func (b *batch) refuseTwins(ctx context.Context) {
 	seen := make(map[string]bool)
 	for i, d := range b.definitions {
@@ -141,8 +141,8 @@ func (b *batch) fail(ctx context.Context, i int, err error) {
 	b.items[i] = item
 }
 
-// skipRest marks the definitions that are in order and stay unapplied because
-// others are not.
+// skipRest marks the valid definitions that are not applied because others are
+// invalid.
 func (b *batch) skipRest() {
 	for i := range b.items {
 		if b.items[i].Error == nil {

@@ -13,7 +13,7 @@ import (
 )
 
 // Tools are applied before the agents that use them, whatever the order, and
-// applying the same again changes nothing.
+// applying the same definitions again changes nothing.
 func TestApply(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -8,8 +8,8 @@ import (
 	"github.com/toolcrib/toolcrib/registry/definition"
 )
 
-// checkTools fails agents whose tools are neither there nor brought by the
-// batch, and tools likewise that are made of others, before anything is written.
+// checkTools fails, before anything is written, agents and composed tools that
+// refer to tools which neither exist nor are part of the batch.
 func (b *batch) checkTools(ctx context.Context) {
 	for i, err := range b.cycles {
 		if b.items[i].Error == nil {

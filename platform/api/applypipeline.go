@@ -23,7 +23,7 @@ func (s *server) checkDefinition(
 	return s.cfg.Registry.Check(ctx, p, d)
 }
 
-// applyDefinition makes what it defines what a definition says.
+// applyDefinition applies one definition.
 func (s *server) applyDefinition(
 	ctx context.Context, p tool.Principal, d definition.Definition,
 ) (definition.Change, error) {
@@ -34,7 +34,7 @@ func (s *server) applyDefinition(
 }
 
 // applyPipeline changes a pipeline to its definition. For another embedding
-// model it begins a new generation, which is searched once it is complete.
+// model it starts a new generation, which is searched once it is complete.
 func (s *server) applyPipeline(
 	ctx context.Context, p tool.Principal, spec *definition.PipelineSpec, write bool,
 ) (definition.Change, error) {
@@ -65,7 +65,7 @@ func (s *server) applyPipeline(
 	case create:
 	case edited && after.Language != before.Language && before.Documents > 0:
 		return definition.Change{}, &tool.Error{Kind: tool.Conflict, Op: "api.apply", Path: "/language", Msg: fmt.Sprintf(
-			"pipeline %q has documents, whose words are kept as %s has them: make another pipeline for %s", before.Slug,
+			"pipeline %q has documents indexed in %s: create another pipeline for %s", before.Slug,
 			before.Language, after.Language)}
 	case edited || reembed:
 		c.Action = definition.Updated
@@ -74,7 +74,7 @@ func (s *server) applyPipeline(
 	}
 	if reembed {
 		c.Warnings = []string{
-			"its passages are being embedded by " + after.NextEmbedding.Model + ", and searched so once all of them are",
+			"its passages are being embedded by " + after.NextEmbedding.Model + "; search uses it once all of them are",
 		}
 	}
 	if !write || c.Action == definition.Unchanged {
@@ -85,7 +85,7 @@ func (s *server) applyPipeline(
 		c.ID = made.ID
 		return c, err
 	}
-	begun := after // The generation is begun before its pipeline may be searched by it, and built afterwards.
+	begun := after // The generation starts before searches may use it, and is built afterwards.
 	if reembed {
 		if begun, err = s.beginGeneration(ctx, before, *after.NextEmbedding); err != nil {
 			return c, err
@@ -103,7 +103,7 @@ func (s *server) applyPipeline(
 	return c, err
 }
 
-// settings returns what a definition says of a pipeline, but its models.
+// settings returns the settings of a pipeline in a definition, except its models.
 func settings(p retrieval.Pipeline) retrieval.Pipeline {
 	return retrieval.Pipeline{
 		Slug: p.Slug, Name: p.Name, Description: p.Description, Search: p.Search, Language: p.Language, Chunking: p.Chunking,
@@ -111,7 +111,7 @@ func settings(p retrieval.Pipeline) retrieval.Pipeline {
 	}
 }
 
-// beginGeneration makes a model that of a new generation of a pipeline.
+// beginGeneration starts a new generation of a pipeline, with the given model.
 func (s *server) beginGeneration(
 	ctx context.Context, p retrieval.Pipeline, config retrieval.EmbeddingConfig,
 ) (retrieval.Pipeline, error) {
@@ -122,7 +122,7 @@ func (s *server) beginGeneration(
 }
 
 // buildGeneration starts the workflow that embeds the searchable documents in
-// the generation that was begun.
+// the new generation.
 func (s *server) buildGeneration(ctx context.Context, begun retrieval.Pipeline) error {
 	id, input := wire.NewReembed(begun.Tenant, begun.ID, begun.NextGeneration)
 	start := agent.Start{

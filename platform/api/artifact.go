@@ -72,24 +72,24 @@ func (s *server) registerArtifacts() {
 	handle(s, route{
 		id: "createArtifact", method: http.MethodPost, path: "/v1/artifacts", tag: "artifacts", permission: ToolsWrite,
 		status:  http.StatusCreated,
-		maxBody: MaxApplyBytes, summary: "Make an artifact: a program of your own that tools run",
-		detail: "With a program, it becomes the first version; one that does not compile makes nothing. A slug that the " +
-			"tenant has already is a conflict.",
+		maxBody: MaxApplyBytes, summary: "Create an artifact: a program of the tenant that tools run",
+		detail: "A program becomes the first version; if it does not compile, nothing is created. A slug that the " +
+			"tenant already has is a conflict.",
 	}, s.createArtifact)
 	handle(s, route{
 		id: "listArtifacts", method: http.MethodGet, path: "/v1/artifacts", tag: "artifacts", permission: ToolsRead,
-		summary: "List artifacts, in the order of slugs", detail: "Those of the tenant, whatever their status.",
+		summary: "List artifacts, in the order of slugs", detail: "Those of the tenant, of any status.",
 	}, s.listArtifacts)
 	handle(s, route{
 		id: "getArtifact", method: http.MethodGet, path: "/v1/artifacts/{artifact}", tag: "artifacts", permission: ToolsRead,
-		summary: "Get an artifact", detail: "What it is, without its programs.",
+		summary: "Get an artifact", detail: "Without its programs.",
 	}, s.getArtifact)
 	handle(s, route{
 		id: "uploadArtifact", method: http.MethodPost, path: "/v1/artifacts/{artifact}/versions", tag: "artifacts",
 		permission: ToolsWrite,
 		maxBody:    MaxApplyBytes, summary: "Upload a version of an artifact",
-		detail: "It is compiled first, and changes no tool: what is published goes on with the version that it pins. A " +
-			"number with the same content comes back as it is; with other content it is a conflict.",
+		detail: "It is compiled first, and changes no tool: published tools keep the version that they pin. A " +
+			"number with the same content is returned unchanged; with other content it is a conflict.",
 	}, s.uploadArtifact)
 	handle(s, route{
 		id: "listArtifactVersions", method: http.MethodGet, path: "/v1/artifacts/{artifact}/versions", tag: "artifacts",
@@ -99,23 +99,23 @@ func (s *server) registerArtifacts() {
 	handle(s, route{
 		id: "getArtifactContent", method: http.MethodGet, path: "/v1/artifacts/{artifact}/versions/{version}/content",
 		tag: "artifacts", permission: ToolsRead,
-		summary: "Download the program of a version", detail: "As text, or in base64 where it is none.",
+		summary: "Download the program of a version", detail: "As text, or in base64 if it is binary.",
 	}, s.getArtifactContent)
 	for _, change := range []struct {
 		id, name, summary, detail string
 		status                    definition.ArtifactStatus
 	}{
 		{
-			"disableArtifact", "disable", "Stop an artifact",
-			"Calls of tools that run any version of it are refused from the next on, those of runs that pin it too.",
+			"disableArtifact", "disable", "Disable an artifact",
+			"The next calls of tools that run any version of it are refused, also in runs that pin it.",
 			definition.ArtifactDisabled,
 		},
 		{
-			"deprecateArtifact", "deprecate", "Let nothing new pin an artifact", "Tools that pin a version of it go on.",
+			"deprecateArtifact", "deprecate", "Refuse new pins of an artifact", "Tools that pin a version keep working.",
 			definition.ArtifactDeprecated,
 		},
 		{
-			"enableArtifact", "enable", "Let an artifact go on", "It is active again, for tools to pin and to run.",
+			"enableArtifact", "enable", "Enable an artifact", "Tools can pin and run it again.",
 			definition.ArtifactActive,
 		},
 	} {

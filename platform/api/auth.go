@@ -13,10 +13,10 @@ import (
 
 // principalKey carries the principal from the middleware of an operation to
 // the function that registered it, which hands it to the handler as an
-// argument. Nothing else reads it.
+// argument. No other code reads it.
 type principalKey struct{}
 
-// authorize lets a request through whose key is good and has one of the
+// authorize passes on requests whose key is valid and has one of the
 // permissions.
 func (s *server) authorize(permissions []string) func(huma.Context, func(huma.Context)) {
 	return func(ctx huma.Context, next func(huma.Context)) {

@@ -11,22 +11,22 @@ import (
 
 // Changing is the condition of a change. It is exported as [Paging] is.
 type Changing struct {
-	IfMatch string `header:"If-Match" maxLength:"1000" doc:"Changes only what still has this ETag, or one of several; without it, whatever is there"`
+	IfMatch string `header:"If-Match" maxLength:"1000" doc:"Changes the resource only if it still has this ETag, or one of several; without it, unconditionally"`
 }
 
 // Reading is the condition of a read. It is exported as [Paging] is.
 type Reading struct {
-	IfNoneMatch string `header:"If-None-Match" maxLength:"1000" doc:"Answers 304, without a body, while it has this ETag, or one of several"`
+	IfNoneMatch string `header:"If-None-Match" maxLength:"1000" doc:"Answers 304, without a body, if the resource still has this ETag, or one of several"`
 }
 
-// etag names the state of a thing: its id is part of it, since a slug may come
-// to mean another thing.
+// etag identifies the state of a resource. Its id is part of it, since a slug
+// may later name another resource.
 func etag(id string, revision int64) string {
 	return `"` + id + "." + strconv.FormatInt(revision, 10) + `"`
 }
 
-// names reports whether a list of tags has a thing's tag. Any thing will do
-// for "*". A weak tag names nothing that is to be changed.
+// names reports whether a list of tags has a resource's tag. "*" matches any
+// resource. A weak tag never matches for a change.
 func names(list, tag string, weak bool) bool {
 	for item := range strings.SplitSeq(list, ",") {
 		item = strings.TrimSpace(item)
@@ -58,7 +58,7 @@ func conditional[R interface{ At(revision int64) R }](c Changing, r R, id string
 	return r.At(revision), nil
 }
 
-// failed words what a change failed with.
+// failed returns the error of a failed change.
 func (c Changing) failed(err error) error {
 	if c.IfMatch != "" && errors.Is(err, definition.ErrChanged) {
 		return preconditionFailed()
@@ -69,6 +69,6 @@ func (c Changing) failed(err error) error {
 func preconditionFailed() *v1.Problem {
 	return refusal(
 		v1.PreconditionFailed,
-		"it is no longer what If-Match says: it was changed meanwhile; read it again, then decide",
+		"it no longer matches If-Match: it was changed meanwhile; read it again, then decide",
 	)
 }

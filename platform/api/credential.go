@@ -58,9 +58,9 @@ func (s *server) registerCredentials() {
 	handle(s, route{
 		id: "createCredential", method: http.MethodPost, path: "/v1/credentials", tag: "credentials",
 		permission: CredentialsWrite, status: http.StatusCreated,
-		summary: "Keep a credential, encrypted",
-		detail: "Tools name it by `credentials_ref`. Its value is taken this once: no answer, event, log or error ever " +
-			"shows it. It goes to its hosts and nowhere else.",
+		summary: "Store a credential, encrypted",
+		detail: "Tools name it by `credentials_ref`. Its value is write-only: no response, event, log or error ever " +
+			"shows it. It is sent to its hosts only.",
 		confidential: true,
 	}, s.createCredential)
 	handle(s, route{
@@ -76,15 +76,15 @@ func (s *server) registerCredentials() {
 	handle(s, route{
 		id: "changeCredential", method: http.MethodPut, path: "/v1/credentials/{credential}", tag: "credentials",
 		permission: CredentialsWrite,
-		summary:    "Rotate a credential, or change where it may go",
-		detail: "Calls under way go on with the old value, calls from now on send the new one. Hosts that the credential " +
-			"could not go to before need its value again, so that only a caller who knows it can have it sent elsewhere.",
+		summary:    "Rotate a credential, or change its hosts",
+		detail: "Running calls keep the old value, new calls send the new one. Adding hosts requires the value " +
+			"again, so that only a caller who knows it can have it sent elsewhere.",
 	}, s.changeCredential)
 	handle(s, route{
 		id: "deleteCredential", method: http.MethodDelete, path: "/v1/credentials/{credential}", tag: "credentials",
 		permission: CredentialsWrite,
-		summary:    "Revoke a credential, at once and for good",
-		detail:     "Its value is destroyed; the next call that needs it is refused. Its ref may be used for another.",
+		summary:    "Revoke a credential, at once and permanently",
+		detail:     "Its value is destroyed; the next call that needs it is refused. Its ref can be used again.",
 	}, s.deleteCredential)
 }
 
@@ -173,8 +173,8 @@ func (s *server) deleteCredential(
 	return showCredential(c), nil
 }
 
-// credentialRevision returns the revision that the condition of a change asks
-// for, and zero where there is no condition.
+// credentialRevision returns the revision that the condition of a change
+// requires, and zero without a condition.
 func (s *server) credentialRevision(ctx context.Context, p tool.Principal, name string, in Changing) (int64, error) {
 	if in.IfMatch == "" {
 		return 0, nil
@@ -189,7 +189,7 @@ func (s *server) credentialRevision(ctx context.Context, p tool.Principal, name 
 	return c.Revision, nil
 }
 
-// changed words what the change of a credential failed with.
+// changed returns the error of a failed change of a credential.
 func (c Changing) changed(err error) error {
 	if c.IfMatch != "" && errors.Is(err, vault.ErrChanged) {
 		return preconditionFailed()

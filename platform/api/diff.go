@@ -27,15 +27,15 @@ type diffOutput struct {
 func (s *server) registerDiffs() {
 	handle(s, route{
 		id: "diffTool", method: http.MethodGet, path: "/v1/tools/{tool}/diff", tag: "tools", permission: ToolsRead,
-		summary: "Tell two versions of a tool apart",
-		detail: "Lists what changed, how each change weighs for those who call the tool, and the least number that the " +
+		summary: "Compare two versions of a tool",
+		detail: "Lists the changes, whether each is breaking for callers of the tool, and the least number that the " +
 			"rules of publishing allow.",
 	}, s.diffTool)
 	handle(s, route{
 		id: "diffDefinition", method: http.MethodPost, path: "/v1/diff", tag: "definitions", permission: ToolsWrite,
-		summary: "Tell what applying a tool's definition would change",
+		summary: "Compare a tool with a definition that might be applied",
 		detail: "Changes nothing. Beside the content it compares the policy, which takes effect without a version. A " +
-			"number that is too low is an answer here, not an error.",
+			"number that is too low is part of the response, not an error.",
 	}, s.diffDefinition)
 }
 

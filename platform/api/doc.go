@@ -14,15 +14,15 @@
 // status:
 //
 //	invalid       422   a definition, a body or a parameter is wrong
-//	not_found     404   no such thing, or none the caller may know of
-//	denied        403   the key lacks a permission, or policy says no
-//	conflict      409   the state of the thing does not allow it
+//	not_found     404   no such resource, or none that is visible to the caller
+//	denied        403   the key lacks a permission, or policy denies the request
+//	conflict      409   the state of the resource does not allow it
 //	cancelled     409   the call or run was cancelled
-//	rate_limited  429   come back later; Retry-After says when
-//	unavailable   503   a dependency of the API is not answering
+//	rate_limited  429   too many requests; Retry-After says when to retry
+//	unavailable   503   a dependency of the API does not respond
 //	timeout       504   it took too long
 //	unknown       502   the effect of a call may have happened
-//	internal      500   a defect; the trace id finds it in the log
+//	internal      500   a defect; search the log for the trace id
 //
 // Errors of HTTP itself keep their own status under the nearest code: 400 for a
 // body that is not JSON, 401 for an invalid key, 405, 406, 413.

@@ -20,13 +20,12 @@ import (
 //go:embed docs.html
 var docsPage string
 
-// docsPolicy lets the page load nothing, from here or elsewhere: all of it is
-// in the page.
+// docsPolicy forbids the page to load any resource: everything is inline.
 const docsPolicy = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; " +
 	"frame-ancestors 'none'"
 
-// registerDocs adds the page that describes the API to people. It is made once,
-// of the same description as /openapi.json.
+// registerDocs adds the HTML page that documents the API. It is rendered once,
+// from the same description as /openapi.json.
 func (s *server) registerDocs(router chi.Router) error {
 	page, err := renderDocs(s.api.OpenAPI())
 	if err != nil {
@@ -52,7 +51,7 @@ func renderDocs(doc *huma.OpenAPI) ([]byte, error) {
 		Groups: docGroups(doc), Problems: v1.ProblemClasses(),
 	})
 	if err != nil {
-		return nil, fmt.Errorf("making the page of the documentation: %w", err)
+		return nil, fmt.Errorf("rendering the page of the documentation: %w", err)
 	}
 	return out.Bytes(), nil
 }
@@ -169,7 +168,7 @@ func (d docWriter) body(media *huma.MediaType) docBody {
 	return out
 }
 
-// typeOf words the type of a value.
+// typeOf describes the type of a value.
 func (d docWriter) typeOf(s *huma.Schema) string {
 	s = resolved(d.schemas, s)
 	switch {
@@ -215,7 +214,7 @@ func pretty(v any) string {
 	return strings.TrimSpace(out.String())
 }
 
-// paragraphs takes a text apart at its empty lines.
+// paragraphs splits a text at its empty lines.
 func paragraphs(text string) []string { return strings.Split(text, "\n\n") }
 
 // word is a part of a text, code or not.
@@ -224,7 +223,7 @@ type word struct {
 	Code bool
 }
 
-// words takes a text apart at its backquotes.
+// words splits a text at its backquotes.
 func words(text string) []word {
 	var out []word
 	for i, part := range strings.Split(text, "`") {

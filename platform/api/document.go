@@ -19,7 +19,7 @@ const MaxDocumentBody = 2*retrieval.MaxDocumentBytes + DefaultMaxBodyBytes
 // DocumentPath names the document of a path. It is exported as [Paging] is.
 type DocumentPath struct {
 	PipelinePath
-	Document string `path:"document" maxLength:"512" doc:"Id, or key where that has no slash; of one that has, find the id by the list with key" example:"annual-leave.md"`
+	Document string `path:"document" maxLength:"512" doc:"Id, or a key without a slash; for a key with a slash, find the id with the list's parameter key" example:"annual-leave.md"`
 }
 
 type addDocumentInput struct {
@@ -36,8 +36,8 @@ type addDocumentOutput struct {
 type listDocumentsInput struct {
 	PipelinePath
 	Status string `query:"status" enum:"pending,ingesting,ready,failed"`
-	Key    string `query:"key" maxLength:"512" doc:"The one of that key" example:"people/annual-leave.md"`
-	Cursor string `query:"cursor" maxLength:"1000" doc:"Where to go on: next of the page before"`
+	Key    string `query:"key" maxLength:"512" doc:"Only the document with this key" example:"people/annual-leave.md"`
+	Cursor string `query:"cursor" maxLength:"1000" doc:"Start of the page: next of the previous page"`
 	Limit  int    `query:"limit" minimum:"1" maximum:"200" default:"50"`
 }
 
@@ -51,7 +51,7 @@ type documentInput struct {
 
 type documentTextInput struct {
 	DocumentPath
-	Start int `query:"start" minimum:"0" doc:"Where the part that is wanted begins, in bytes, as a hit's start" example:"120"`
+	Start int `query:"start" minimum:"0" doc:"Where the requested part begins, in bytes, as a hit's start" example:"120"`
 	End   int `query:"end" minimum:"0" doc:"Where it ends, as a hit's end; absent or 0 for the end of the text" example:"320"`
 }
 
@@ -67,11 +67,11 @@ func (s *server) registerDocuments() {
 	handle(s, route{
 		id: "addDocument", method: http.MethodPost, path: "/v1/pipelines/{pipeline}/documents", tag: "pipelines",
 		permission: PipelinesWrite,
-		maxBody:    MaxDocumentBody, accepted: "The document is stored, and being ingested",
+		maxBody:    MaxDocumentBody, accepted: "The document is stored, and is being ingested",
 		summary: "Add a document, or replace one",
-		detail: "What has the key already is replaced, and searched as it was until the new content is ready. The same " +
-			"document again changes nothing, unless it failed: then it is tried once more. Look at the document for how " +
-			"far it is.",
+		detail: "Replaces a document with the same key; its old content is searched until the new one is ready. The same " +
+			"document again changes nothing, unless it failed: then it is ingested again. The document shows the " +
+			"progress.",
 	}, s.addDocument)
 	handle(s, route{
 		id: "listDocuments", method: http.MethodGet, path: "/v1/pipelines/{pipeline}/documents", tag: "pipelines",
@@ -81,20 +81,20 @@ func (s *server) registerDocuments() {
 	handle(s, route{
 		id: "getDocument", method: http.MethodGet, path: "/v1/pipelines/{pipeline}/documents/{document}", tag: "pipelines",
 		permission: PipelinesRead,
-		summary:    "Get a document", detail: "How far it is, without its content.",
+		summary:    "Get a document", detail: "With the progress of its ingestion, without its content.",
 	}, s.getDocument)
 	handle(s, route{
 		id: "getDocumentText", method: http.MethodGet, path: "/v1/pipelines/{pipeline}/documents/{document}/text",
 		tag: "pipelines", permission: PipelinesRead,
 		summary: "Get the text of a document, or a part of it",
-		detail: "The text that passages were cut of: what was extracted of the version that is searched, with front " +
-			"matter. A hit's start and end are offsets into it, in bytes of UTF-8. A document that is not searched yet has " +
-			"none: that is a conflict.",
+		detail: "The text that was split into passages: extracted from the version that is searched, with front " +
+			"matter. A hit's start and end are offsets into it, in bytes of UTF-8. A document without a searched version has " +
+			"no text: that is a conflict.",
 	}, s.getDocumentText)
 	handle(s, route{
 		id: "deleteDocument", method: http.MethodDelete, path: "/v1/pipelines/{pipeline}/documents/{document}",
 		tag: "pipelines", permission: PipelinesWrite,
-		summary: "Delete a document, at once and for good", detail: "It is not found any more from then on.",
+		summary: "Delete a document, at once and permanently", detail: "Searches no longer find it.",
 	}, s.deleteDocument)
 }
 
@@ -143,12 +143,12 @@ func (s *server) lookAtDocument(ctx context.Context, wanted retrieval.Document) 
 	case err != nil && tool.KindOf(err) == tool.NotFound:
 		return nil
 	case err != nil:
-		return fmt.Errorf("finding what the document replaces: %w", err)
+		return fmt.Errorf("finding the document to be replaced: %w", err)
 	case d.Key != wanted.Key:
 		return nil
 	}
 	if _, err = s.records.Document(ctx, d); err != nil {
-		return fmt.Errorf("looking at what the document replaces: %w", err)
+		return fmt.Errorf("reconciling the document to be replaced: %w", err)
 	}
 	return nil
 }
@@ -225,7 +225,7 @@ func (s *server) getDocumentText(
 	start, end := in.Start, cmp.Or(in.End, len(text))
 	switch {
 	case start > end || end > len(text):
-		return nil, invalidPart(fmt.Sprintf("%d to %d is no part of the text, which has %d bytes", start, end, len(text)))
+		return nil, invalidPart(fmt.Sprintf("%d to %d is outside of the text, which has %d bytes", start, end, len(text)))
 	case !boundary(text, start) || !boundary(text, end):
 		return nil, invalidPart(fmt.Sprintf("%d or %d is inside of a character, which has several bytes", start, end))
 	}
@@ -246,7 +246,7 @@ func (s *server) getDocument(ctx context.Context, p tool.Principal, in *document
 	if err != nil {
 		return nil, err
 	}
-	if looked, err := s.records.Document(ctx, d); err == nil { // Without Temporal it is what the record says.
+	if looked, err := s.records.Document(ctx, d); err == nil { // Without Temporal, the stored record is shown.
 		d = looked
 	}
 	return &documentOutput{Body: v1.FromDocument(d)}, nil

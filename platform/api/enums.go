@@ -11,8 +11,8 @@ import (
 const typeField = "implementation_type"
 
 // listTypes makes every member and parameter that holds an implementation type
-// an enumeration of the types there are, in the description as in validation.
-// None known, any is allowed.
+// an enumeration of the known types, in the description as in validation. If
+// none is known, any is allowed.
 func listTypes(doc *huma.OpenAPI, types []tool.Implementation) {
 	if len(types) == 0 {
 		return

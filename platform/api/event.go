@@ -24,8 +24,8 @@ type listMessagesOutput struct {
 // then.
 type StreamOptions struct {
 	Accept      string   `header:"Accept" hidden:"true"`
-	LastEventID string   `header:"Last-Event-ID" maxLength:"64" doc:"Of a stream: id of the last event you have, as browsers send it; goes before after"` //nolint:tagliatelle // As the standard spells it.
-	Names       v1.Names `query:"names" enum:"canonical,streaming,dispatch,confirmation" default:"canonical" doc:"Of a stream: the names its events go by"`
+	LastEventID string   `header:"Last-Event-ID" maxLength:"64" doc:"Of a stream: id of the last received event, as browsers send it; takes precedence over after"` //nolint:tagliatelle // As the standard spells it.
+	Names       v1.Names `query:"names" enum:"canonical,streaming,dispatch,confirmation" default:"canonical" doc:"Of a stream: the set of names of its events"`
 }
 
 // cursor returns where to go on.
@@ -38,13 +38,13 @@ func (o StreamOptions) cursor(after string) string {
 
 type listEventsInput struct {
 	ID    string `path:"id" maxLength:"64"`
-	After int64  `query:"after" minimum:"0" doc:"Number of the last event you have"`
+	After int64  `query:"after" minimum:"0" doc:"Number of the last received event"`
 	Limit int    `query:"limit" minimum:"1" maximum:"1000" default:"200" doc:"Of a page; a stream has no limit"`
 	StreamOptions
 }
 
 type tenantEventsInput struct {
-	After string `query:"after" maxLength:"64" doc:"Cursor behind the last event you have: next of a page, or id of a stream's event; \"now\" for what is still to come"`
+	After string `query:"after" maxLength:"64" doc:"Cursor behind the last received event: next of a page, or id of a stream's event; \"now\" for future events only"`
 	Limit int    `query:"limit" minimum:"1" maximum:"1000" default:"200" doc:"Of a page; a stream has no limit"`
 	StreamOptions
 }
@@ -55,11 +55,11 @@ type eventsOutput struct {
 }
 
 const streamDetail = "With `Accept: text/event-stream` the answer is a stream of server-sent events: `id` is the " +
-	"place to go on from (as `Last-Event-ID` or `after`), `event` the name, `data` the event as JSON. Whoever goes on " +
-	"where they broke off gets each event once. A comment comes every 15 seconds. `names` asks for other names of the " +
+	"cursor to resume from (as `Last-Event-ID` or `after`), `event` the name, `data` the event as JSON. A client that " +
+	"resumes gets each event once. A comment is sent every 15 seconds. `names` selects other names of the " +
 	"events of calls: `streaming` (tool.started, tool.streaming, tool.done, tool.error), `dispatch` " +
 	"(tool_invocation_started, …_completed, …_failed), `confirmation` (confirmation_required, tool_use); the data keeps " +
-	"the canonical `type`. A tenant that has very many streams open is refused another (429)."
+	"the canonical `type`. A tenant with too many open streams is refused another (429)."
 
 func (s *server) registerEvents() {
 	handle(s, route{
@@ -67,18 +67,18 @@ func (s *server) registerEvents() {
 		summary: "List or follow a run's events",
 		detail: "A page holds the events after the number `after`, without the output between them.\n\n" + streamDetail +
 			"\n\n" +
-			"A stream holds the output too: `agent.output_appended` for what the model says and `tool.output_appended` for " +
+			"A stream holds the output too: `agent.output_appended` for the text of the model and `tool.output_appended` for " +
 			"tools, with turn, attempt and text. Of a turn or call only the text of the highest attempt counts, and " +
 			"`agent.turn` or the end of the call replaces it. Events and output are numbered without gaps. When the run has " +
-			"ended and all was sent, the event `end` comes last, with the run's status; a stream that stops without it broke " +
-			"off. Who comes back with `Last-Event-ID` to a stream of which nothing is left gets 204, which tells browsers not " +
-			"to come again.",
+			"ended and all was sent, the last event is `end`, with the run's status; a stream that stops without it was " +
+			"interrupted. Reconnecting with `Last-Event-ID` to a stream that is complete returns 204, which makes browsers " +
+			"stop reconnecting.",
 	}, s.listEvents)
 	handle(s, route{
 		id: "listTenantEvents", method: http.MethodGet, path: "/v1/events", tag: "runs", permission: RunsRead,
 		summary: "List or follow the events of all runs",
-		detail: "Each event comes once; those of a run in its order, those of different runs in the order they were found " +
-			"committed, and output not at all. A place is a number of the tenant's own, which a copy of the database on " +
+		detail: "Each event is sent once; those of a run in order, those of different runs in the order of their commits, " +
+			"without output. A cursor is a number of the tenant, which a copy of the database on " +
 			"another server keeps. One beyond the end of the stream is a conflict: it is of another database, or of a time " +
 			"after the backup that this one was restored from.\n\n" + streamDetail +
 			"\n\nThis stream has no end.",
@@ -99,7 +99,7 @@ func (s *server) describeStream(path string, page reflect.Type, ends bool) {
 	}
 	if ends {
 		doc.Components.Schemas.Schema(reflect.TypeFor[v1.StreamEnd](), true, "StreamEnd")
-		responses["204"] = &huma.Response{Description: "The stream is over, and nothing is left of it"}
+		responses["204"] = &huma.Response{Description: "The stream has ended, and all of it was received"}
 	}
 }
 
@@ -163,8 +163,8 @@ func (s *server) followRun(ctx context.Context, p tool.Principal, in *listEvents
 	return s.openStream(ctx, p, sub, in.LastEventID != "")
 }
 
-// openStream takes a place for a stream, before anything is read for it, and
-// reads its beginning. One that has nothing to go on with is over.
+// openStream reserves a slot for a stream before reading its first page. A
+// stream without further events has ended.
 func (s *server) openStream(
 	ctx context.Context, p tool.Principal, sub subscription, goesOn bool,
 ) (out *eventsOutput, err error) {
@@ -257,7 +257,7 @@ func (s *server) readTenant(ctx context.Context, tenant tool.TenantID, after str
 	return b, nil
 }
 
-// place returns the place in a tenant's stream that a caller names.
+// place returns the position in a tenant's stream that a caller names.
 func (s *server) place(ctx context.Context, tenant tool.TenantID, text string) (store.EventCursor, error) {
 	switch text {
 	case "":
@@ -269,7 +269,7 @@ func (s *server) place(ctx context.Context, tenant tool.TenantID, text string) (
 	}
 }
 
-// placeText writes a place as its number.
+// placeText formats a position as its number.
 func placeText(c store.EventCursor) string { return strconv.FormatInt(int64(c), 10) }
 
 func parsePlace(text string) (store.EventCursor, error) {
@@ -283,12 +283,12 @@ func parsePlace(text string) (store.EventCursor, error) {
 func badPlace() error {
 	return &tool.Error{
 		Kind: tool.Invalid, Op: "api", Path: "after",
-		Msg: "the place is not a number (those of earlier versions held two): " +
-			"use the id of an event you have, or \"now\", or none for the beginning",
+		Msg: "the cursor is not a number (those of earlier versions held two): " +
+			"use the id of a received event, or \"now\", or none for the beginning",
 	}
 }
 
-// answerPage answers with a page where a stream was possible.
+// answerPage responds with a page, at an endpoint that can also stream.
 func answerPage(page any) *eventsOutput {
 	return &eventsOutput{Body: func(ctx huma.Context) {
 		ctx.AppendHeader("Vary", "Accept")

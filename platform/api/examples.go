@@ -8,8 +8,8 @@ import (
 	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
 )
 
-// typical holds examples for members of the vocabulary, whose types bear no
-// tags of this API.
+// typical holds examples for fields of the domain types, which have no tags for
+// this API.
 var typical = map[string]any{
 	"agent_id": "01975c2e-7d1a-7c3e-9f00-0000000000b1", "aggregate": "", "attempt": 1, "audience": "model",
 	"level": "high", "reason": "Pays money back.", "visibility": "external", "call_id": "call_ab12",
@@ -30,7 +30,7 @@ var typical = map[string]any{
 	"tool":    "searchOrders",
 	"tool_id": "01975c2e-7d1a-7c3e-9f00-0000000000a1", "turn": 1, "turns": 2, "version": "1.2.0", "visible": true,
 	"output_sections": []any{map[string]any{"key": "orders", "label": "Orders", "type": "table"}},
-	"input_fields":    nil, "output_fields": nil, // The schemas stand in their place.
+	"input_fields":    nil, "output_fields": nil, // The schemas are shown instead.
 	"arguments": map[string]any{"customer": "C-17"}, "structured": map[string]any{"orders": []any{"4711"}},
 }
 
@@ -40,8 +40,8 @@ const typicalTime = "2026-05-01T12:00:00Z"
 // maxExampleDepth bounds examples of recursive schemas.
 const maxExampleDepth = 8
 
-// addExamples gives every body, parameter and answer of the description an
-// example, made of the examples of its members.
+// addExamples adds an example to every body, parameter and response of the
+// description, composed of the examples of its members.
 func addExamples(doc *huma.OpenAPI) {
 	e := exampler{doc.Components.Schemas}
 	for _, op := range operationsOf(doc) {

@@ -22,9 +22,9 @@ func (s *server) registerForms() {
 	handle(s, route{
 		id: "getToolFields", method: http.MethodGet, path: "/v1/tools/{tool}/fields", tag: "tools", permission: ToolsRead,
 		summary: "Get the form of a tool, for people",
-		detail: "The fields that the input schema says, in order, what a call is for, whether an approval is asked " +
-			"first, and how the result is shown. Models are given the same schemas, so what a person fills in is what an " +
-			"agent would send. What fields cannot say is a field of JSON, and listed under `kept` by its JSON Pointer.",
+		detail: "The fields of the input schema, in order, the purpose of a call, whether it needs an approval, " +
+			"and how the result is shown. Models get the same schemas, so a person fills in what an " +
+			"agent would send. What fields cannot express is a field of JSON, listed under `kept` by its JSON Pointer.",
 	}, s.getToolFields)
 }
 

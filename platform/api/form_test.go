@@ -47,7 +47,7 @@ func TestToolFields(t *testing.T) {
 	require.Equal(t, "1.0.0", answer.Version)
 	require.Equal(t, tool.Act, answer.Intent)
 	require.Equal(t, tool.ModelAudience, answer.Audience)
-	require.Equal(t, v1.Confirm{Required: true, Reasons: []string{"it changes something outside"}}, answer.Confirm)
+	require.Equal(t, v1.Confirm{Required: true, Reasons: []string{"it changes an external system"}}, answer.Confirm)
 	require.JSONEq(t, `{"color":"green"}`, string(answer.Annotations))
 	require.Contains(t, string(answer.Output), `"unit":"EUR"`)
 	require.Equal(t, []tool.OutputSection{

@@ -34,10 +34,10 @@ type feed struct {
 	topic     store.Wake // Without a run: all runs of the tenant.
 	followers int
 	changed   chan struct{}    // Closed when there may be something new.
-	reads     map[string]*read // Reads under way, by the position that they read after.
+	reads     map[string]*read // Running reads, by the position that they read after.
 }
 
-// read is a read under way.
+// read is a running read.
 type read struct {
 	done    chan struct{}
 	passage passage
@@ -67,7 +67,7 @@ func (h *hub) join(ctx context.Context, topic store.Wake) *feed {
 	return f
 }
 
-// leave ends a follower's part in the feed.
+// leave removes a follower from the feed.
 func (f *feed) leave() {
 	f.hub.mu.Lock()
 	defer f.hub.mu.Unlock()
@@ -81,16 +81,16 @@ func (f *feed) leave() {
 	}
 }
 
-// news returns a channel that is closed when there may be something new. Get
-// it before reading, so that nothing comes in between unnoticed.
+// news returns a channel that is closed when there may be new events. Get it
+// before reading, or events committed in between are missed.
 func (f *feed) news() <-chan struct{} {
 	f.hub.mu.Lock()
 	defer f.hub.mu.Unlock()
 	return f.changed
 }
 
-// read returns what do reads after a position. Concurrent reads after the same
-// position share one result, unless a wake-up came since that read began.
+// read returns the result of do for a position. Concurrent reads after the same
+// position share one result, unless a wake-up arrived since that read began.
 func (f *feed) read(
 	ctx context.Context, after string, do func(ctx context.Context, after string) (passage, error),
 ) (passage, error) {
@@ -130,7 +130,7 @@ func (f *feed) lead(
 	}()
 }
 
-// attend listens for wake-ups. Where that fails the poll remains.
+// attend listens for wake-ups. If that fails, followers rely on the poll.
 func (h *hub) attend(ctx context.Context) {
 	for {
 		err := h.listen(ctx, h.woken)

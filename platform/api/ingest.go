@@ -20,7 +20,7 @@ func (s *server) ingest(ctx context.Context, d retrieval.Document) error {
 	)
 }
 
-// begin starts a workflow that has no run, once for each workflow id.
+// begin starts a workflow without a run, once for each workflow id.
 func (s *server) begin(ctx context.Context, start agent.Start, input any) (err error) {
 	if start.Input, err = json.Marshal(input); err != nil {
 		return fmt.Errorf("encoding the workflow's input: %w", err)

@@ -14,10 +14,10 @@ import (
 type listInvocationsInput struct {
 	Status string    `query:"status" enum:"pending,approved,running,waiting,completed,failed,rejected,cancelled,expired,unknown"`
 	Tool   string    `query:"tool" maxLength:"64" doc:"Slug"`
-	Kind   string    `query:"kind" enum:"invalid,not_found,denied,conflict,rate_limited,unavailable,timeout,unknown,cancelled,internal" doc:"What kind of failure it ended with"`
+	Kind   string    `query:"kind" enum:"invalid,not_found,denied,conflict,rate_limited,unavailable,timeout,unknown,cancelled,internal" doc:"The kind of its failure"`
 	Run    string    `query:"run" maxLength:"64" doc:"Id of the run"`
 	Agent  string    `query:"agent" maxLength:"64" doc:"Slug or id of the agent"`
-	Parent string    `query:"parent" maxLength:"64" doc:"Id of the invocation that they are steps of"`
+	Parent string    `query:"parent" maxLength:"64" doc:"Id of the invocation whose steps to list"`
 	Since  time.Time `query:"since" doc:"Created at or after"`
 	Until  time.Time `query:"until" doc:"Created before"`
 	Paging
@@ -43,8 +43,8 @@ func (s *server) registerInvocations() {
 	}, s.listInvocations)
 	handle(s, route{
 		id: "getInvocation", method: http.MethodGet, path: "/v1/invocations/{id}", tag: "invocations", permission: RunsRead,
-		summary: "Get an invocation", detail: "With arguments, the receipt of what was changed in them, and the answer. " +
-			"A call whose outcome is unknown comes with `check`: where to look for its effect. List those by `status=unknown`.",
+		summary: "Get an invocation", detail: "With the arguments, the record of their coercions, and the answer. " +
+			"A call whose outcome is unknown has `check`: where to look for its effect. List those by `status=unknown`.",
 	}, s.getInvocation)
 }
 
@@ -105,7 +105,7 @@ func (s *server) getInvocation(
 	if invocation.Status == tool.StatusUnknown {
 		check, err := s.records.Check(ctx, &invocation)
 		if err != nil {
-			return nil, fmt.Errorf("looking at the call: %w", err)
+			return nil, fmt.Errorf("reconciling the call: %w", err)
 		}
 		invocation.Check = &check
 	}

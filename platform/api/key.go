@@ -37,9 +37,9 @@ func (s *server) registerKeys() {
 	handle(s, route{
 		id: "createKey", method: http.MethodPost, path: "/v1/keys", tag: "keys", permission: KeysWrite,
 		status:  http.StatusCreated,
-		summary: "Make an API key",
-		detail: "The secret is in this answer and nowhere else: the request sent again under its idempotency key gets " +
-			"what it made, and not the secret. A key can't do what its maker can't, and ends with it.",
+		summary: "Create an API key",
+		detail: "Only this response has the secret: a repeated request with its idempotency key returns " +
+			"the key without the secret. A key has no permission that its creator lacks, and is revoked with it.",
 		secret: true,
 	}, s.createKey)
 	handle(s, route{
@@ -52,8 +52,8 @@ func (s *server) registerKeys() {
 	}, s.listKeys)
 	handle(s, route{
 		id: "revokeKey", method: http.MethodPost, path: "/v1/keys/{id}/revoke", tag: "keys", permission: KeysWrite,
-		summary: "Revoke an API key, at once and for good",
-		detail:  "The keys that it made are revoked with it, and those that they made.",
+		summary: "Revoke an API key, at once and permanently",
+		detail:  "The keys that it created are revoked with it, and those that they created.",
 	}, s.revokeKey)
 }
 
@@ -79,20 +79,20 @@ func (s *server) createKey(ctx context.Context, p tool.Principal, in *createKeyI
 	return &createKeyOutput{Location: "/v1/keys/" + key.ID, Body: v1.CreatedKey{Key: showKey(key), Secret: secret}}, nil
 }
 
-// mayGrant refuses a key that could do more than the principal that asks for it.
+// mayGrant refuses a key with permissions that the principal creating it lacks.
 func mayGrant(p tool.Principal, k v1.NewKey) error {
 	for i, permission := range k.Permissions {
 		if permission == "" || !p.May(permission) {
 			return &tool.Error{
 				Kind: tool.Denied, Op: "api.createKey", Path: fmt.Sprintf("/permissions/%d", i),
-				Msg: fmt.Sprintf("a key cannot be given the permission %q that its maker lacks", permission),
+				Msg: fmt.Sprintf("a key cannot have the permission %q, which its creator lacks", permission),
 			}
 		}
 	}
 	return nil
 }
 
-// mayOutlive refuses a key that would last longer than the one that makes it.
+// mayOutlive refuses a key that expires later than the one that creates it.
 func (s *server) mayOutlive(ctx context.Context, p tool.Principal, k v1.NewKey) error {
 	id, ok := strings.CutPrefix(p.Subject, "key:")
 	if !ok {
@@ -100,16 +100,16 @@ func (s *server) mayOutlive(ctx context.Context, p tool.Principal, k v1.NewKey) 
 	}
 	maker, err := s.cfg.Store.FindKey(ctx, p.Tenant, id)
 	switch {
-	case err != nil && tool.KindOf(err) == tool.NotFound: // Then the store refuses to make one in its name.
+	case err != nil && tool.KindOf(err) == tool.NotFound: // Then the store refuses to create a key.
 		return nil
 	case err != nil:
-		return fmt.Errorf("finding the key that makes another: %w", err)
+		return fmt.Errorf("finding the creating key: %w", err)
 	case maker.ExpiresAt == nil || k.ExpiresAt != nil && !k.ExpiresAt.After(*maker.ExpiresAt):
 		return nil
 	}
 	return &tool.Error{
 		Kind: tool.Denied, Op: "api.createKey", Path: "/expires_at",
-		Msg: "a key cannot outlive the one that makes it: set expires_at to " + maker.ExpiresAt.UTC().Format(time.RFC3339) +
+		Msg: "a key cannot outlive the one that creates it: set expires_at to " + maker.ExpiresAt.UTC().Format(time.RFC3339) +
 			" or earlier",
 	}
 }

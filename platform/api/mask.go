@@ -15,8 +15,8 @@ import (
 )
 
 // mask redacts values that look like secrets, by their name or form, in records
-// that are returned: records of running calls hold them in the clear. A mask
-// that is off returns records unchanged.
+// that are returned: stored records of running calls hold them in plain text. A
+// disabled mask returns records unchanged.
 type mask bool
 
 // maskOf returns the mask that a tenant has chosen, and one that is on with an error.
@@ -57,7 +57,7 @@ func (m mask) run(r agent.Run) v1.Run {
 
 // data masks bytes that are text by their media type.
 func (m mask) data(mimeType string, raw []byte) []byte {
-	media, _, _ := mime.ParseMediaType(mimeType) // One that does not parse is no text.
+	media, _, _ := mime.ParseMediaType(mimeType) // A media type that does not parse is not text.
 	switch {
 	case !bool(m) || len(raw) == 0:
 	case mediatype.IsJSON(media) && json.Valid(raw):
@@ -68,7 +68,7 @@ func (m mask) data(mimeType string, raw []byte) []byte {
 	return raw
 }
 
-// request masks what a call was made with, and not what it answered.
+// request masks the arguments of a call, but not its answer.
 func (m mask) request(i tool.Invocation) v1.Invocation {
 	shown := m.invocation(i)
 	shown.Output = i.Output

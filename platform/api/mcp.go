@@ -61,7 +61,7 @@ type refreshServerOutput struct {
 type detachServerInput struct {
 	MCPServerPath
 	Changing
-	Force bool `query:"force" doc:"Disable the published tools that run on it, which otherwise are in the way"`
+	Force bool `query:"force" doc:"Disable the published tools that run on it; otherwise they make it a conflict"`
 }
 
 type detachServerOutput struct {
@@ -73,38 +73,39 @@ func (s *server) registerMCPServers() {
 		id: "attachMCPServer", method: http.MethodPost, path: "/v1/mcp/servers", tag: "mcp", permission: ToolsWrite,
 		status:  http.StatusCreated,
 		summary: "Attach an MCP server", body: reflect.TypeFor[v1.MCPServerDefinition](),
-		detail: "Asks the server what it offers: each tool that is allowed becomes a draft that pins the server's " +
-			"definition. A server that does not answer is attached all the same; `error` says why it did not. A slug that the " +
-			"tenant has already is a conflict.",
+		detail: "Lists the server's tools: each allowed one becomes a draft that pins the server's " +
+			"definition. A server that does not respond is attached all the same; `error` says why. A slug that the " +
+			"tenant already has is a conflict.",
 	}, s.attachServer)
 	handle(s, route{
 		id: "listMCPServers", method: http.MethodGet, path: "/v1/mcp/servers", tag: "mcp", permission: ToolsRead,
 		summary: "List MCP servers, in the order of slugs",
-		detail:  "Those that are attached, with what they said when they were asked last.",
+		detail:  "Those that are attached, with the result of the last discovery.",
 	}, s.listServers)
 	handle(s, route{
 		id: "getMCPServer", method: http.MethodGet, path: "/v1/mcp/servers/{server}", tag: "mcp", permission: ToolsRead,
-		summary: "Get an MCP server", detail: "It names credentials, and holds none.",
+		summary: "Get an MCP server", detail: "It names credentials, but has no values of them.",
 	}, s.getServer)
 	handle(s, route{
 		id: "updateMCPServer", method: http.MethodPut, path: "/v1/mcp/servers/{server}", tag: "mcp", permission: ToolsWrite,
-		summary: "Replace how an MCP server is reached, and what is allowed of it",
+		summary: "Replace the connection and the allowed tools of an MCP server",
 		body:    reflect.TypeFor[v1.MCPServerDefinition](),
-		detail: "What the body leaves out is what it is for a new server. A tool that is no longer allowed stops at once; " +
-			"one that is allowed now is imported by the next refresh. The slug stays.",
+		detail: "Absent fields get the defaults of a new server. A tool that is no longer allowed stops at once; " +
+			"a newly allowed one is imported by the next refresh. The slug cannot change.",
 	}, s.updateServer)
 	handle(s, route{
 		id: "refreshMCPServer", method: http.MethodPost, path: "/v1/mcp/servers/{server}/refresh", tag: "mcp",
 		permission: ToolsWrite,
-		summary:    "Ask an MCP server what it offers",
-		detail: "Imports what is new and allowed, as drafts. A tool whose definition changed, or which is gone, stops; the " +
-			"others go on. What comes back as it was let in goes on too. A server that does not answer changes nothing.",
+		summary:    "Refresh the tools of an MCP server",
+		detail: "Imports new, allowed tools as drafts. A tool whose definition changed, or which was removed, stops; the " +
+			"others continue to work. A tool that returns to its approved definition works again. If the server does " +
+			"not respond, nothing changes.",
 	}, s.refreshServer)
 	handle(s, route{
 		id: "detachMCPServer", method: http.MethodPost, path: "/v1/mcp/servers/{server}/detach", tag: "mcp",
 		permission: ToolsWrite,
 		summary:    "Detach an MCP server",
-		detail: "The tools that were made of its tools stay, and do not run any more. While some of them are published " +
+		detail: "The imported tools stay, but no longer run. While some of them are published " +
 			"it is a conflict, unless forced.",
 	}, s.detachServer)
 	s.registerMCPTools()

@@ -15,8 +15,8 @@ import (
 	"github.com/toolcrib/toolcrib/internal/telemetry"
 )
 
-// requestBounds are the buckets of requests' durations, in seconds. A call may
-// be waited for, for a while.
+// requestBounds are the histogram buckets of request durations, in seconds. They
+// include requests that wait for a call.
 var requestBounds = []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 75}
 
 // metrics counts requests.
@@ -31,10 +31,10 @@ func newMetrics(provider metric.MeterProvider) (*metrics, error) {
 	}
 	meter := provider.Meter(telemetry.Scope)
 	duration, err := meter.Float64Histogram("toolcrib.http.request.duration", metric.WithUnit("s"),
-		metric.WithDescription("How long requests took, event streams aside."),
+		metric.WithDescription("Duration of requests, without event streams."),
 		metric.WithExplicitBucketBoundaries(requestBounds...))
 	streams, streamsErr := meter.Int64UpDownCounter("toolcrib.http.streams",
-		metric.WithDescription("Event streams that are open now."))
+		metric.WithDescription("Open event streams."))
 	if err := errors.Join(err, streamsErr); err != nil {
 		return nil, fmt.Errorf("making metrics: %w", err)
 	}
@@ -47,12 +47,12 @@ func (m *metrics) observe(r *http.Request, route string, status int, took time.D
 		attribute.String("method", methodOf(r)), attribute.String("route", route), attribute.Int("status", status)))
 }
 
-// watch returns a writer that notices when the answer is an event stream.
+// watch returns a writer that detects whether the response is an event stream.
 func (m *metrics) watch(w http.ResponseWriter, r *http.Request) *watched {
 	return &watched{ResponseWriter: w, ctx: r.Context(), open: m.streams}
 }
 
-// watched is the writer of an answer that may be an event stream.
+// watched is the writer of a response that may be an event stream.
 type watched struct {
 	http.ResponseWriter
 	ctx   context.Context //nolint:containedctx // It lives as long as its request.
@@ -93,7 +93,7 @@ func (s *watched) Write(p []byte) (int, error) {
 // Flush implements [http.Flusher].
 func (s *watched) Flush() {
 	s.look()
-	_ = http.NewResponseController(s.ResponseWriter).Flush() // As a Flusher that can't: nothing happens.
+	_ = http.NewResponseController(s.ResponseWriter).Flush() // Without support for flushing, nothing happens.
 }
 
 // Unwrap is for [http.ResponseController].

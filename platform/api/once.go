@@ -27,23 +27,23 @@ import (
 
 // Headers of requests that are served once.
 const (
-	KeyHeader      = "Idempotency-Key"     // How a caller names a request.
-	ReplayedHeader = "Idempotent-Replayed" // "true" on an answer that was given before.
+	KeyHeader      = "Idempotency-Key"     // The caller's name for a request.
+	ReplayedHeader = "Idempotent-Replayed" // "true" on a stored answer.
 )
 
 const (
 	// keepRequests is how long an answer is kept.
 	keepRequests = 24 * time.Hour
-	// keyLease is how long a server holds a key without renewing its lease: one
-	// that died leaves the key to the next request after at most that long.
+	// keyLease is how long a server holds a key without renewing its lease. After a
+	// crash, the key is free for the next request after at most that long.
 	keyLease = 12 * time.Second
 	// renewEvery is how often a server renews the lease of a key that it holds.
 	renewEvery = 2 * time.Second
 	// maxKeyLength bounds an idempotency key.
 	maxKeyLength = 255
-	// finishTimeout bounds the keeping of an answer.
+	// finishTimeout bounds the storing of an answer.
 	finishTimeout = 5 * time.Second
-	// takenOverRetry is when to ask for the answer of a server that took a request over.
+	// takenOverRetry is the retry delay after another server took a request over.
 	takenOverRetry = time.Second
 	// releaseTimeout bounds the release of a key whose request failed. The
 	// database may be the reason of the failure, and the caller waits for the
@@ -86,7 +86,7 @@ func (s *server) once(ctx huma.Context, next func(huma.Context)) {
 			w, r,
 			refusal(
 				v1.KeyMalformed,
-				fmt.Sprintf("%s has to be one value of 1 to %d printable ASCII characters", KeyHeader, maxKeyLength),
+				fmt.Sprintf("%s must be one value of 1 to %d printable ASCII characters", KeyHeader, maxKeyLength),
 			),
 		)
 		return
@@ -126,8 +126,8 @@ func (s *server) once(ctx huma.Context, next func(huma.Context)) {
 func refuseKey(ctx huma.Context, next func(huma.Context)) {
 	r, w := humachi.Unwrap(ctx)
 	if len(r.Header.Values(KeyHeader)) > 0 {
-		writeProblem(w, r, refusal(v1.KeyMalformed, "a stream is not answered again, so this request takes no "+KeyHeader+
-			": make the request whose answer is none, with the key, and follow its run"))
+		writeProblem(w, r, refusal(v1.KeyMalformed, "a stream cannot be replayed, so this request takes no "+KeyHeader+
+			": send the request without streaming, with the key, and follow its run"))
 		return
 	}
 	next(ctx)
@@ -166,8 +166,8 @@ func (s *server) serveOnce(ctx huma.Context, next func(huma.Context), key store.
 	_, _ = w.Write(answer.Body) // An error cannot be reported any more.
 }
 
-// inUse is the answer to a request that another serves. After wait the other has
-// answered, or renewed its lease, or died.
+// inUse is the answer to a request that is already being served. After wait the
+// other has answered, renewed its lease, or lost it.
 func inUse(wait time.Duration) *v1.Problem {
 	p := refusal(v1.KeyInUse, "a request with this idempotency key is being served")
 	p.RetryAfter = math.Ceil(max(wait, time.Second).Seconds())
@@ -175,7 +175,7 @@ func inUse(wait time.Duration) *v1.Problem {
 }
 
 // holdLease renews the lease of a key until release is called. Where another
-// server has taken the request over, lost ends the serving here.
+// server has taken the request over, lost cancels the serving here.
 func (s *server) holdLease(
 	ctx context.Context, key store.RequestKey, fence int64, lost context.CancelCauseFunc,
 ) (release func()) {
@@ -198,7 +198,7 @@ func (s *server) holdLease(
 				lost(err)
 				return
 			default: // Tried again: the lease outlasts several failures.
-				s.log.WarnContext(ctx, "the lease of an idempotency key was not renewed",
+				s.log.WarnContext(ctx, "renewing the lease of an idempotency key failed",
 					slog.String("tenant_id", string(key.Tenant)), slog.Any("error", err))
 			}
 		}
@@ -209,8 +209,8 @@ func (s *server) holdLease(
 	}
 }
 
-// kept returns the answer to store, or nil if the request has to be served
-// again. A final answer is stored with any status.
+// kept returns the answer to store, or nil if the request must be served again.
+// A final answer is stored with any status.
 func (s *server) kept(ctx huma.Context, a store.Answer, final bool) *store.Answer {
 	if final {
 		return &a
@@ -222,23 +222,23 @@ func (s *server) kept(ctx huma.Context, a store.Answer, final bool) *store.Answe
 	if ctx.Operation().Metadata[withheld] != true || a.Status >= http.StatusMultipleChoices {
 		return &a
 	}
-	p := refusal(v1.AnswerWithheld, "this was done before; the answer held a secret, which is kept nowhere: "+
-		"revoke what was made, and make another under a new idempotency key")
+	p := refusal(v1.AnswerWithheld, "this request was already served; its answer held a secret, which is not stored: "+
+		"revoke what was created, and create another under a new idempotency key")
 	p.TraceID = traceID(ctx.Context())
 	if made := a.Header["Location"]; len(made) > 0 {
 		p.Instance = made[0]
 	}
 	body, err := json.Marshal(p)
-	if err != nil { // It always can be.
+	if err != nil { // Encoding it cannot fail.
 		return nil
 	}
 	return &store.Answer{Status: p.Status, Header: map[string][]string{"Content-Type": {v1.ProblemType}}, Body: body}
 }
 
-// endOnce keeps an answer, or frees the key where there is none to keep: anew
-// where what was begun under the request's id is over. If neither can be done,
-// the key is free when its lease runs out. It fails with tool.Conflict where
-// another server has taken the request over.
+// endOnce stores an answer, or releases the key if there is none to store; with a
+// new request id if the run of the old one has ended. If neither succeeds, the
+// key is free when its lease expires. It fails with tool.Conflict if another
+// server has taken the request over.
 func (s *server) endOnce(
 	ctx context.Context, key store.RequestKey, request store.Request, a *store.Answer, anew bool,
 ) error {
@@ -255,7 +255,7 @@ func (s *server) endOnce(
 		err = s.cfg.Store.ReleaseRequest(ctx, key, request.Fence, anew)
 	}
 	if err != nil {
-		s.log.ErrorContext(ctx, "the answer to a request with an idempotency key was not kept",
+		s.log.ErrorContext(ctx, "storing the answer to a request with an idempotency key failed",
 			slog.String("tenant_id", string(key.Tenant)), slog.String("trace_id", traceID(ctx)), slog.Any("error", err))
 	}
 	return err
@@ -267,8 +267,8 @@ type requestKey struct{}
 // One goroutine serves it.
 type serving struct {
 	id    string
-	final bool // The answer is to be kept, whatever its status: the request must not be served again.
-	over  bool // What was begun under the id has ended: served again, the request begins something else.
+	final bool // Store the answer, whatever its status: the request must not be served again.
+	over  bool // The run of this id has ended: served again, the request starts another one.
 }
 
 // requestOf returns what the use cases on runs need to know of the request. Only
@@ -336,7 +336,7 @@ func writeAnswer(w http.ResponseWriter, a store.Answer) {
 	_, _ = w.Write(a.Body) // An error cannot be reported any more.
 }
 
-// recorder takes an answer down.
+// recorder records a response.
 type recorder struct {
 	header http.Header
 	status int
@@ -356,7 +356,7 @@ func (r *recorder) Write(p []byte) (int, error) {
 	return r.body.Write(p)
 }
 
-// answer returns what was taken down, with the headers that belong to it.
+// answer returns the recorded response, with the headers that belong to it.
 func (r *recorder) answer() store.Answer {
 	a := store.Answer{Status: r.status, Header: map[string][]string{}, Body: r.body.Bytes()}
 	if a.Status == 0 {

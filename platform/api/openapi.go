@@ -36,21 +36,21 @@ func (s *server) registerOpenAPI() {
 	handle(s, route{
 		id: "importOpenAPI", method: http.MethodPost, path: "/v1/tools/import/openapi", tag: "tools", permission: ToolsWrite,
 		maxBody: MaxImportBytes,
-		summary: "Make tools of an OpenAPI document",
-		detail: "Makes a draft of an http tool of each operation, and tells of what could not be mapped. Nothing is " +
-			"fetched: references out of the document are refused. Imported again, by the same name, the document's tools are " +
-			"found by method and path or by operation id: their drafts are changed, what is published is not touched unless " +
-			"`publish` is set, and tools whose operations are gone are listed and stay. " +
+		summary: "Import an OpenAPI document as tools",
+		detail: "Creates a draft http tool for each operation, and lists what could not be mapped. Nothing is " +
+			"fetched: references out of the document are refused. A repeated import under the same name finds its tools " +
+			"by method and path or by operation id: it changes their drafts, publishes only with " +
+			"`publish`, and lists tools whose operations were removed, without changing them. " +
 			"Without `dry_run: false` nothing is written.",
 	}, s.importOpenAPI)
 	handle(s, route{
 		id: "streamImportOpenAPI", method: http.MethodPost, path: "/v1/tools/import/openapi/stream", tag: "tools",
 		permission: ToolsWrite,
 		maxBody:    MaxImportBytes, stream: true,
-		summary: "Make tools of an OpenAPI document and follow it",
+		summary: "Import an OpenAPI document as tools and follow the import",
 		detail: "As `importOpenAPI`, for large documents: the answer is a stream of server-sent events. `import.progress` " +
-			"tells how many operations are done, `import.result` what became of them; `import.failed` is a problem that ended " +
-			"the import. Closing the stream ends the import after the operation that it is at.",
+			"counts the finished operations, `import.result` lists their outcomes; `import.failed` is a problem that ended " +
+			"the import. Closing the stream ends the import after the current operation.",
 	}, s.streamImportOpenAPI)
 	ok := s.api.OpenAPI().Paths["/v1/tools/import/openapi/stream"].Post.Responses["200"]
 	ok.Content = map[string]*huma.MediaType{
@@ -98,7 +98,7 @@ func (s *server) planImport(ctx context.Context, p tool.Principal, in v1.ImportO
 	return &i, nil
 }
 
-// run brings the operations into the registry, one after the other.
+// run imports the operations into the registry, one after the other.
 func (i *importing) run(ctx context.Context, report func(v1.ImportProgress)) (v1.ImportedOpenAPI, error) {
 	out := describeImport(i.result, i.gone)
 	out.DryRun = !i.write
@@ -166,7 +166,7 @@ type importing struct {
 	publish   bool
 }
 
-// one brings the tool of an operation into the registry. A fault of this tool
+// one imports the tool of an operation into the registry. A fault of this tool
 // alone is reported in the returned operation; an error stops the whole import.
 func (i *importing) one(ctx context.Context, o *openapi.Operation) (v1.ImportedOperation, error) {
 	item := v1.ImportedOperation{
@@ -215,7 +215,7 @@ func lacksPermission(err error, permission string) bool {
 	return ok && slices.Contains(e.Permissions, permission)
 }
 
-// bringOut publishes the tool of an operation, or reports that it would be.
+// bringOut publishes the tool of an operation, or reports that it would.
 func (i *importing) bringOut(ctx context.Context, item *v1.ImportedOperation) (*v1.Problem, error) {
 	if !i.write {
 		item.Published = true
@@ -233,8 +233,8 @@ func (i *importing) bringOut(ctx context.Context, item *v1.ImportedOperation) (*
 	return nil, nil
 }
 
-// ofDocument are changes of the record that a tool keeps of its document: they
-// follow from the other changes.
+// ofDocument are the fields in which a tool records its document: they change
+// with the other fields.
 var ofDocument = []string{
 	"interaction/annotations/source/digest", "interaction/annotations/source/title",
 	"interaction/annotations/source/version",
@@ -273,7 +273,7 @@ func (i *importing) create(ctx context.Context, o *openapi.Operation) (definitio
 		err = &tool.Error{
 			Kind: tool.Conflict, Op: "api.importOpenAPI", Path: "/slug",
 			Msg: "there is a tool " + o.Spec.Slug +
-				" that this document did not bring: give the import a prefix, or leave the operation out",
+				" that was not imported from this document: set a prefix for the import, or exclude the operation",
 		}
 	}
 	if err != nil || !i.write {

@@ -32,7 +32,7 @@ func (s *server) streamImportOpenAPI(
 		return nil, refused
 	}
 	defer func() {
-		if out == nil { // Else the stream gives it back.
+		if out == nil { // Otherwise the stream releases it.
 			place()
 		}
 	}()
@@ -48,8 +48,8 @@ func (s *server) streamImportOpenAPI(
 	}}, nil
 }
 
-// followImport runs an import and writes how far it has come, until it is over,
-// the client has left or is too slow, or the server stops.
+// followImport runs an import and streams its progress, until it ends, the
+// client disconnects or is too slow, or the server stops.
 func (s *server) followImport(ctx huma.Context, plan *importing) {
 	r, w := humachi.Unwrap(ctx)
 	out := &eventWriter{
@@ -99,7 +99,7 @@ func (s *server) writeImport(ctx context.Context, out *eventWriter, plan *import
 	}
 }
 
-// writeEvent writes one event of a stream that is no run's.
+// writeEvent writes one event of a stream that does not belong to a run.
 func writeEvent(out *eventWriter, name tool.EventType, of any) error {
 	data, err := json.Marshal(of)
 	if err != nil {

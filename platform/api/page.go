@@ -10,7 +10,7 @@ import (
 // Paging is how every list is paged. It is exported for the framework, which
 // fills the fields of embedded structs only then.
 type Paging struct {
-	Cursor string `query:"cursor" maxLength:"300" doc:"Where to go on: next of the page before"`
+	Cursor string `query:"cursor" maxLength:"300" doc:"Start of the page: next of the previous page"`
 	Limit  int    `query:"limit" minimum:"1" maximum:"200" default:"50"`
 }
 
@@ -18,7 +18,7 @@ type Paging struct {
 // whether there is another page.
 func (in Paging) fetch() int { return in.Limit + 1 }
 
-// before returns the id that the page before ended with.
+// before returns the last id of the previous page.
 func (in Paging) before() (string, error) {
 	if in.Cursor == "" {
 		return "", nil
@@ -30,8 +30,8 @@ func (in Paging) before() (string, error) {
 	return id, nil
 }
 
-// page makes a page of the items that were fetched for it. place returns the
-// position of an item in the order of the list.
+// page makes a page of the fetched items. place returns the position of an item
+// in the order of the list.
 func page[T, V any](in Paging, fetched []T, show func(T) V, place func(T) string) v1.Page[V] {
 	out := v1.Page[V]{Items: make([]V, 0, min(len(fetched), in.Limit))}
 	for i, item := range fetched {
@@ -57,6 +57,6 @@ func openCursor(cursor string) (string, error) {
 
 func badCursor() error {
 	return &tool.Error{
-		Kind: tool.Invalid, Op: "api", Path: "cursor", Msg: "the cursor is malformed: use next of the page before",
+		Kind: tool.Invalid, Op: "api", Path: "cursor", Msg: "the cursor is malformed: use next of the previous page",
 	}
 }

@@ -12,8 +12,8 @@ import (
 // scopes name.
 const (
 	ToolsRead = "tools.read" // See tools, their versions, and why one resolves as it does.
-	// ToolsDeclareReads is asked for beside ToolsWrite where a configuration
-	// declares that its POST only reads.
+	// ToolsDeclareReads is required beside ToolsWrite if a configuration declares
+	// that its POST only reads.
 	ToolsDeclareReads = registry.DeclareReads
 	ToolsWrite        = "tools.write"  // Apply, version, publish, deprecate, disable and enable tools.
 	AgentsRead        = "agents.read"  // See agents.
@@ -21,19 +21,19 @@ const (
 	RunsRead          = "runs.read"    // See runs, transcripts, events and invocations.
 	RunsWrite         = "runs.write"   // Start and cancel runs, call tools.
 	KeysRead          = "keys.read"    // See API keys, never their secrets.
-	KeysWrite         = "keys.write"   // Make and revoke API keys.
+	KeysWrite         = "keys.write"   // Create and revoke API keys.
 	TenantsRead       = "tenants.read" // See the tenant of the key.
 
 	TenantsWrite = "tenants.write" // Change settings of the tenant of the key.
 
 	CredentialsRead  = "credentials.read"  // See credentials, never their values.
-	CredentialsWrite = "credentials.write" // Keep, rotate and revoke credentials.
+	CredentialsWrite = "credentials.write" // Store, rotate and revoke credentials.
 
 	PipelinesRead  = "pipelines.read"  // See pipelines and their documents, and search them.
 	PipelinesWrite = "pipelines.write" // Create, change and delete pipelines, add and delete documents.
 )
 
-// Permission is what an endpoint may ask for.
+// Permission is a permission that endpoints require.
 type Permission struct {
 	Name    string `json:"permission"`
 	Meaning string `json:"meaning"`
@@ -51,17 +51,17 @@ func KnownPermissions() []Permission {
 		{RunsRead, "see runs, transcripts, events and invocations"},
 		{RunsWrite, "start and cancel runs, call tools"},
 		{KeysRead, "see API keys, never their secrets"},
-		{KeysWrite, "make and revoke API keys"},
+		{KeysWrite, "create and revoke API keys"},
 		{TenantsRead, "see the tenant of the key"},
 		{TenantsWrite, "change settings of the tenant of the key"},
 		{CredentialsRead, "see credentials, never their values"},
-		{CredentialsWrite, "keep, rotate and revoke credentials"},
+		{CredentialsWrite, "store, rotate and revoke credentials"},
 		{PipelinesRead, "see pipelines and their documents, and search them"},
 		{PipelinesWrite, "create, change and delete pipelines, add and delete documents"},
 	}
 }
 
-// Permissions lists every permission that an endpoint asks for.
+// Permissions lists every permission that an endpoint requires.
 func Permissions() []string {
 	known := KnownPermissions()
 	out := make([]string, len(known))

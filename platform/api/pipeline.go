@@ -71,31 +71,31 @@ func (s *server) registerPipelines() {
 		id: "createPipeline", method: http.MethodPost, path: "/v1/pipelines", tag: "pipelines", permission: PipelinesWrite,
 		status:  http.StatusCreated,
 		summary: "Create a pipeline",
-		detail: "A collection of documents that rag_retrieval tools search. By words it needs nothing else; by meaning it " +
-			"needs an embedding model. A slug that the tenant has already is a conflict.",
+		detail: "A collection of documents that rag_retrieval tools search. Full-text search needs nothing else; " +
+			"vector search needs an embedding model. A slug that the tenant already has is a conflict.",
 	}, s.createPipeline)
 	handle(s, route{
 		id: "listPipelines", method: http.MethodGet, path: "/v1/pipelines", tag: "pipelines", permission: PipelinesRead,
 		summary: "List pipelines, in the order of slugs",
-		detail:  "How many documents each has is in the answer for one pipeline.",
+		detail:  "Only the response for a single pipeline has the number of documents.",
 	}, s.listPipelines)
 	handle(s, route{
 		id: "getPipeline", method: http.MethodGet, path: "/v1/pipelines/{pipeline}", tag: "pipelines",
 		permission: PipelinesRead,
 		summary:    "Get a pipeline",
-		detail:     "With how many documents it has, and how far it is with another embedding model.",
+		detail:     "With the number of its documents, and the progress of re-embedding.",
 	}, s.getPipeline)
 	handle(s, route{
 		id: "updatePipeline", method: http.MethodPatch, path: "/v1/pipelines/{pipeline}", tag: "pipelines",
 		permission: PipelinesWrite,
 		summary:    "Change a pipeline",
-		detail: "What the body leaves out stays. The slug stays for good, the language while there are documents, and " +
-			"another embedding model is asked for by re-embedding.",
+		detail: "Absent fields are left unchanged. The slug cannot change, nor the language while there are documents; " +
+			"re-embedding changes the embedding model.",
 	}, s.updatePipeline)
 	handle(s, route{
 		id: "deletePipeline", method: http.MethodDelete, path: "/v1/pipelines/{pipeline}", tag: "pipelines",
 		permission: PipelinesWrite,
-		summary:    "Delete a pipeline and its documents, for good",
+		summary:    "Delete a pipeline and its documents, permanently",
 		detail: "Tools that search it fail from then on; those that name it by its slug, until another pipeline " +
 			"takes that.",
 	}, s.deletePipeline)
@@ -103,17 +103,17 @@ func (s *server) registerPipelines() {
 		id: "searchPipeline", method: http.MethodPost, path: "/v1/pipelines/{pipeline}/search", tag: "pipelines",
 		permission: PipelinesRead,
 		summary:    "Search a pipeline",
-		detail: "What a rag_retrieval tool would find, with a line to cite each passage by. What tools are asked leaves " +
-			"nothing out: exclude is for this request only.",
+		detail: "Returns what a rag_retrieval tool would find, with a citation of each passage. Only this " +
+			"endpoint has exclude, not the tools.",
 	}, s.searchPipeline)
 	handle(s, route{
 		id: "reembedPipeline", method: http.MethodPost, path: "/v1/pipelines/{pipeline}/reembed", tag: "pipelines",
 		permission: PipelinesWrite,
 		status:     http.StatusAccepted,
-		summary:    "Embed a pipeline's passages by another model",
-		detail: "The old embeddings are searched until all passages have new ones; then the pipeline changes over at once. " +
-			"The first model of a pipeline comes this way too. Asked again meanwhile, the newest model counts. Where a " +
-			"passage can't be embedded, the pipeline stays as it is.",
+		summary:    "Embed a pipeline's passages with another model",
+		detail: "The old embeddings are searched until all passages have new ones; then the pipeline switches over. " +
+			"This also sets the first model of a pipeline. Requested again meanwhile, the newest model wins. If a " +
+			"passage cannot be embedded, the pipeline is left unchanged.",
 	}, s.reembedPipeline)
 	s.registerDocuments()
 }
@@ -134,7 +134,7 @@ func (s *server) createPipeline(
 	return &createPipelineOutput{Location: "/v1/pipelines/" + made.Slug, Etag: shown.Etag, Body: shown.Body}, nil
 }
 
-// showPipeline returns one pipeline as it is answered.
+// showPipeline returns a pipeline as the API shows it.
 func showPipeline(p retrieval.Pipeline) *pipelineOutput {
 	out := &pipelineOutput{Etag: etag(p.ID, p.Revision), Body: v1.FromPipeline(p)}
 	out.Body.Documents = &p.Documents
@@ -163,7 +163,7 @@ func (s *server) getPipeline(ctx context.Context, p tool.Principal, in *pipeline
 	if err != nil {
 		return nil, err
 	}
-	if looked, err := s.records.Pipeline(ctx, found); err == nil { // Without Temporal it is what the record says.
+	if looked, err := s.records.Pipeline(ctx, found); err == nil { // Without Temporal, the stored record is shown.
 		found = looked
 	}
 	out := showPipeline(found)
@@ -173,13 +173,13 @@ func (s *server) getPipeline(ctx context.Context, p tool.Principal, in *pipeline
 	ref := retrieval.GenerationRef{Tenant: p.Tenant, Pipeline: found.ID, Generation: found.NextGeneration}
 	_, left, err := s.cfg.Retrieval.PendingGeneration(ctx, ref, 1)
 	switch {
-	case errors.Is(err, retrieval.ErrGeneration): // It was finished, or given up, since the pipeline was read.
+	case errors.Is(err, retrieval.ErrGeneration): // It was finished, or abandoned, since the pipeline was read.
 		if found, err = s.cfg.Retrieval.FindPipeline(ctx, p.Tenant, found.ID); err != nil {
 			return nil, err
 		}
 		return showPipeline(found), nil
 	case err != nil:
-		return nil, fmt.Errorf("counting what is to be embedded: %w", err)
+		return nil, fmt.Errorf("counting the passages to embed: %w", err)
 	}
 	out.Body.Reembedding.Left = &left
 	return out, nil
@@ -219,7 +219,7 @@ func (s *server) changingPipeline(
 	return found, nil
 }
 
-// outrun words what the change of a pipeline failed with.
+// outrun returns the error of a failed change of a pipeline.
 func (c Changing) outrun(err error) error {
 	if c.IfMatch != "" && errors.Is(err, retrieval.ErrChanged) {
 		return preconditionFailed()

@@ -8,8 +8,8 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// places counts what each tenant has under way, so that no tenant takes all the
-// connections and reads that the others need too. It is safe for concurrent use.
+// places limits how many requests or streams each tenant has at a time, so that
+// no tenant takes all connections and reads. It is safe for concurrent use.
 type places struct {
 	most   int // For each tenant.
 	refuse func(most int) *v1.Problem
@@ -22,7 +22,7 @@ func newPlaces(most int, refuse func(most int) *v1.Problem) *places {
 	return &places{most: most, refuse: refuse, of: map[tool.TenantID]int{}}
 }
 
-// begin takes a place, which the caller gives back, if there is one.
+// begin takes a slot, if there is a free one. The caller releases it.
 func (p *places) begin(tenant tool.TenantID) (end func(), refused *v1.Problem) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -39,13 +39,13 @@ func (p *places) begin(tenant tool.TenantID) (end func(), refused *v1.Problem) {
 	}, nil
 }
 
-// manyStreamsRetry is when a place may have become free, in seconds.
+// manyStreamsRetry is when a slot may have become free, in seconds.
 const manyStreamsRetry = 5
 
-// manyStreams refuses a stream of a tenant that has most of them already.
+// manyStreams refuses a stream of a tenant that has reached its limit.
 func manyStreams(most int) *v1.Problem {
 	p := refusal(string(tool.RateLimited), fmt.Sprintf(
-		"the tenant has %d streams open here, and may have no more: close one, or follow /v1/events once", most))
+		"the tenant has %d streams open at this server, which is the limit: close one, or follow /v1/events once", most))
 	p.RetryAfter = manyStreamsRetry
 	return p
 }

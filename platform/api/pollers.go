@@ -18,7 +18,7 @@ const (
 	// pollersTimeout bounds a query of Temporal: the answer about a run must
 	// not wait for it.
 	pollersTimeout = time.Second
-	// pollerGone is how long after its last poll a poller counts as gone. A
+	// pollerGone is how long after its last poll a poller counts as stopped. A
 	// poll lasts a minute, and Temporal lists pollers for longer.
 	pollerGone = 2 * time.Minute
 	// startGrace is how long a run may take to start before its wait is
@@ -34,7 +34,7 @@ type pollers struct {
 
 	mu    sync.Mutex
 	asked time.Time
-	none  bool // It is known that there is no poller, not merely unknown whether there is one.
+	none  bool // There is certainly no poller.
 }
 
 // missing reports whether it is known that no worker polls the task queue. If
@@ -57,8 +57,8 @@ func (p *pollers) missing(ctx context.Context) bool {
 	return p.none
 }
 
-// waitsFor says what a run waits for, if it waits for a worker that is not
-// there; else it says nothing.
+// waitsFor returns a warning if a run waits for a worker and none polls its task
+// queue, and else an empty string.
 func (p *pollers) waitsFor(ctx context.Context, run agent.Run) string {
 	if run.Status.Final() || run.Kind == agent.HostRun || time.Since(run.CreatedAt) < startGrace || !p.missing(ctx) {
 		return ""

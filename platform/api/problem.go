@@ -12,8 +12,7 @@ import (
 )
 
 // problemOf returns the problem that describes err. It holds the message of a
-// [*tool.Error] only: the text of other errors stays out of it, and so does
-// every cause.
+// [*tool.Error] only, never the text of other errors or of causes.
 func problemOf(err error) *v1.Problem {
 	if p, ok := errors.AsType[*v1.Problem](err); ok {
 		return p
@@ -38,20 +37,19 @@ func final(p *v1.Problem) {
 	p.Retryable, p.RetryAfter = false, 0
 }
 
-// Retry-After of problems that pass by themselves, in seconds, where their cause
-// names no time.
+// Retry-After of transient problems, in seconds, if their cause names no time.
 const (
 	retryUnavailable = 2
 	retryLimited     = 1
 )
 
-// refusal returns a problem of the class of a name. Every problem is made here,
-// so that none is of a class that is not listed.
+// refusal returns a problem of the named class. Every problem is created here,
+// so that each has a listed class.
 func refusal(name, detail string) *v1.Problem {
 	class, known := v1.FindProblemClass(name)
 	if !known || class.Code == tool.InternalError {
 		class, _ = v1.FindProblemClass(string(tool.InternalError))
-		detail = "something is wrong on our side; the log has it under the trace id"
+		detail = "internal error: search the server's log for the trace id"
 	}
 	p := class.Problem(detail)
 	switch {
@@ -80,8 +78,8 @@ var refused = map[int]string{
 	http.StatusUnprocessableEntity:   string(tool.Invalid),
 }
 
-// transform turns the framework's errors into problems, and gives every
-// problem the trace id of its request. It never repeats a value back.
+// transform converts the framework's errors to problems, and gives every
+// problem the trace id of its request. It never echoes a value of the request.
 func (s *server) transform(ctx huma.Context, _ string, v any) (any, error) {
 	var p v1.Problem
 	switch v := v.(type) {
@@ -113,7 +111,7 @@ func frameworkProblem(op *huma.Operation, schemas huma.Registry, m *huma.ErrorMo
 	return p
 }
 
-// describe puts the first fault into words, and says how many more there are.
+// describe returns the text of the first fault, and whether there are more.
 func describe(faults []v1.FieldError) string {
 	text := faults[0].Detail
 	if faults[0].Path != "" {
@@ -125,8 +123,8 @@ func describe(faults []v1.FieldError) string {
 	return text
 }
 
-// location turns the framework's "body.tools[3].name" into the JSON Pointer
-// "/tools/3/name", and "query.limit" into "limit".
+// location converts the framework's "body.tools[3].name" to the JSON Pointer
+// "/tools/3/name", and "query.limit" to "limit".
 func location(text string) string {
 	place, rest, _ := strings.Cut(text, ".")
 	switch place {

@@ -22,8 +22,8 @@ type problemOutput struct {
 	Body v1.ProblemClass
 }
 
-// registerProblems adds the list of problems, for everyone: a problem's type
-// leads there.
+// registerProblems adds the list of problem classes, without authentication:
+// the type of a problem links to it.
 func (s *server) registerProblems() {
 	describe := func(op huma.Operation) huma.Operation {
 		op.Method, op.Tags = http.MethodGet, []string{"problems"}
@@ -34,19 +34,19 @@ func (s *server) registerProblems() {
 	}
 	huma.Register(s.api, describe(huma.Operation{
 		OperationID: "listProblems", Path: v1.ProblemsPath,
-		Summary:     "List the problems that the API answers with",
-		Description: "Every answer that is an error is one of these, as `application/problem+json`. Without a key.",
+		Summary:     "List the problems that the API returns",
+		Description: "Every error response is one of these, as `application/problem+json`. Without a key.",
 	}), func(context.Context, *struct{}) (*listProblemsOutput, error) {
 		return &listProblemsOutput{Body: v1.Page[v1.ProblemClass]{Items: v1.ProblemClasses()}}, nil
 	})
 	huma.Register(s.api, describe(huma.Operation{
 		OperationID: "getProblem", Path: v1.ProblemsPath + "/{name}",
 		Summary:     "Explain a problem",
-		Description: "Where the `type` of a problem leads. Without a key.",
+		Description: "The `type` of a problem links here. Without a key.",
 	}), func(_ context.Context, in *problemInput) (*problemOutput, error) {
 		class, ok := v1.FindProblemClass(in.Name)
 		if !ok {
-			return nil, refusal(string(tool.NotFound), "there is no problem of that name; "+v1.ProblemsPath+" lists them")
+			return nil, refusal(string(tool.NotFound), "there is no problem of this name; "+v1.ProblemsPath+" lists them")
 		}
 		return &problemOutput{Body: class}, nil
 	})

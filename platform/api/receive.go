@@ -23,10 +23,10 @@ import (
 
 const jsonType = "application/json"
 
-// maxBodyDepth bounds how deeply a body nests; what it holds has bounds of its own.
+// maxBodyDepth bounds the nesting of a body; its parts have limits of their own.
 const maxBodyDepth = 1000
 
-// heldBody is a request's body that was read already.
+// heldBody is a request's body that has been read.
 type heldBody struct {
 	*bytes.Reader
 	raw []byte
@@ -34,8 +34,8 @@ type heldBody struct {
 
 func (heldBody) Close() error { return nil }
 
-// receive reads a request's body, and refuses what cannot be understood or
-// answered: before anything is done, and before its key is taken.
+// receive reads a request's body, and refuses a request that cannot be parsed or
+// answered, before any effect and before its idempotency key is taken.
 func (s *server) receive(ctx huma.Context, next func(huma.Context)) {
 	r, w := humachi.Unwrap(ctx)
 	op := ctx.Operation()
@@ -59,11 +59,11 @@ func (s *server) receive(ctx huma.Context, next func(huma.Context)) {
 
 func readBody(r *http.Request, op *huma.Operation) ([]byte, *v1.Problem) {
 	if op.RequestBody != nil && r.ContentLength != 0 && !accepted(r.Header.Get("Content-Type")) {
-		return nil, refusal(v1.UnsupportedMediaType, "the body has to be "+jsonType)
+		return nil, refusal(v1.UnsupportedMediaType, "the body must be "+jsonType)
 	}
 	most := op.MaxBodyBytes - 1 // The framework refuses a body of just its limit.
 	tooLarge := func() *v1.Problem {
-		return refusal(v1.BodyTooLarge, fmt.Sprintf("the body may have %d bytes", most))
+		return refusal(v1.BodyTooLarge, fmt.Sprintf("the body exceeds the limit of %d bytes", most))
 	}
 	if r.ContentLength > most {
 		return nil, tooLarge()
@@ -73,11 +73,11 @@ func readBody(r *http.Request, op *huma.Operation) ([]byte, *v1.Problem) {
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return nil, refusal(v1.RequestTimeout, "the body did not arrive in time")
 	case err != nil:
-		return nil, refusal(v1.MalformedRequest, "the body breaks off")
+		return nil, refusal(v1.MalformedRequest, "the body is incomplete")
 	case int64(len(raw)) > most:
 		return nil, tooLarge()
 	case op.RequestBody == nil || len(raw) == 0:
-		return raw, nil // Whether it may be missing is the operation's to say.
+		return raw, nil // The operation decides whether the body may be missing.
 	}
 	// The standard library takes the last of two members and replaces characters
 	// that it cannot read: another reader of the same body may not.
@@ -87,12 +87,12 @@ func readBody(r *http.Request, op *huma.Operation) ([]byte, *v1.Problem) {
 	return raw, nil
 }
 
-// misspelled returns a message that says where a body stops being JSON, or
+// misspelled returns a message with the position at which a body is not JSON, or
 // breaks the rules of [jsonvalue.Decode].
 func misspelled(raw []byte, err error) string {
 	e, ok := errors.AsType[*jsonvalue.Error](err)
 	if !ok {
-		return "the body is no JSON"
+		return "the body is not JSON"
 	}
 	before := raw[:min(e.Offset, len(raw))]
 	line := bytes.Count(before, []byte("\n")) + 1
@@ -100,11 +100,11 @@ func misspelled(raw []byte, err error) string {
 	if !e.Syntax {
 		return fmt.Sprintf("the body is refused at %q, line %d, column %d: %s", e.Path, line, column, e.Msg)
 	}
-	return fmt.Sprintf("the body is no JSON: line %d, column %d: %s", line, column,
+	return fmt.Sprintf("the body is not JSON: line %d, column %d: %s", line, column,
 		strings.TrimPrefix(e.Msg, "not JSON: "))
 }
 
-// unmarshal decodes a body that is JSON, and words what its types can't hold.
+// unmarshal decodes a JSON body, and describes values that its types cannot hold.
 func unmarshal(raw []byte, v any) error {
 	err := json.Unmarshal(raw, v)
 	wrong, ok := errors.AsType[*json.UnmarshalTypeError](err)

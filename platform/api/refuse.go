@@ -22,7 +22,7 @@ func limitHead(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if n := len(r.URL.RequestURI()); n > MaxURIBytes {
 			writeProblem(
-				w, r, refusal(v1.URITooLong, fmt.Sprintf("path and query have %d bytes, and may have %d", n, MaxURIBytes)),
+				w, r, refusal(v1.URITooLong, fmt.Sprintf("path and query have %d bytes; the limit is %d", n, MaxURIBytes)),
 			)
 			return
 		}
@@ -34,7 +34,7 @@ func limitHead(next http.Handler) http.Handler {
 		}
 		if size > MaxHeaderBytes {
 			writeProblem(
-				w, r, refusal(v1.HeadersTooLarge, fmt.Sprintf("the headers have %d bytes, and may have %d", size, MaxHeaderBytes)),
+				w, r, refusal(v1.HeadersTooLarge, fmt.Sprintf("the headers have %d bytes; the limit is %d", size, MaxHeaderBytes)),
 			)
 			return
 		}
@@ -42,12 +42,13 @@ func limitHead(next http.Handler) http.Handler {
 	})
 }
 
-// refusePath answers for a path that there is not.
+// refusePath responds to a request for an unknown path.
 func refusePath(w http.ResponseWriter, r *http.Request) {
 	writeProblem(w, r, refusal(v1.NoSuchEndpoint, "there is no such endpoint; /openapi.json and /docs list them"))
 }
 
-// refuseMethod answers for a method that a path has not, and says which it has.
+// refuseMethod responds to a method that a path does not have, and lists those it
+// has.
 func refuseMethod(router *chi.Mux) http.HandlerFunc {
 	methods := []string{
 		http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete,
@@ -64,6 +65,6 @@ func refuseMethod(router *chi.Mux) http.HandlerFunc {
 			}
 		}
 		w.Header().Set("Allow", strings.Join(allowed, ", "))
-		writeProblem(w, r, refusal(v1.MethodNotAllowed, "the endpoint has no such method, but "+strings.Join(allowed, ", ")))
+		writeProblem(w, r, refusal(v1.MethodNotAllowed, "the endpoint only has the methods "+strings.Join(allowed, ", ")))
 	}
 }

@@ -18,8 +18,8 @@ const (
 	DefaultMaxTenantRequests = 1024
 )
 
-// limitRequests refuses requests beyond as many as the process serves at once,
-// before they cost it anything. Probes and metrics are always served, and streams
+// limitRequests refuses requests beyond the number that the process serves at
+// once, before any other work. Probes and metrics are always served, and streams
 // have a bound of their own.
 func (s *server) limitRequests(next http.Handler) http.Handler {
 	var active atomic.Int64
@@ -31,7 +31,7 @@ func (s *server) limitRequests(next http.Handler) http.Handler {
 		defer active.Add(-1)
 		if active.Add(1) > int64(s.cfg.MaxRequests) {
 			p := refusal(
-				string(tool.Unavailable), fmt.Sprintf("the server has %d requests to answer already", s.cfg.MaxRequests),
+				string(tool.Unavailable), fmt.Sprintf("the server is already serving %d requests", s.cfg.MaxRequests),
 			)
 			p.RetryAfter = retryBusy.Seconds()
 			writeProblem(w, r, p)
@@ -41,14 +41,14 @@ func (s *server) limitRequests(next http.Handler) http.Handler {
 	})
 }
 
-// retryBusy is when a request that was refused may find a place.
+// retryBusy is when a refused request may be accepted.
 const retryBusy = 2 * time.Second
 
-// manyRequests refuses a request of a tenant that has most of them already.
+// manyRequests refuses a request of a tenant that has reached its limit.
 func manyRequests(most int) *v1.Problem {
 	p := refusal(string(tool.RateLimited), fmt.Sprintf(
-		"the tenant has %d requests waiting here, and may have no more: start runs and follow their events instead of "+
-			"waiting for each", most))
+		"the tenant has %d requests waiting at this server, which is the limit: start runs and follow their events "+
+			"instead of waiting for each", most))
 	p.RetryAfter = retryBusy.Seconds()
 	return p
 }

@@ -25,25 +25,25 @@ type route struct {
 	summary    string
 	detail     string
 	permission string
-	or         []string // Other permissions that will do.
+	or         []string // Other permissions that suffice.
 	status     int      // Of success; 200 when zero.
-	accepted   string   // What 202 says beside 200, with the same body.
+	accepted   string   // Description of 202, which has the body of 200.
 	maxBody    int64    // The server's limit when zero.
-	// body is what the description says of a body that the handler reads as it
-	// came, in any of the spellings that definitions may have.
+	// body describes a body that the handler reads as raw JSON, in any of the
+	// spellings that definitions may have.
 	body reflect.Type
-	// secret says that the answer holds one, which is not to be kept.
+	// secret says that the answer holds a secret, which must not be stored.
 	secret bool
 	// confidential says that the request holds a secret: the digest that
 	// distinguishes such requests must not help to guess it.
 	confidential bool
-	// stream says that the answer is one, and so not to be kept either.
+	// stream says that the answer is a stream, which is not stored either.
 	stream bool
 }
 
 // handle registers an endpoint. The handler gets the principal of the request
 // as an argument, so that its tenant is explicit. An error that it returns
-// becomes a problem, and its cause a line in the log.
+// is returned as a problem, and its cause is logged.
 func handle[I, O any](s *server, r route, fn func(ctx context.Context, p tool.Principal, in *I) (*O, error)) {
 	op := huma.Operation{
 		OperationID: r.id, Method: r.method, Path: r.path, Summary: r.summary, Description: r.description(),
@@ -124,21 +124,21 @@ func describeLike(op huma.Operation, status int, says string) {
 	}
 }
 
-// keyParameter describes the header of a request that is served once. The
-// middleware reads it.
+// keyParameter describes the header for idempotent requests, which the
+// middleware reads.
 func keyParameter() *huma.Param {
 	most, least := maxKeyLength, 1
 	return &huma.Param{
 		Name: KeyHeader, In: "header", Example: "3f1c9a52-order-4711",
-		Description: "Serves the request once: sent again within 24 hours, with the same key and the same content, it is " +
-			"answered as it was, with `" + ReplayedHeader +
+		Description: "Serves the request once: sent again within 24 hours, with the same key and the same content, it gets " +
+			"the stored answer, with `" + ReplayedHeader +
 			": true`. With other content it is refused (422), and while it is being served " +
-			"too (409, `Retry-After`). Answers from 500 on are not kept.",
+			"too (409, `Retry-After`). Answers with a status of 500 or above are not stored.",
 		Schema: &huma.Schema{Type: huma.TypeString, MinLength: &least, MaxLength: &most},
 	}
 }
 
-// permissions lists the permissions of which one is needed.
+// permissions lists the permissions of which one is required.
 func (r route) permissions() []string {
 	return append([]string{r.permission}, r.or...)
 }

@@ -23,8 +23,8 @@ import (
 
 // StreamConfig configures streams of events.
 type StreamConfig struct {
-	// Heartbeat is how often a stream shows that it is alive, and the key it was
-	// opened with is looked at again. Defaults to 15 s.
+	// Heartbeat is how often a stream sends a comment and checks again the key it
+	// was opened with. Defaults to 15 s.
 	Heartbeat time.Duration
 	// WriteTimeout is how long a write to a client may take before the client
 	// is disconnected. Defaults to 10 s.
@@ -53,8 +53,8 @@ const streamRetry = time.Second
 // streamPage is how many events are read at a time.
 const streamPage = 200
 
-// streamBuffer is after how many bytes a stream writes them: it keeps the room
-// for so many and one event as long as it lasts.
+// streamBuffer is after how many bytes a stream flushes. Its buffer holds that
+// many bytes and one event.
 const streamBuffer = 64 << 10
 
 type stoppingKey struct{}
@@ -73,8 +73,8 @@ func stopping(ctx context.Context) <-chan struct{} {
 	return done
 }
 
-// asksForStream reports whether a request is answered with a stream, which lasts
-// longer than a request may.
+// asksForStream reports whether a request is answered with a stream, which has no
+// time limit.
 func asksForStream(r *http.Request) bool {
 	if of, isTool := strings.CutPrefix(r.URL.Path, "/v1/tools/"); isTool && r.Method == http.MethodPost {
 		return strings.HasSuffix(of, "/test/stream") || of == "import/openapi/stream"
@@ -92,17 +92,17 @@ func acceptsStream(accept string) bool {
 	})
 }
 
-// frame is an event as it goes into streams.
+// frame is an event as streams send it.
 type frame struct {
-	id        string // The cursor behind it; empty where there is none to come back to.
+	id        string // The cursor behind it; empty if the stream cannot resume there.
 	eventType tool.EventType
 	data      []byte
 }
 
-// passage is what a stream writes at a time.
+// passage is what a stream writes at once.
 type passage struct {
 	frames []frame
-	end    *v1.StreamEnd // Set when nothing comes after frames.
+	end    *v1.StreamEnd // Set if nothing follows frames.
 }
 
 func frameOf(id string, e tool.Event) (frame, error) {
@@ -113,18 +113,18 @@ func frameOf(id string, e tool.Event) (frame, error) {
 	return frame{id: id, eventType: e.Type, data: data}, nil
 }
 
-// subscription is one client's following.
+// subscription is one client's stream.
 type subscription struct {
 	topic store.Wake
 	after string // The cursor behind what the client has.
 	names v1.Names
 	read  func(ctx context.Context, after string) (passage, error)
 	needs string      // The permission to follow; RunsRead when empty.
-	place func()      // Gives back the place that was taken for the stream.
+	place func()      // Releases the slot of the stream.
 	again func() bool // Whether the client may still read it.
 }
 
-// follow writes the stream to the client until it is over, the client has left
+// follow writes the stream to the client until it ends, the client disconnects
 // or is too slow, or the server stops.
 func (s *server) follow(ctx huma.Context, p tool.Principal, sub subscription, first passage) {
 	defer sub.place()
@@ -140,7 +140,7 @@ func (s *server) follow(ctx huma.Context, p tool.Principal, sub subscription, fi
 	if err == nil {
 		err = s.pump(r.Context(), out, sub, first)
 	}
-	level := slog.LevelDebug // Most streams end because their client leaves.
+	level := slog.LevelDebug // Most streams end because the client disconnects.
 	if err != nil && r.Context().Err() == nil && !errors.Is(err, errCutOff) && tool.KindOf(err) == tool.InternalError {
 		level = slog.LevelError
 	}
@@ -148,8 +148,8 @@ func (s *server) follow(ctx huma.Context, p tool.Principal, sub subscription, fi
 		slog.String("run_id", sub.topic.RunID), slog.String("trace_id", traceID(r.Context())), slog.Any("reason", err))
 }
 
-// pump writes passages as they arrive. The first was read before, to check
-// whether there is anything to follow.
+// pump writes passages as they arrive. The first was read before the response
+// began, to report errors as problems.
 func (s *server) pump(ctx context.Context, out *eventWriter, sub subscription, first passage) error {
 	f := s.hub.join(ctx, sub.topic)
 	defer f.leave()
@@ -172,7 +172,7 @@ func (s *server) pump(ctx context.Context, out *eventWriter, sub subscription, f
 			return out.comment("the server stops: connect again")
 		case <-beat.C:
 			if !sub.again() {
-				return out.comment("the key is no longer good")
+				return out.comment("the key is no longer valid")
 			}
 			s.followed(ctx, sub.topic)
 			if err := out.comment("alive"); err != nil {
@@ -193,23 +193,23 @@ func (s *server) pump(ctx context.Context, out *eventWriter, sub subscription, f
 	}
 }
 
-// followLease is for how long a stream's follower counts as one after it was
-// seen last: some heartbeats, of which one may be late.
+// followLease is how long a follower counts after its last heartbeat: several
+// heartbeats, of which one may be late.
 func (s *server) followLease() time.Duration { return 3 * s.cfg.Streams.Heartbeat }
 
 // followed records that the output of a run has a follower, so that models are
-// asked to stream. If that cannot be written, the stream has events only.
+// asked to stream. If that fails, the stream has events only.
 func (s *server) followed(ctx context.Context, topic store.Wake) {
 	if topic.RunID == "" {
 		return
 	}
 	if err := s.cfg.Store.FollowRun(ctx, topic.Tenant, topic.RunID, s.followLease()); err != nil && ctx.Err() == nil {
-		s.log.LogAttrs(ctx, slog.LevelWarn, "a follower was not noted: models are not asked to stream for it",
+		s.log.LogAttrs(ctx, slog.LevelWarn, "recording a follower failed: models are not asked to stream for it",
 			slog.String("tenant_id", string(topic.Tenant)), slog.String("run_id", topic.RunID), slog.Any("error", err))
 	}
 }
 
-// passing reports whether a read may succeed the next time.
+// passing reports whether an error is transient.
 func passing(err error) bool {
 	kind := tool.KindOf(err)
 	return kind == tool.Unavailable || kind == tool.Timeout || kind == tool.Cancelled
@@ -225,11 +225,11 @@ func (s *server) stillAllowed(ctx huma.Context, p tool.Principal, needs string) 
 	return now.Tenant == p.Tenant && now.May(needs)
 }
 
-// errCutOff says that a client did not take what was written.
-var errCutOff = errors.New("the client did not take what was written")
+// errCutOff says that a client is too slow: a write timed out.
+var errCutOff = errors.New("the client does not read the stream")
 
 // eventWriter writes server-sent events. Every write has a deadline, so that a
-// client that does not read holds nothing but its own connection.
+// client that does not read blocks its own connection only.
 type eventWriter struct {
 	w       http.ResponseWriter
 	rc      *http.ResponseController
@@ -238,17 +238,17 @@ type eventWriter struct {
 	buf     bytes.Buffer
 }
 
-// open begins the answer. The client's place comes first, so that it has one to
-// come back with before anything happened.
+// open starts the response. It sends the client's cursor first, so that the
+// client can resume before the first event.
 func (e *eventWriter) open(after string) error {
-	// The server's limits are those of requests; a stream's are its own.
+	// The server's deadlines are for requests; streams set their own.
 	if err := e.rc.SetReadDeadline(time.Time{}); err != nil {
 		return fmt.Errorf("opening the stream: %w", err)
 	}
 	h := e.w.Header()
 	h.Set("Content-Type", v1.StreamType)
 	h.Set("Cache-Control", "no-store")
-	h.Set("X-Accel-Buffering", "no") // Proxies are not to gather it.
+	h.Set("X-Accel-Buffering", "no") // Proxies must not buffer it.
 	h.Add("Vary", "Accept")
 	e.w.WriteHeader(http.StatusOK)
 	fmt.Fprintf(&e.buf, "retry: %d\n", streamRetry.Milliseconds())
@@ -286,7 +286,7 @@ func (e *eventWriter) passage(b passage) error {
 	return e.flush()
 }
 
-// comment writes a line that clients pass over.
+// comment writes a line that clients ignore.
 func (e *eventWriter) comment(text string) error {
 	fmt.Fprintf(&e.buf, ": %s\n\n", text)
 	return e.flush()

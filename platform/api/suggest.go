@@ -12,8 +12,8 @@ import (
 	"github.com/toolcrib/toolcrib/internal/nearest"
 )
 
-// suggest words a fault that the framework found. For an unknown name it adds
-// the known name that was probably meant.
+// suggest describes a fault that the framework found. For an unknown name it adds
+// the most similar known name.
 func suggest(op *huma.Operation, schemas huma.Registry, e *huma.ErrorDetail) string {
 	const unknownParameter = "unknown query parameter" // As the framework words it.
 	place, path, _ := strings.Cut(e.Location, ".")

@@ -27,9 +27,8 @@ type tenantOutput struct {
 	Body v1.Tenant
 }
 
-// registerTenants adds the endpoints of tenants. A key knows its own and no
-// other: tenants are made and suspended by the platform role, next to the
-// database.
+// registerTenants adds the endpoints of tenants. A key sees its own tenant only:
+// tenants are created and suspended with the command line, by the platform role.
 func (s *server) registerTenants() {
 	handle(s, route{
 		id: "listTenants", method: http.MethodGet, path: "/v1/tenants", tag: "tenants", permission: TenantsRead,
@@ -37,14 +36,14 @@ func (s *server) registerTenants() {
 	}, s.listTenants)
 	handle(s, route{
 		id: "getTenant", method: http.MethodGet, path: "/v1/tenants/{tenant}", tag: "tenants", permission: TenantsRead,
-		summary: "Get the tenant of the key", detail: "Any other tenant is not found, whether there is one or not.",
+		summary: "Get the tenant of the key", detail: "Any other tenant is not found, whether it exists or not.",
 	}, s.getTenant)
 	handle(s, route{
 		id: "setTenantMasking", method: http.MethodPut, path: "/v1/tenants/{tenant}/masking", tag: "tenants",
 		permission: TenantsWrite,
-		summary:    "Choose whether what looks like a secret is hidden",
-		detail: "Where it is on, as it is at first, values that look like a secret by their name or form read `[redacted]` " +
-			"in the inputs of runs, in messages, invocations and events. Calls go on with the values themselves, which stay " +
+		summary:    "Set whether values that look like secrets are redacted",
+		detail: "By default, values that look like a secret by their name or form are replaced by `[redacted]` " +
+			"in the inputs of runs, in messages, invocations and events. Calls use the unredacted values, which stay " +
 			"in the database.",
 	}, s.setTenantMasking)
 }
@@ -76,7 +75,7 @@ func (s *server) setTenantMasking(ctx context.Context, p tool.Principal, in *mas
 	return &tenantOutput{Body: showTenant(changed)}, nil
 }
 
-// ownTenant returns the tenant of the key, if that is the one that is named.
+// ownTenant returns the tenant of the key, if it has the given name.
 func (s *server) ownTenant(ctx context.Context, p tool.Principal, name string) (store.Tenant, error) {
 	own, err := s.cfg.Store.FindTenant(ctx, p.Tenant)
 	if err != nil {

@@ -18,8 +18,8 @@ type listToolsInput struct {
 	Implementation string `query:"implementation_type"`
 	ToolType       string `query:"tool_type" enum:"built_in,mcp,artifact,custom"`
 	Search         string `query:"search" maxLength:"200" doc:"In slug, name and description"`
-	Callable       string `query:"callable" enum:"production,debug" doc:"Lists what may be called in that mode, by the rules of a call: each at the version a call would get"`
-	Skip           int    `query:"skip" minimum:"0" maximum:"10000" doc:"Leaves out so many; cursor is faster"`
+	Callable       string `query:"callable" enum:"production,debug" doc:"Lists only tools that may be called in this mode, by the rules of a call: each at the version a call would get"`
+	Skip           int    `query:"skip" minimum:"0" maximum:"10000" doc:"How many tools to skip; cursor is faster"`
 	Paging
 }
 
@@ -66,8 +66,8 @@ func (s *server) registerTools() {
 	handle(s, route{
 		id: "listTools", method: http.MethodGet, path: "/v1/tools", tag: "tools", permission: ToolsRead,
 		summary: "List tools, the tenant's and the global ones, in the order of slugs",
-		detail: "A page may hold fewer items than its limit: what the caller may not use is left out. `next` says whether " +
-			"there is more.",
+		detail: "A page may hold fewer items than its limit: tools that the caller may not use are left out. `next` says " +
+			"whether there are more.",
 	}, s.listTools)
 	handle(s, route{
 		id: "getTool", method: http.MethodGet, path: "/v1/tools/{tool}", tag: "tools", permission: ToolsRead,
@@ -87,14 +87,14 @@ func (s *server) registerTools() {
 	handle(s, route{
 		id: "listBuiltins", method: http.MethodGet, path: "/v1/tools/builtins/templates", tag: "tools", permission: ToolsRead,
 		summary: "List the platform's own tools, in the order of slugs",
-		detail: "The global tools with a built-in key, and the system's. The name is kept for those who know it: " +
-			"there are no templates and instances, and retrieval tools are made as any other.",
+		detail: "The global tools with a built-in key, and the system's. The path is kept for compatibility: " +
+			"there are no templates and instances, and retrieval tools are created like any other.",
 	}, s.listBuiltins)
 	handle(s, route{
 		id: "explainTool", method: http.MethodGet, path: "/v1/tools/{tool}/explain", tag: "tools", permission: ToolsRead,
 		or:      []string{ToolsWrite},
 		summary: "Explain how a tool resolves",
-		detail: "Applies every rule that a call would meet, and says what each looked at. A refusal is an answer here, not " +
+		detail: "Applies every rule of a call, and reports the input of each. A refusal is part of the response, not " +
 			"an error.",
 	}, s.explainTool)
 	s.registerForms()
@@ -145,8 +145,8 @@ func (s *server) showTools(
 	return out, nil
 }
 
-// listBuiltins lists global tools only: what a tenant has under a built-in's
-// name is its own.
+// listBuiltins lists global tools only: a tenant's tool with the slug of a
+// built-in is not one.
 func (s *server) listBuiltins(ctx context.Context, p tool.Principal, in *Paging) (*listToolsOutput, error) {
 	q := registry.ToolQuery{Bucket: tool.BuiltInBucket, Limit: in.fetch()}
 	if in.Cursor != "" {
@@ -162,12 +162,12 @@ func (s *server) listBuiltins(ctx context.Context, p tool.Principal, in *Paging)
 	return s.showTools(ctx, p, *in, tools, (*tool.Tool).Global)
 }
 
-// listCallable lists what the principal may call, through the function that
-// decides calls.
+// listCallable lists the tools that the principal may call, with the function
+// that decides on calls.
 func (s *server) listCallable(ctx context.Context, p tool.Principal, in *listToolsInput) (*listToolsOutput, error) {
 	if in.Status != "" || in.Skip != 0 {
 		return nil, &tool.Error{
-			Kind: tool.Invalid, Op: "api.listTools", Path: "callable", Msg: "callable goes with neither status nor skip",
+			Kind: tool.Invalid, Op: "api.listTools", Path: "callable", Msg: "callable cannot be combined with status or skip",
 		}
 	}
 	items, next, err := s.cfg.Resolver.List(ctx, p, tool.Mode(in.Callable), resolver.Filter{
@@ -185,7 +185,7 @@ func (s *server) listCallable(ctx context.Context, p tool.Principal, in *listToo
 	return out, nil
 }
 
-// skipTools returns the tools behind the first skip ones.
+// skipTools returns the tools after the first skip ones.
 func (s *server) skipTools(ctx context.Context, p tool.Principal, q registry.ToolQuery, skip int) ([]tool.Tool, error) {
 	want := q.Limit
 	for {
@@ -268,12 +268,12 @@ func (s *server) explainTool(ctx context.Context, p tool.Principal, in *explainI
 	if err != nil {
 		return nil, err
 	}
-	// An explanation says more than a refusal does, and is empty for a tool
-	// that does not exist.
+	// An explanation discloses more than a refusal, and is empty for a tool that
+	// does not exist.
 	if !p.May(ToolsWrite) || e.ToolID == "" {
 		if _, err := s.findTool(ctx, p, cmp.Or(e.ToolID, in.Tool)); err != nil {
 			if _, named := s.findTool(ctx, p, in.Tool); named != nil {
-				err = named // By the name that the caller used.
+				err = named // With the name that the caller used.
 			}
 			return nil, err
 		}
@@ -285,7 +285,7 @@ func (s *server) explainTool(ctx context.Context, p tool.Principal, in *explainI
 	return &explainOutput{Body: out}, nil
 }
 
-// explainPolicy adds what decides on each call of a version that may run.
+// explainPolicy adds the policy decisions on each call of a version that may run.
 func explainPolicy(out *v1.Explanation, p tool.Principal, held tool.Policy) {
 	d := policy.Decide(policy.Input{Principal: p, Policy: held})
 	steps := []v1.Step{

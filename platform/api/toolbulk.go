@@ -28,16 +28,16 @@ type bulkToolsOutput struct {
 func (s *server) registerToolBulk() {
 	handle(s, route{
 		id: "deleteTool", method: http.MethodDelete, path: "/v1/tools/{tool}", tag: "tools", permission: ToolsWrite,
-		summary: "Delete a tool, for good",
-		detail: "It is not found any more, and its slug and further names are free; its versions and the record of its " +
-			"calls stay. What is published or deprecated has to be disabled first (409); a tool that an MCP server brought " +
+		summary: "Delete a tool, permanently",
+		detail: "Its slug and aliases become free; its versions and the records of its " +
+			"calls stay. A published or deprecated tool must be disabled first (409); a tool that an MCP server brought " +
 			"stays (409).",
 	}, s.deleteTool)
 	handle(s, route{
 		id: "bulkTools", method: http.MethodPost, path: "/v1/tools/bulk", tag: "tools", permission: ToolsWrite,
 		summary: "Publish, disable, enable or delete many tools",
-		detail: "Tools are chosen by slug or id, tag, source and status; only the tenant's own are. Each is changed by " +
-			"itself, under the rules of the change of one tool: one that fails leaves the others as they were changed, and " +
+		detail: "Selects the tenant's own tools by slug or id, tag, source and status. Each is changed in a transaction of " +
+			"its own, under the rules for a single tool: a failure does not undo the other changes, and " +
 			"its item says why.",
 	}, s.bulkTools)
 }
@@ -81,8 +81,7 @@ func (s *server) bulkTools(ctx context.Context, p tool.Principal, in *bulkToolsI
 	return &bulkToolsOutput{Body: out}, nil
 }
 
-// chooseTools returns the tools that are meant, and an item for each name that
-// is of none.
+// chooseTools returns the selected tools, and an item for each unknown name.
 func (s *server) chooseTools(
 	ctx context.Context, p tool.Principal, in v1.BulkTools,
 ) ([]tool.Tool, []v1.BulkItem, error) {
@@ -90,7 +89,7 @@ func (s *server) chooseTools(
 	if len(in.Tools) == 0 && in.Tag == "" && in.Source == "" {
 		return nil, nil, &tool.Error{
 			Kind: tool.Invalid, Op: "api.bulkTools", Path: "/tools",
-			Msg: "expected tools, a tag or a source: without one, all tools would be meant",
+			Msg: "expected tools, a tag or a source: without one, all tools would be selected",
 		}
 	}
 	var found []tool.Tool
@@ -119,13 +118,13 @@ func (s *server) chooseTools(
 	if len(found) > maxBulk {
 		return nil, nil, &tool.Error{
 			Kind: tool.Invalid, Op: "api.bulkTools", Path: "/source",
-			Msg: "more than 2000 tools are meant: change them in parts, by tag or status",
+			Msg: "more than 2000 tools are selected: change them in parts, by tag or status",
 		}
 	}
 	return found, items, nil
 }
 
-// meant reports whether a tool has the tag, source and status that are asked for.
+// meant reports whether a tool has the requested tag, source and status.
 func meant(t *tool.Tool, in v1.BulkTools) bool {
 	source := openapi.SourceOf(t)
 	if in.Source != "" && (source == nil || source.Name != in.Source) {
@@ -173,7 +172,7 @@ type bulk struct {
 	action    v1.BulkAction
 	dry       bool
 	changed   int
-	outage    error // Why the tools that follow were not looked at.
+	outage    error // Why the following tools were skipped.
 }
 
 func (b *bulk) one(ctx context.Context, t tool.Tool) v1.BulkItem {
@@ -202,7 +201,7 @@ func (b *bulk) one(ctx context.Context, t tool.Tool) v1.BulkItem {
 	return item
 }
 
-// apply makes the change, and reports whether the tool was so already.
+// apply makes the change, and reports whether the tool was already in this state.
 func (b *bulk) apply(ctx context.Context, t *tool.Tool, item *v1.BulkItem) (unchanged bool, err error) {
 	r, ref, revision, began := b.server.cfg.Registry, tool.Ref{ID: t.ID}, t.Revision, time.Now()
 	switch b.action {

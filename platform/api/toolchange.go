@@ -41,32 +41,32 @@ func (s *server) registerToolChanges() {
 	handle(s, route{
 		id: "publishTool", method: http.MethodPost, path: "/v1/tools/{tool}/publish", tag: "tools", permission: ToolsWrite,
 		summary: "Publish a tool",
-		detail:  "Publishes a version; without one the draft, which is snapshotted first.",
+		detail:  "Publishes a version; without one, snapshots the draft and publishes it.",
 	}, s.publishTool)
 	handle(s, route{
 		id: "versionTool", method: http.MethodPost, path: "/v1/tools/{tool}/version", tag: "tools", permission: ToolsWrite,
 		summary: "Snapshot a tool's draft under a number, without publishing it",
-		detail:  "The number must be raised by at least what the change demands; the refusal names what demands it.",
+		detail:  "The number must be raised at least as much as the changes require; the error names the decisive change.",
 	}, s.versionTool)
 	for _, change := range []struct {
 		id, summary, detail string
 		apply               func(*registry.Registry) func(context.Context, tool.Principal, tool.Ref) (tool.Tool, error)
 	}{
 		{
-			"disable", "Stop a tool at once, everywhere", "Runs that are under way stop at its next call, pinned or not.",
+			"disable", "Disable a tool at once, everywhere", "Running runs stop at its next call, pinned or not.",
 			func(r *registry.Registry) func(context.Context, tool.Principal, tool.Ref) (tool.Tool, error) {
 				return r.Disable
 			},
 		},
 		{
-			"enable", "Take a disable or a deprecation back",
-			"The tool is then what its versions allow: published if one is, else a draft.",
+			"enable", "Enable a disabled or deprecated tool",
+			"Its status becomes published if it has a published version, else draft.",
 			func(r *registry.Registry) func(context.Context, tool.Principal, tool.Ref) (tool.Tool, error) {
 				return r.Enable
 			},
 		},
 		{
-			"deprecate", "Refuse new bindings of a tool", "Existing ones go on. Only what is published can be deprecated.",
+			"deprecate", "Refuse new bindings of a tool", "Existing ones keep working. Only a published tool can be deprecated.",
 			func(r *registry.Registry) func(context.Context, tool.Principal, tool.Ref) (tool.Tool, error) {
 				return r.Deprecate
 			},

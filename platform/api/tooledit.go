@@ -32,16 +32,16 @@ func (s *server) registerToolEdits() {
 	handle(s, route{
 		id: "createTool", method: http.MethodPost, path: "/v1/tools", tag: "tools", permission: ToolsWrite,
 		status:  http.StatusCreated,
-		summary: "Make a tool", body: reflect.TypeFor[v1.ToolDefinition](), maxBody: MaxApplyBytes,
-		detail: "Makes a draft, of the tenant. Published it is by publishing, so a status of published is refused. Other " +
-			"spellings of the fields, which `apply` reads too, are accepted. A slug that the tenant has already is a conflict.",
+		summary: "Create a tool", body: reflect.TypeFor[v1.ToolDefinition](), maxBody: MaxApplyBytes,
+		detail: "Creates a draft of the tenant. Only the publish endpoint publishes: status published is refused. Other " +
+			"spellings of the fields, which `apply` reads too, are accepted. A slug that the tenant already has is a conflict.",
 	}, s.createTool)
 	handle(s, route{
 		id: "updateTool", method: http.MethodPut, path: "/v1/tools/{tool}", tag: "tools", permission: ToolsWrite,
 		summary: "Replace a tool's draft", body: reflect.TypeFor[v1.ToolDefinition](), maxBody: MaxApplyBytes,
-		detail: "Replaces schemas, configuration, policy, status, implementation type and the link to an artifact: what " +
-			"the body leaves out is what it is for a new tool. What is published already is not touched, and nothing is " +
-			"published by this. The slug stays.",
+		detail: "Replaces schemas, configuration, policy, status, implementation type and the link to an artifact: absent " +
+			"fields get the defaults of a new tool. Published versions are not changed, and nothing is " +
+			"published. The slug cannot change.",
 	}, s.updateTool)
 }
 
@@ -100,12 +100,12 @@ func parseTool(raw json.RawMessage) (definition.ToolSpec, error) {
 func otherKind(wanted string) error {
 	return &tool.Error{
 		Kind: tool.Invalid, Op: "api", Path: "/kind",
-		Msg: "the definition is not of one " + wanted + ": drop kind, or use /v1/apply",
+		Msg: "the definition is not of kind " + wanted + ": remove kind, or use /v1/apply",
 	}
 }
 
-// withField returns a definition with a field that its body leaves out, in all
-// the spellings that it has.
+// withField returns a definition with a field that its body lacks in all
+// spellings.
 func withField(raw json.RawMessage, value string, spellings ...string) (json.RawMessage, error) {
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal(raw, &fields); err != nil || fields == nil {

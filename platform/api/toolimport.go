@@ -20,20 +20,20 @@ type renameToolInput struct {
 	Body v1.RenameTool
 }
 
-// registerToolMoves adds the endpoints that take tools over and rename them.
+// registerToolMoves adds the endpoints that import and rename tools.
 func (s *server) registerToolMoves() {
 	handle(s, route{
 		id: "importTools", method: http.MethodPost, path: "/v1/tools/import", tag: "tools", permission: ToolsWrite,
 		maxBody: MaxApplyBytes,
-		summary: "Take over tools of another system",
-		detail: "Fills in what a definition leaves out: an active tool is published and another disabled, the version is " +
+		summary: "Import tools of another system",
+		detail: "Fills in defaults for absent fields: an active tool is published and another disabled, the version is " +
 			"1.0.0, and the implementation type follows from artifact, configuration and is_system. A tool that cannot be " +
 			"published becomes a draft, with a warning; one that is malformed fails alone, and the others are imported.",
 	}, s.importTools)
 	handle(s, route{
 		id: "renameTool", method: http.MethodPost, path: "/v1/tools/{tool}/rename", tag: "tools", permission: ToolsWrite,
-		summary: "Give a tool another slug",
-		detail: "Its former slug still leads to it until a day, with a warning, and no other tool can take it. Warnings " +
+		summary: "Rename a tool",
+		detail: "Until a given day its former slug still resolves to it, with a warning, and no other tool can take it. Warnings " +
 			"name the agents whose drafts use the former slug.",
 	}, s.renameTool)
 }
@@ -41,7 +41,7 @@ func (s *server) registerToolMoves() {
 func (s *server) importTools(ctx context.Context, p tool.Principal, in *importToolsInput) (*applyOutput, error) {
 	b := batch{server: s, principal: p}
 	var specs []definition.ToolSpec
-	var places []int // Of the specs, among the items.
+	var places []int // Index of each spec among the items.
 	for i, raw := range in.Body.Definitions {
 		d, err := definition.Parse(raw)
 		if err == nil && d.Tool == nil {

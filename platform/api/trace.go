@@ -19,14 +19,13 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// TraceHeader carries the trace id of a request, in the answer always. Where
-// nothing is traced, a caller may name it in the request.
+// TraceHeader carries the trace id of a request; every response has it. Without
+// tracing, a caller may set it in the request.
 const TraceHeader = "X-Request-Id"
 
 type recordKey struct{}
 
-// record is what is logged of a request when it ends. The handlers of the
-// request fill it in, one after the other.
+// record is the log record of a request. The handlers of the request fill it in.
 type record struct {
 	traceID string
 	tenant  tool.TenantID
@@ -34,9 +33,9 @@ type record struct {
 
 var requestIDPattern = regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`)
 
-// trace begins the span of each request, below the one that a W3C traceparent
-// names, and gives the request the name of its trace. Where nothing is traced,
-// the name is the traceparent's, or the caller's own, or a new one.
+// trace starts the span of each request, as a child of its W3C traceparent, and
+// sets the request's trace id. Without tracing, the trace id is the
+// traceparent's, or the caller's own, or a new one.
 func (s *server) trace(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		parent := telemetry.ParseTraceparent(r.Header.Get("Traceparent"))
@@ -48,7 +47,7 @@ func (s *server) trace(next http.Handler) http.Handler {
 	})
 }
 
-// startSpan starts the span of a request, but for those of orchestrators.
+// startSpan starts the span of a request, except for probes and metrics.
 func (s *server) startSpan(ctx context.Context, r *http.Request) (context.Context, trace.Span) {
 	if s.cfg.TracerProvider == nil || orchestration(r) {
 		return ctx, trace.SpanFromContext(context.Background())
@@ -56,7 +55,7 @@ func (s *server) startSpan(ctx context.Context, r *http.Request) (context.Contex
 	return s.cfg.TracerProvider.Tracer(telemetry.Scope).Start(ctx, methodOf(r), trace.WithSpanKind(trace.SpanKindServer))
 }
 
-// nameOf returns what a request is called.
+// nameOf returns the trace id of a request.
 func nameOf(sc trace.SpanContext, asked string) string {
 	switch {
 	case sc.HasTraceID():
@@ -77,8 +76,8 @@ func recordOf(ctx context.Context) *record {
 
 func traceID(ctx context.Context) string { return recordOf(ctx).traceID }
 
-// logRequests records how each request ended: in the log, in its span and in
-// the metrics. It records the route that was requested, and no value in it.
+// logRequests records the outcome of each request in the log, in its span and in
+// the metrics. It records the route template, without the values in the path.
 func (s *server) logRequests(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		began := time.Now()
@@ -127,13 +126,12 @@ func levelOf(r *http.Request, status int) slog.Level {
 	}
 }
 
-// orchestration reports whether a request is one of those that come every few
-// seconds to look after the process.
+// orchestration reports whether a request is a probe or a scrape of metrics.
 func orchestration(r *http.Request) bool {
 	return r.URL.Path == "/healthz" || r.URL.Path == "/readyz" || r.URL.Path == "/metrics"
 }
 
-// routeOf returns the template of the path that was asked for, once it is known.
+// routeOf returns the template of the requested path, once the router knows it.
 func routeOf(r *http.Request) string {
 	if c := chi.RouteContext(r.Context()); c != nil && c.RoutePattern() != "" {
 		return c.RoutePattern()

@@ -10,18 +10,18 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// viewer decides which tools are visible to a principal: a tool that it may not
-// use is answered as absent. A principal that manages a tenant's tools sees all
-// tools of that tenant.
+// viewer decides which tools are visible to a principal: one that it may not use
+// looks absent. A principal that manages a tenant's tools sees all tools of that
+// tenant.
 type viewer struct {
 	server    *server
 	principal tool.Principal
-	slug      string // Of the tenant, once it was needed.
+	slug      string // Of the tenant, read on first use.
 }
 
 func (s *server) viewer(p tool.Principal) *viewer { return &viewer{server: s, principal: p} }
 
-// sees reports whether the principal may know of t.
+// sees reports whether t is visible to the principal.
 func (v *viewer) sees(ctx context.Context, t *tool.Tool) (bool, error) {
 	if t.Interaction.Visibility == tool.InternalVisibility && !v.principal.May(ToolsWrite) {
 		return false, nil
@@ -42,7 +42,7 @@ func (v *viewer) sees(ctx context.Context, t *tool.Tool) (bool, error) {
 	return t.Serves(v.slug), nil
 }
 
-// findTool returns a tool that p may know of, by slug or id.
+// findTool returns a tool that is visible to p, by slug or id.
 func (s *server) findTool(ctx context.Context, p tool.Principal, name string) (tool.Tool, error) {
 	absent := &tool.Error{Kind: tool.NotFound, Op: "api", Msg: fmt.Sprintf("tool %q not found", name)}
 	ref := tool.Ref{Slug: name}
@@ -68,7 +68,7 @@ func (s *server) findTool(ctx context.Context, p tool.Principal, name string) (t
 }
 
 // calledNow returns an error that names the current slug of a tool that was
-// looked up by a former one, if the principal may know of the tool; otherwise
+// looked up by a former one, if the tool is visible to the principal; otherwise
 // it returns absent.
 func (s *server) calledNow(ctx context.Context, p tool.Principal, err error, absent *tool.Error) error {
 	renamed, ok := errors.AsType[*registry.RenamedError](err)

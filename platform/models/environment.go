@@ -23,7 +23,7 @@ const (
 	Prefix = "TOOLCRIB_MODEL_"
 )
 
-// API is how a provider is spoken to.
+// API is the protocol of a provider.
 type API string
 
 // APIs.
@@ -44,7 +44,7 @@ type provider struct {
 
 var nameInVariable = regexp.MustCompile(`^[A-Z][A-Z0-9_]{0,62}$`)
 
-// reserved are names that always belong to the platform's own providers.
+// reserved are the names of the platform's own providers.
 var reserved = []string{"openai", "anthropic", "scripted"}
 
 // providers reads the environment. It fails with tool.Invalid, naming the
@@ -63,7 +63,7 @@ func providers(env environment) ([]provider, error) {
 		if suffix == "" || !nameInVariable.MatchString(stem) {
 			return nil, wrongVariable(
 				variable,
-				"it ends in none of _BASE_URL, _API_KEY, _API, _TIMEOUT and _IDLE_TIMEOUT, or names no provider before that",
+				"it does not end in _BASE_URL, _API_KEY, _API, _TIMEOUT or _IDLE_TIMEOUT, or has no provider's name before that",
 			)
 		}
 		public := stem == "OPENAI" || stem == "ANTHROPIC"
@@ -109,7 +109,7 @@ func (p *provider) readTimeouts(env environment) error {
 		d, err := time.ParseDuration(text)
 		if err != nil || d <= 0 || d > remote.DefaultTimeout {
 			return wrongVariable(
-				stem+suffix, "it is no duration such as 90s, above zero and at most "+remote.DefaultTimeout.String(),
+				stem+suffix, "it is not a duration such as 90s, above zero and at most "+remote.DefaultTimeout.String(),
 			)
 		}
 		*into = d
@@ -130,8 +130,7 @@ func wrongVariable(name, what string) error {
 	return &tool.Error{Kind: tool.Invalid, Op: "models.Open", Msg: name + ": " + what}
 }
 
-// environment is a list of variables as "name=value", the last of a name
-// counting.
+// environment is a list of variables as "name=value". The last of a name wins.
 type environment []string
 
 func (e environment) lookup(name string) (value string, ok bool) {

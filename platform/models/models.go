@@ -32,8 +32,8 @@ type Set struct {
 }
 
 // Open returns the providers that cfg configures. It fails with tool.Invalid
-// when a variable is wrong. The caller closes the set when no turn is under
-// way any more.
+// if a variable is wrong. The caller closes the set when no turn is running any
+// more.
 func Open(cfg Config) (*Set, error) {
 	env, lookup := environment(cfg.Environ), environment(cfg.Environ).lookup
 	if cfg.Environ == nil {
@@ -59,8 +59,8 @@ func Open(cfg Config) (*Set, error) {
 	return s, nil
 }
 
-// secrets asks the directory, where there is one, and then the environment, as
-// tools' credentials are looked for.
+// secrets resolves keys from the directory, if there is one, and then from the
+// environment, like tools' credentials.
 func (s *Set) secrets(dir string, lookup func(string) (string, bool)) (secret.Resolver, error) {
 	env := secret.Env{Lookup: lookup}
 	if dir == "" {
@@ -74,7 +74,7 @@ func (s *Set) secrets(dir string, lookup func(string) (string, bool)) (secret.Re
 	return secret.First(files, env), nil
 }
 
-// model is one that holds connections.
+// model is a model provider with connections to close.
 type model interface {
 	agent.Model
 	io.Closer
@@ -96,8 +96,8 @@ func open(p provider, secrets secret.Resolver, lookup func(string) (string, bool
 // CredentialRef names a tenant's own key for a provider among its credentials.
 func CredentialRef(provider string) string { return "model-" + provider }
 
-// Models returns the providers by name, and with them those in others, which
-// come first where a name is in both.
+// Models returns the providers by name, merged with others, which take precedence
+// if a name is in both.
 func (s *Set) Models(others map[string]agent.Model) map[string]agent.Model {
 	all := maps.Clone(s.models)
 	maps.Copy(all, others)

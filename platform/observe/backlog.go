@@ -19,9 +19,9 @@ const (
 	backlogAge = 15 * time.Second
 )
 
-// Backlog returns a collector of how many tasks wait on a task queue, and for
-// how long the oldest has waited. Temporal is queried during a scrape, but not
-// at each one; while it does not answer, no value is reported.
+// Backlog returns a collector of the number of tasks in a task queue, and of the
+// age of the oldest. It queries Temporal during a scrape, but at most once per
+// backlogAge; if Temporal does not respond, no value is reported.
 func Backlog(c client.Client, namespace, queue string) prometheus.Collector {
 	return &backlog{temporal: c, namespace: namespace, queue: queue}
 }
@@ -43,9 +43,9 @@ type waiting struct {
 }
 
 var (
-	backlogCount = prometheus.NewDesc("toolcrib_task_queue_backlog", "Tasks that wait for a worker, approximately.",
+	backlogCount = prometheus.NewDesc("toolcrib_task_queue_backlog", "Approximate number of tasks that wait for a worker.",
 		[]string{"task_queue", "type"}, nil)
-	backlogOldest = prometheus.NewDesc("toolcrib_task_queue_backlog_age_seconds", "How long the oldest of them waits.",
+	backlogOldest = prometheus.NewDesc("toolcrib_task_queue_backlog_age_seconds", "Age of the oldest waiting task.",
 		[]string{"task_queue", "type"}, nil)
 )
 

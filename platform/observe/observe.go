@@ -25,12 +25,12 @@ import (
 
 // Config configures an [Observer].
 type Config struct {
-	// Service is what the process is called in traces, unless OTEL_SERVICE_NAME
-	// says otherwise.
+	// Service is the name of the process in traces, unless OTEL_SERVICE_NAME is
+	// set.
 	Service string
 	// Version of the platform. Defaults to "dev".
 	Version string
-	// Getenv reads the variables that say whether and where traces go; the SDK
+	// Getenv reads the variables that configure the export of traces; the SDK
 	// reads those about sampling, batches and resources from the process's own
 	// environment. Required.
 	Getenv func(name string) string
@@ -38,8 +38,8 @@ type Config struct {
 	Logger *slog.Logger
 }
 
-// Observer is the traces and metrics of a process. It is safe for concurrent
-// use.
+// Observer records the traces and metrics of a process. It is safe for
+// concurrent use.
 type Observer struct {
 	registry *prometheus.Registry
 	meters   *sdkmetric.MeterProvider
@@ -59,7 +59,7 @@ func New(ctx context.Context, cfg Config) (*Observer, error) {
 	exporter, err := otelprometheus.New(
 		otelprometheus.WithRegisterer(o.registry), otelprometheus.WithoutScopeInfo(), otelprometheus.WithoutTargetInfo())
 	if err != nil {
-		return nil, fmt.Errorf("making the Prometheus exporter: %w", err)
+		return nil, fmt.Errorf("creating the Prometheus exporter: %w", err)
 	}
 	o.meters = sdkmetric.NewMeterProvider(sdkmetric.WithReader(exporter), sdkmetric.WithView(seconds))
 	o.Collect(
@@ -71,12 +71,12 @@ func New(ctx context.Context, cfg Config) (*Observer, error) {
 	return o, nil
 }
 
-// latencyBounds are the buckets of Temporal's timers, in seconds: from the
-// latency of a request to the time that work waits for a worker.
+// latencyBounds are the histogram buckets of Temporal's timers, in seconds: from
+// the latency of a request to the time that tasks wait for a worker.
 var latencyBounds = []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 300, 1800}
 
-// seconds gives the timers of Temporal's SDK buckets that fit seconds; ours say
-// theirs themselves.
+// seconds sets buckets in seconds for the timers of Temporal's SDK; other
+// histograms set their own.
 func seconds(i sdkmetric.Instrument) (sdkmetric.Stream, bool) {
 	if i.Scope.Name != temporalScope || i.Kind != sdkmetric.InstrumentKindHistogram {
 		return sdkmetric.Stream{}, false
@@ -89,18 +89,18 @@ func seconds(i sdkmetric.Instrument) (sdkmetric.Stream, bool) {
 
 const temporalScope = "temporal-sdk-go"
 
-// buildInfo is a metric that is always 1 and says what runs.
+// buildInfo is a metric that is always 1, with the version as labels.
 func buildInfo(version string) prometheus.Collector {
 	g := prometheus.NewGauge(prometheus.GaugeOpts{
-		Name: "toolcrib_build_info", Help: "What runs: always 1.",
+		Name: "toolcrib_build_info", Help: "Version of the process: always 1.",
 		ConstLabels: prometheus.Labels{"version": version, "go_version": runtime.Version()},
 	})
 	g.Set(1)
 	return g
 }
 
-// Collect registers collectors. It panics on one that is registered already,
-// which is a wiring error of the program.
+// Collect registers collectors. It panics on a duplicate, which is a programming
+// error.
 func (o *Observer) Collect(shown ...prometheus.Collector) { o.registry.MustRegister(shown...) }
 
 // MeterProvider returns the provider of meters whose metrics are shown.
@@ -115,9 +115,8 @@ func (o *Observer) TracerProvider() trace.TracerProvider {
 	return o.tracing.provider
 }
 
-// Client adds to a Temporal client's options that its metrics are shown, and
-// that it carries traces. A client that is given the plugin gets the latter
-// from there: use Metrics.
+// Client adds metrics and traces to the options of a Temporal client. For a
+// client with the plugin, which adds traces itself, use Metrics.
 func (o *Observer) Client(opts client.Options) client.Options {
 	opts = o.Metrics(opts)
 	if o.tracing != nil {
@@ -127,7 +126,7 @@ func (o *Observer) Client(opts client.Options) client.Options {
 	return opts
 }
 
-// Metrics adds to a Temporal client's options that its metrics are shown.
+// Metrics adds metrics to the options of a Temporal client.
 func (o *Observer) Metrics(opts client.Options) client.Options {
 	opts.MetricsHandler = temporalotel.NewMetricsHandler(temporalotel.MetricsHandlerOptions{
 		Meter: o.meters.Meter(temporalScope), UseMonotonicCounters: true, OnError: func(error) {},
@@ -135,12 +134,12 @@ func (o *Observer) Metrics(opts client.Options) client.Options {
 	return opts
 }
 
-// Handler shows the metrics in Prometheus' format.
+// Handler serves the metrics in Prometheus' format.
 func (o *Observer) Handler() http.Handler {
 	return promhttp.HandlerFor(o.registry, promhttp.HandlerOpts{MaxRequestsInFlight: 4})
 }
 
-// Stop exports the spans that wait, as far as ctx allows.
+// Stop exports the buffered spans, until ctx ends.
 func (o *Observer) Stop(ctx context.Context) error {
 	var err error
 	if o.tracing != nil {

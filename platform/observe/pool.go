@@ -6,7 +6,7 @@ import (
 	"github.com/toolcrib/toolcrib/store"
 )
 
-// Pool shows how a store's connections are used.
+// Pool collects metrics of a store's connections.
 func Pool(s *store.Store) prometheus.Collector { return pool{stats: s.PoolStats} }
 
 type pool struct{ stats func() store.PoolStats }
@@ -15,11 +15,11 @@ var (
 	poolConnections = prometheus.NewDesc("toolcrib_database_connections", "Connections to the database.",
 		[]string{"state"}, nil)
 	poolMax = prometheus.NewDesc("toolcrib_database_connections_max",
-		"How many connections to the database there may be.", nil, nil)
-	poolAcquires  = prometheus.NewDesc("toolcrib_database_acquires_total", "Times a connection was asked for.", nil, nil)
+		"Limit of connections to the database.", nil, nil)
+	poolAcquires  = prometheus.NewDesc("toolcrib_database_acquires_total", "Number of acquired connections.", nil, nil)
 	poolCancelled = prometheus.NewDesc("toolcrib_database_acquires_cancelled_total",
-		"Times who asked for a connection left without one.", nil, nil)
-	poolWaits  = prometheus.NewDesc("toolcrib_database_acquire_waits_total", "Times no connection was idle.", nil, nil)
+		"Number of acquires that were cancelled while waiting.", nil, nil)
+	poolWaits  = prometheus.NewDesc("toolcrib_database_acquire_waits_total", "Number of acquires that waited because no connection was idle.", nil, nil)
 	poolWaited = prometheus.NewDesc("toolcrib_database_acquire_seconds_total", "Time spent acquiring connections.", nil,
 		nil)
 )

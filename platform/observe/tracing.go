@@ -22,7 +22,7 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// defaultEndpoint is where a collector is on this machine.
+// defaultEndpoint is the default address of a collector.
 const defaultEndpoint = "http://localhost:4318"
 
 // tracing sends the process's spans to a collector.
@@ -31,7 +31,8 @@ type tracing struct {
 	gate     *egress.Gate
 }
 
-// startTracing sends spans where the environment says, or returns nil.
+// startTracing configures the export of spans from the environment. It returns
+// nil if there is none.
 func startTracing(ctx context.Context, cfg Config) (*tracing, error) {
 	endpoint, err := collector(cfg.Getenv)
 	if err != nil || endpoint == nil {
@@ -46,7 +47,7 @@ func startTracing(ctx context.Context, cfg Config) (*tracing, error) {
 		otlptracehttp.WithHTTPClient(gate.Client(egress.Access{Class: tool.EgressWrite})))
 	if err != nil {
 		gate.Close()
-		return nil, fmt.Errorf("making the exporter of traces: %w", err)
+		return nil, fmt.Errorf("creating the exporter of traces: %w", err)
 	}
 	res, err := resource.New(ctx,
 		resource.WithAttributes(attribute.String("service.name", cfg.Service),
@@ -85,7 +86,7 @@ func collector(getenv func(string) string) (*url.URL, error) {
 	protocol := cmp.Or(getenv("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL"), getenv("OTEL_EXPORTER_OTLP_PROTOCOL"),
 		"http/protobuf")
 	if protocol != "http/protobuf" {
-		return nil, invalid("the OTLP protocol is %q: only http/protobuf is spoken", protocol)
+		return nil, invalid("the OTLP protocol is %q: only http/protobuf is supported", protocol)
 	}
 	text, variable := own, "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"
 	if text == "" {
@@ -93,7 +94,7 @@ func collector(getenv func(string) string) (*url.URL, error) {
 	}
 	u, err := url.Parse(text)
 	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Hostname() == "" {
-		return nil, invalid("%s is no URL such as %s", variable, defaultEndpoint) // The text may hold a secret.
+		return nil, invalid("%s is not a URL such as %s", variable, defaultEndpoint) // The text may hold a secret.
 	}
 	return u, nil
 }
@@ -115,12 +116,12 @@ func collectorGate(endpoint *url.URL, getenv func(string) string) (*egress.Gate,
 		}
 		cfg.RootCAs = x509.NewCertPool()
 		if !cfg.RootCAs.AppendCertsFromPEM(pem) {
-			return nil, invalid("OTEL_EXPORTER_OTLP_CERTIFICATE holds no certificate in PEM")
+			return nil, invalid("OTEL_EXPORTER_OTLP_CERTIFICATE has no certificate in PEM")
 		}
 	}
 	gate, err := egress.New(cfg)
 	if err != nil {
-		return nil, fmt.Errorf("making the way to the collector: %w", err)
+		return nil, fmt.Errorf("creating the egress gate for the collector: %w", err)
 	}
 	return gate, nil
 }

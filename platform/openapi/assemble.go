@@ -37,8 +37,8 @@ func subschemas(m map[string]any, fn func(any) any) {
 	}
 }
 
-// copied returns a schema that can be changed: its subschemas are copies, its
-// other values are shared.
+// copied returns a shallow copy of a schema that can be changed: its subschemas
+// are copies, its other values are shared.
 func copied(v any) any {
 	m, ok := v.(map[string]any)
 	if !ok {
@@ -64,11 +64,11 @@ type assembly struct {
 	from      *converter
 	defs      map[string]any  // Copies of the definitions that it reaches.
 	uses      map[string]int  // References to each.
-	recursive map[string]bool // Those that lead back to themselves.
+	recursive map[string]bool // Recursive definitions.
 }
 
-// assemble adds to root the definitions that it refers to, or puts them in the
-// place of the reference where there is one only.
+// assemble adds to root the definitions that it refers to, or inlines them if
+// there is a single reference.
 func (c *converter) assemble(root map[string]any, lost *losses) (map[string]any, error) {
 	a := &assembly{from: c, defs: make(map[string]any), uses: make(map[string]int), recursive: make(map[string]bool)}
 	root, _ = copied(root).(map[string]any)
@@ -123,7 +123,7 @@ func (a *assembly) reach(v any, lost *losses) error {
 	return failed
 }
 
-// findCycles marks the definitions that lead back to themselves.
+// findCycles marks recursive definitions.
 func (a *assembly) findCycles() {
 	const open, done = 1, 2
 	state := make(map[string]int)
@@ -156,11 +156,11 @@ func (a *assembly) findCycles() {
 	}
 }
 
-// annotations are keywords that may be beside a reference without narrowing it.
+// annotations are keywords that do not restrict a reference beside them.
 var annotations = []string{"$ref", "title", "description", "default", "examples", "deprecated", "readOnly", "writeOnly"}
 
-// inline puts definitions that are used once, or are scalars, in the place of
-// the reference.
+// inline replaces references to definitions that are used once, or are scalars,
+// by the definition.
 func (a *assembly) inline(v any, depth int) any {
 	m, ok := v.(map[string]any)
 	if !ok {
@@ -188,7 +188,7 @@ func (a *assembly) inline(v any, depth int) any {
 	return m
 }
 
-// isScalar reports whether a schema is small and without schemas within.
+// isScalar reports whether a schema is small and has no subschemas.
 func isScalar(def map[string]any) bool {
 	if len(def) > 6 || def["$ref"] != nil {
 		return false
@@ -199,7 +199,7 @@ func isScalar(def map[string]any) bool {
 	return !within && len(enum) <= 12
 }
 
-// keep collects the definitions that are still referred to.
+// keep collects the definitions that are still referenced.
 func (a *assembly) keep(v any, kept map[string]any) {
 	m, ok := v.(map[string]any)
 	if !ok {
@@ -216,7 +216,7 @@ func (a *assembly) keep(v any, kept map[string]any) {
 	subschemas(m, func(sub any) any { a.keep(sub, kept); return sub })
 }
 
-// finish writes a schema, without the keywords that package schema does not
+// finish encodes a schema, without the keywords that package schema does not
 // support.
 func (c *converter) finish(root map[string]any, lost *losses) (json.RawMessage, error) {
 	for range maxRepairs {
@@ -240,7 +240,7 @@ func (c *converter) finish(root map[string]any, lost *losses) (json.RawMessage, 
 	return nil, refuse("", "its schemas have too many faults")
 }
 
-// check checks a schema, once where several operations have it.
+// check validates a schema, with a cache for those that several operations use.
 func (c *converter) check(raw json.RawMessage) error {
 	err, known := c.checked[string(raw)]
 	if known {
@@ -255,8 +255,8 @@ func (c *converter) check(raw json.RawMessage) error {
 	return err
 }
 
-// shorten removes the examples of a schema that is too large, and then, if it
-// still is, the descriptions within it.
+// shorten removes the examples of a schema that is too large, and then, if it is
+// still too large, nested descriptions.
 func (c *converter) shorten(root map[string]any, lost *losses) (json.RawMessage, error) {
 	for _, step := range []struct{ what, keywords string }{
 		{"examples", "examples"}, {"descriptions of parts", "description title deprecated"},
@@ -293,7 +293,7 @@ func strip(v any, keywords []string, depth int) {
 	}
 }
 
-// repair removes the pattern or enum that a check complains of.
+// repair removes the pattern or enum at which validation failed.
 func repair(root map[string]any, pointer string) bool {
 	var parent map[string]any
 	var last string

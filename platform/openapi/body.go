@@ -38,12 +38,12 @@ func (b *builder) body() error {
 	case !hasBody && request.flag("required"):
 		return refuse(at, "requests of the method %s have no body", b.out.Method)
 	case !hasBody:
-		b.lost.add(at, "the body is not sent: requests of the method %s have none", b.out.Method)
+		b.lost.add(at, "the body is not sent: requests of the method %s have no body", b.out.Method)
 		return nil
 	}
 	media, kind := b.chooseMedia(request.object("content"))
 	if media == "" {
-		b.lost.add(at, "the body is not sent: it says nothing of its content")
+		b.lost.add(at, "the body is not sent: it declares no content")
 		return nil
 	}
 	content, at := request.object("content").object(media), at+"/content/"+jsonpointer.Escape(media)
@@ -77,8 +77,8 @@ func (m medium) schema() any {
 	return m.object["schema"]
 }
 
-// chooseMedia chooses one of the media types of a body: JSON, form, parts,
-// text, or anything else, in this order.
+// chooseMedia chooses one of the media types of a body, in this order: JSON, form,
+// multipart, text, any other.
 func (b *builder) chooseMedia(content object) (media, kind string) {
 	rank := func(name string) (int, string) {
 		base := baseType(name)
@@ -128,15 +128,15 @@ type property struct {
 	required bool
 }
 
-// flatten lists the members of a body that can become arguments of their own
-// without losing anything of its schema.
+// flatten lists the members of a body that can become separate arguments without
+// loss of its schema.
 func (b *builder) flatten(m medium) ([]property, bool) {
 	members := make(map[string]property)
 	required := make(map[string]bool)
 	if !b.gather(m.schema(), m.pointer+"/schema", members, required) || len(members) == 0 || len(members) > maxFlat {
 		return nil, false
 	}
-	if !m.required() && len(required) > 0 { // Without a body, none of them is.
+	if !m.required() && len(required) > 0 { // Without a body, none of them is required.
 		return nil, false
 	}
 	list := make([]property, 0, len(members))
@@ -153,7 +153,7 @@ func (b *builder) flatten(m medium) ([]property, bool) {
 	return list, len(required) == 0 && len(list) > 0
 }
 
-// flatKeywords may be in a schema whose members become arguments.
+// flatKeywords are the keywords of schemas that can be flattened.
 var flatKeywords = []string{
 	"type", "properties", "required", "allOf", "title", "description", "example", "examples", "deprecated", "xml",
 	"externalDocs",
@@ -255,14 +255,14 @@ func (b *builder) jsonBody(m medium) error {
 	return nil
 }
 
-// reference is a place in a configuration that an argument takes.
+// reference is a place in a configuration that an argument fills.
 type reference struct {
 	From string `json:"from"`
 }
 
 func encoded(v any) json.RawMessage {
 	raw, err := json.Marshal(v)
-	if err != nil { // Can't be: it holds texts.
+	if err != nil { // Impossible: it has strings only.
 		return json.RawMessage("null")
 	}
 	return raw
@@ -289,7 +289,7 @@ func (b *builder) formBody(m medium) error {
 	return nil
 }
 
-// fieldStyle returns how a field of a form is written.
+// fieldStyle returns the serialization style of a form field.
 func (b *builder) fieldStyle(m medium, p property) httpcall.Style {
 	encoding, kind := m.object.object("encoding").object(p.name), b.kindOf(p.schema)
 	name := encoding.text("style")
@@ -305,7 +305,7 @@ func (b *builder) fieldStyle(m medium, p property) httpcall.Style {
 	}
 	style, known := styleOf(name, kind, explode)
 	if !known {
-		b.lost.add(m.pointer+"/encoding/"+jsonpointer.Escape(p.name), "the style %s is not written for %s", clean(name, 40),
+		b.lost.add(m.pointer+"/encoding/"+jsonpointer.Escape(p.name), "the style %s is not supported for %s", clean(name, 40),
 			kind)
 	}
 	return style
@@ -324,7 +324,7 @@ func (b *builder) multipartBody(m medium) error {
 	if !ok {
 		return refuse(
 			m.pointer+"/schema",
-			"the parts of the body cannot be told apart: expected an object whose members are the parts, and a body that is "+
+			"the parts of the body are unknown: expected an object whose members are the parts, and a body that is "+
 				"required if one of them is",
 		)
 	}
@@ -364,7 +364,7 @@ func (b *builder) partType(m medium, p property) string {
 	}
 	if encoding.text("style") != "" && b.kindOf(p.schema) != "" {
 		b.lost.add(
-			at+"/style", "styles of parts are not written: an object is sent as JSON, an array as a part for each item",
+			at+"/style", "styles of parts are not supported: an object is sent as JSON, an array as a part for each item",
 		)
 	}
 	declared := encoding.text("contentType")
@@ -397,7 +397,7 @@ func (b *builder) isBinary(schema any) bool {
 	return false
 }
 
-// asBase64 says of a schema of bytes that they are given as base64.
+// asBase64 changes a schema of bytes to one of a base64 text.
 func asBase64(schema any) any {
 	m, ok := schema.(map[string]any)
 	if !ok {
@@ -433,7 +433,7 @@ func (b *builder) rawBody(m medium) error {
 	}
 	switch kind := b.kindOf(m.schema()); {
 	case isText && kind != "":
-		b.lost.add(m.pointer, "the body is given as a text of %s: it is not made of an %s", clip(base, 60), kind)
+		b.lost.add(m.pointer, "the body is a text of %s: it is not built from an %s", clip(base, 60), kind)
 		schema = map[string]any{"type": "string", "description": "The body, as " + clip(base, 60) + "."}
 	case isText:
 		schema = b.described(map[string]any{"type": "string"}, asObject(schema))

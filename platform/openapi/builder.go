@@ -12,7 +12,7 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// builder makes the tool of one operation.
+// builder creates the tool of one operation.
 type builder struct {
 	*mapper
 	op, item object
@@ -28,14 +28,14 @@ type builder struct {
 	secrets   []secretParameter // Parameters that are credentials.
 }
 
-// argument is something that a call gives.
+// argument is an argument of a call.
 type argument struct {
 	name     string // Of the argument.
 	place    string // path, query, header, cookie or body.
 	wire     string // Its name there.
 	schema   any
 	required bool
-	field    bool // A member of a body, which can be left out.
+	field    bool // A member of a body, which is optional.
 	use      func(from *httpcall.Pointer)
 }
 
@@ -46,7 +46,7 @@ func (b *builder) build() error {
 	case b.out.Method == http.MethodTrace:
 		return refuse(b.pointer, "requests of the method TRACE are not sent")
 	case strings.ContainsAny(b.path, "#?"):
-		return refuse(b.pointer, "its path holds a query or a fragment")
+		return refuse(b.pointer, "its path has a query or a fragment")
 	}
 	b.config = httpcall.Config{
 		Method: b.out.Method, Reads: b.out.Method == http.MethodPost && b.out.named(b.opts.Reads),
@@ -73,7 +73,7 @@ func (b *builder) build() error {
 // leftOut reports members of the operation that have no equivalent in a tool.
 func (b *builder) leftOut() {
 	if len(b.op.object("callbacks")) > 0 {
-		b.lost.add(b.pointer+"/callbacks", "callbacks are not mapped: nothing listens for them")
+		b.lost.add(b.pointer+"/callbacks", "callbacks are not mapped: a tool cannot receive requests")
 	}
 	for _, status := range sortedKeys(b.op.object("responses")) {
 		if len(b.op.object("responses").object(status).object("links")) > 0 {
@@ -82,7 +82,7 @@ func (b *builder) leftOut() {
 	}
 }
 
-// spec puts the tool together.
+// spec assembles the definition of the tool.
 func (b *builder) spec() error {
 	input, err := b.inputSchema()
 	if err != nil {
@@ -105,9 +105,9 @@ func (b *builder) spec() error {
 		Implementation: tool.HTTP, Config: config,
 	}}
 	if len(output) > 0 {
-		spec.OutputCheck = tool.WarnOutput // A document describes its server as well as its authors could.
+		spec.OutputCheck = tool.WarnOutput // Documents often describe responses inaccurately.
 	}
-	spec.Interaction.OpenInput = len(schema.LoosePlaces(input)) > 0 // The document says no more.
+	spec.Interaction.OpenInput = len(schema.LoosePlaces(input)) > 0 // The document does not restrict it.
 	if len(b.tags) > 0 {
 		spec.Category = line(b.tags[0], 60)
 	}
@@ -124,8 +124,8 @@ func (b *builder) spec() error {
 	return nil
 }
 
-// checkConfig checks the configuration as the executor will, with a credential
-// in the place of one that was not named.
+// checkConfig validates the configuration as the executor will, with a placeholder
+// for a credential that was not named.
 func (b *builder) checkConfig(config json.RawMessage) error {
 	if err := httpcall.CheckConfig(config); err != nil || b.out.lacking == nil {
 		return err
@@ -151,7 +151,7 @@ func (b *builder) title() string {
 	return line(b.out.Method+" "+b.out.Path, 80)
 }
 
-// description joins what the document says of an operation.
+// description joins the summary and the description of an operation.
 func (b *builder) description() string {
 	summary, text := prose(b.op.text("summary"), MaxDescription), prose(b.op.text("description"), MaxDescription)
 	if summary == "" {

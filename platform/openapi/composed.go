@@ -2,14 +2,14 @@ package openapi
 
 import "context"
 
-// budget ends a walk through a document that takes too long.
+// budget bounds the work on a document.
 type budget struct {
 	ctx      context.Context //nolint:containedctx // A document is read within one call of Map.
-	followed int             // References and schemas that were looked at.
+	followed int             // References and schemas that were visited.
 }
 
-// spend counts a step, and fails with errWork when there were too many or the
-// time is over.
+// spend counts a step. It fails with errWork after too many, or when ctx has
+// ended.
 func (b *budget) spend() error {
 	b.followed++
 	if b.followed > maxFollowed || b.followed%1024 == 0 && b.ctx.Err() != nil {
@@ -19,7 +19,7 @@ func (b *budget) spend() error {
 	return nil
 }
 
-// maxComposed bounds how deep schemas are composed of others by allOf.
+// maxComposed bounds the nesting of allOf.
 const maxComposed = 6
 
 // composed calls visit once for a schema and for each schema that it is

@@ -41,8 +41,8 @@ func (c *converter) discriminate(in object, out map[string]any, pointer string, 
 	}
 }
 
-// discriminating lists the values that select a schema: those that the mapping
-// names, else the schema's own name.
+// discriminating lists the values that select a schema: those in the mapping, or
+// else the schema's name.
 func discriminating(mapping object, ref string) []any {
 	name := ref[strings.LastIndexByte(ref, '/')+1:]
 	var values []any
@@ -57,8 +57,7 @@ func discriminating(mapping object, ref string) []any {
 	return values
 }
 
-// decided reports whether an alternative says itself which values a member may
-// have.
+// decided reports whether an alternative itself restricts the values of a member.
 func (c *converter) decided(branch any, property string) bool {
 	o, _, err := c.doc.follow(branch, "")
 	if err != nil {

@@ -14,18 +14,18 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// document is a document that was read. It is not changed any more.
+// document is a parsed document. It is immutable.
 type document struct {
 	root    object
 	version string // Of OpenAPI, such as 3.0.3.
-	legacy  bool   // 3.0, whose schemas are a dialect of their own.
+	legacy  bool   // 3.0, which has its own dialect of JSON Schema.
 	digest  string // Of the bytes, SHA-256 in hexadecimal.
 	work    int    // Schema nodes that may still be converted.
-	notes   []Loss // What reading it came across.
+	notes   []Loss // Found while parsing.
 	budget
 }
 
-// object is a JSON object. The methods of a missing one find nothing.
+// object is a JSON object. The methods of a nil object return zero values.
 type object map[string]any
 
 func (o object) object(name string) object { return asObject(o[name]) }

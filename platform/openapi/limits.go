@@ -13,19 +13,19 @@ const (
 	// MaxSchemaDescription bounds each description within a schema.
 	MaxSchemaDescription = 512
 
-	maxAll       = 50_000     // Operations of a document, those left out too.
-	maxNodes     = 4_000_000  // Values of a document, aliases spelled out.
+	maxAll       = 50_000     // Operations of a document, including unselected ones.
+	maxNodes     = 4_000_000  // Values of a document, after expansion of aliases.
 	maxDepth     = 100        // Of a document, in nested values.
-	maxRefs      = 64         // References that lead to references.
+	maxRefs      = 64         // References in a chain.
 	maxWork      = 1_000_000  // Schema nodes converted for a document.
-	maxFollowed  = 10_000_000 // References and schemas looked at for a document.
+	maxFollowed  = 10_000_000 // References and schemas visited for a document.
 	maxSpecimens = 2 << 10    // Bytes of one default or example.
 	maxLosses    = 50         // Listed for one operation; the rest are counted.
-	maxRepairs   = 20         // Keywords that one schema is freed of.
-	maxTags      = 20         // Of an operation that its tool remembers.
-	maxFlat      = 60         // Members of a body that become arguments of their own.
+	maxRepairs   = 20         // Keywords removed from one schema.
+	maxTags      = 20         // Of an operation, recorded in its tool.
+	maxFlat      = 60         // Members of a body that become separate arguments.
 	inlineDepth  = 16         // Nested schemas beyond which references stay references.
 )
 
-// errWork ends an import whose schemas expand without an end.
-var errWork = errors.New("its schemas refer to each other so much that they cannot be spelled out")
+// errWork ends an import whose schemas expand too much.
+var errWork = errors.New("its schemas refer to each other too often to be expanded")

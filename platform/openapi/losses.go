@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Loss is something of a document that a tool does not have.
+// Loss is a part of a document that was not mapped to a tool.
 type Loss struct {
 	Pointer string // JSON Pointer within the document.
 	Reason  string
@@ -43,7 +43,7 @@ func (l *losses) merge(other *losses) {
 	l.more += other.more
 }
 
-// all returns the losses, the last of which says how many more there are.
+// all returns the losses; the last one may count those that are not listed.
 func (l *losses) all() []Loss {
 	if l.more == 0 {
 		return l.list

@@ -67,7 +67,7 @@ func Map(ctx context.Context, raw []byte, opts Options) (*Result, error) {
 		m.result.Name = m.result.Title
 	}
 	if m.result.Name == "" {
-		return nil, refuse("/info/title", "it has no title: give the import a name")
+		return nil, refuse("/info/title", "it has no title: set the name of the import")
 	}
 	if m.server, err = m.resolveServer(doc.root["servers"], "/servers"); err != nil {
 		return nil, err
@@ -88,7 +88,7 @@ func Map(ctx context.Context, raw []byte, opts Options) (*Result, error) {
 func (m *mapper) operations(ctx context.Context) error {
 	paths := m.doc.root.object("paths")
 	if len(paths) == 0 {
-		return refuse("/paths", "it has no paths, so there is nothing to make tools of")
+		return refuse("/paths", "it has no paths, so there are no operations to import")
 	}
 	for _, path := range slices.Sorted(maps.Keys(paths)) {
 		if !strings.HasPrefix(path, "/") {
@@ -106,7 +106,7 @@ func (m *mapper) operations(ctx context.Context) error {
 			}
 			switch {
 			case len(m.result.all) >= maxAll:
-				return refuse("/paths", "it has more than %d operations: cut it up", maxAll)
+				return refuse("/paths", "it has more than %d operations: split it", maxAll)
 			case len(m.result.Operations) >= MaxOperations:
 				return refuse("/paths", "more than %d operations are selected: import them in parts, by tag, path or method",
 					MaxOperations)
@@ -122,10 +122,10 @@ func (m *mapper) operations(ctx context.Context) error {
 	return nil
 }
 
-// ended returns how an import ends whose time was over.
+// ended returns the error of an import whose context has ended.
 func ended(ctx context.Context) error {
 	out := &tool.Error{
-		Kind: tool.Timeout, Op: "openapi.Map", Msg: "there was no time to map the whole document: import a part of it",
+		Kind: tool.Timeout, Op: "openapi.Map", Msg: "the time did not suffice to map the whole document: import a part of it",
 		Err: context.Cause(ctx),
 	}
 	if errors.Is(ctx.Err(), context.Canceled) {
@@ -134,7 +134,8 @@ func ended(ctx context.Context) error {
 	return out
 }
 
-// one maps an operation, or says why not. It fails when the whole import has to.
+// one maps an operation, or records why it cannot. It fails if the whole import
+// must fail.
 func (m *mapper) one(ctx context.Context, path, method string, item object, at string) error {
 	op := asObject(item[method])
 	out := Operation{
@@ -186,7 +187,7 @@ func (m *mapper) notes() {
 	}
 	m.result.Notes = append(m.result.Notes, m.doc.notes...)
 	if n := len(m.doc.root.object("webhooks")); n > 0 {
-		add("/webhooks", "%d webhooks are not mapped: the API calls there, a tool calls the API", n)
+		add("/webhooks", "%d webhooks are not mapped: the API sends them, a tool cannot receive them", n)
 	}
 	servers := m.doc.root.list("servers")
 	if _, err := strconv.Atoi(m.opts.Upstream); len(servers) > 1 && (m.opts.Upstream == "" || err == nil) {
@@ -194,7 +195,7 @@ func (m *mapper) notes() {
 	}
 }
 
-// summarize lists the hosts that are called and the credentials that lack.
+// summarize lists the hosts that are called and the missing credentials.
 func (r *Result) summarize() {
 	needs := make(map[Need]int)
 	hosts := make(map[string]bool)
@@ -217,7 +218,7 @@ func (r *Result) summarize() {
 	slices.SortFunc(r.Needs, func(a, b Need) int { return strings.Compare(a.Scheme+a.Kind, b.Scheme+b.Kind) })
 }
 
-// reads reports whether a method only reads, by HTTP's definition.
+// reads reports whether a method is safe, by HTTP's definition.
 func reads(method string) bool {
 	return method == http.MethodGet || method == http.MethodHead || method == http.MethodOptions
 }

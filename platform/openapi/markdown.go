@@ -7,7 +7,7 @@ import (
 )
 
 // proseFactor bounds the Markdown that is read for a text of a given length, in
-// multiples of it: links and markup take more room than what they say.
+// multiples of it: links and markup are longer than their text.
 const proseFactor = 16
 
 var (
@@ -38,8 +38,7 @@ var (
 )
 
 // prose is [clean] for a text that may be Markdown or HTML: it removes markup,
-// link targets, images and rules, which cost a model tokens and carry no
-// information. Code keeps its text; lists stay lists, the cells of a table are
+// link targets, images and rules, which cost tokens without information. Code keeps its text; lists stay lists, the cells of a table are
 // joined by commas.
 func prose(text string, limit int) string {
 	text = clip(strings.ReplaceAll(text, "\r\n", "\n"), limit*proseFactor)
@@ -112,7 +111,7 @@ func cells(row string) string {
 	return strings.Join(kept, ", ")
 }
 
-// tidy removes spaces and empty lines that say nothing.
+// tidy removes redundant spaces and empty lines.
 func tidy(text string) string {
 	text = indentedLines.ReplaceAllString(spaces.ReplaceAllString(text, " "), "")
 	return emptyLines.ReplaceAllString(text, "\n\n")

@@ -19,8 +19,8 @@ var notInArgument = regexp.MustCompile(`[^A-Za-z0-9_]+`)
 // maxArgument bounds the name of an argument, as model providers do.
 const maxArgument = 64
 
-// nameArguments gives each argument a name that models may use and that no
-// other has. Those of the same name in several places say where they go.
+// nameArguments gives each argument a unique name that models accept. Arguments of
+// the same name in several places get the place as a prefix or suffix.
 func (b *builder) nameArguments() {
 	count := make(map[string]int)
 	for _, a := range b.arguments {
@@ -40,8 +40,8 @@ func (b *builder) nameArguments() {
 	}
 }
 
-// comparisons are what the name of a parameter may end in that takes one end of
-// a range, and how its argument says so.
+// comparisons map suffixes of parameters for one end of a range to suffixes of
+// arguments.
 var comparisons = []struct{ sign, word string }{
 	{"<=", "_until"}, {">=", "_since"}, {"<", "_before"}, {">", "_after"},
 }
@@ -62,13 +62,13 @@ func argumentName(wire string) string {
 	return shorten64(name)
 }
 
-// letters are Latin letters that do not fall apart into an ASCII letter and
-// marks.
+// letters are Latin letters that Unicode does not decompose into an ASCII letter
+// and marks.
 var letters = strings.NewReplacer("ß", "ss", "ẞ", "SS", "æ", "ae", "Æ", "AE", "œ", "oe", "Œ", "OE", "ø", "o", "Ø", "O",
 	"ł", "l", "Ł", "L", "đ", "d", "Đ", "D", "þ", "th", "Þ", "Th", "ı", "i")
 
-// spelled writes Latin letters with marks without them: größe is grosse. Other
-// scripts stay.
+// spelled transliterates Latin letters with marks: größe becomes grosse. Other
+// scripts are left unchanged.
 func spelled(name string) string {
 	var b strings.Builder
 	for _, r := range norm.NFKD.String(letters.Replace(name)) {
@@ -79,8 +79,8 @@ func spelled(name string) string {
 	return b.String()
 }
 
-// saying returns the schema of an argument. Where its name is not the one that
-// the API has, the description begins with that.
+// saying returns the schema of an argument. If the API's name of it differs, the
+// description starts with that name.
 func (a *argument) saying() any {
 	m, ok := a.schema.(map[string]any)
 	if !ok || isASCII(a.wire) {
@@ -92,13 +92,13 @@ func (a *argument) saying() any {
 	return m
 }
 
-// isASCII reports whether a name is in the letters that names of arguments have.
+// isASCII reports whether a name has only letters that are allowed in arguments.
 func isASCII(name string) bool {
 	return !strings.ContainsFunc(name, func(r rune) bool { return r > unicode.MaxASCII })
 }
 
-// shorten64 cuts a name to what models may use, and keeps it apart from others
-// that begin alike.
+// shorten64 truncates a name to the length that models accept, and keeps it
+// unique by a digest.
 func shorten64(name string) string {
 	if len(name) <= maxArgument-4 {
 		return name
@@ -107,7 +107,7 @@ func shorten64(name string) string {
 	return name[:maxArgument-13] + "_" + hex.EncodeToString(sum[:])[:8]
 }
 
-// splitWords takes a name apart, in lower case.
+// splitWords splits a name into words, in lower case.
 func splitWords(name string) []string {
 	var words []string
 	var word strings.Builder
@@ -134,7 +134,7 @@ func splitWords(name string) []string {
 
 var versionSegment = regexp.MustCompile(`^(?i:v[0-9]+[a-z0-9.]*|api|rest)$`)
 
-// wordsOfPath makes up a name of method and path.
+// wordsOfPath derives a name from method and path.
 func (b *builder) wordsOfPath() []string {
 	var words []string
 	segments := strings.Split(strings.Trim(b.path, "/"), "/")
@@ -194,5 +194,5 @@ func camel(words []string) string {
 	return slug
 }
 
-// maxSlug bounds a slug, with room for a number that keeps it apart.
+// maxSlug bounds a slug, with room for a number that makes it unique.
 const maxSlug = 60

@@ -13,29 +13,28 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// Options say how a document is mapped. The zero value maps all of it.
+// Options configure the mapping of a document. The zero value maps all of it.
 type Options struct {
-	// Name is what the document goes by: an import of the same name later is an
-	// import of the same document. Defaults to the document's title.
+	// Name identifies the document: a later import with the same name is an import
+	// of the same document. Defaults to the document's title.
 	Name string
-	// DocumentURL is where the document was found: relative servers and token
-	// URLs are resolved against it. It is not fetched.
+	// DocumentURL is the address of the document: relative servers and token URLs
+	// are resolved against it. It is not fetched.
 	DocumentURL string
-	// Upstream is the server that is called: an absolute URL in place of all
-	// that the document names, or the number of one of its servers, from 1.
-	// Defaults to the first.
+	// Upstream is the server to call: an absolute URL instead of the document's
+	// servers, or the number of one of them, from 1. Defaults to the first.
 	Upstream string
-	// Variables are values of server variables, in place of their defaults.
+	// Variables are values of server variables, instead of their defaults.
 	Variables map[string]string
 	// Credentials name, by security scheme, the credential to send. A header or
 	// cookie parameter under the name of a secret is a scheme of that name.
 	Credentials map[string]string
 	// Auth is sent with operations for which the document declares no
-	// authentication, or only such as no request can carry. Nil sends nothing.
+	// authentication, or only kinds that are not supported. Nil sends nothing.
 	Auth *httpcall.Auth
-	// OnePage leaves pagination out: each call asks for one page.
+	// OnePage disables pagination: each call requests one page.
 	OnePage bool
-	// Prefix begins the slugs of new tools.
+	// Prefix is put before the slugs of new tools.
 	Prefix string
 	// Idempotent lists the operations, by id or as "PUT /path", whose server
 	// honours the header Idempotency-Key. The methods that HTTP calls
@@ -44,19 +43,19 @@ type Options struct {
 	Idempotent []string
 	// Reads lists the POST operations, by id or as "POST /path", that only read,
 	// as searches and GraphQL queries do. Their tools declare so and have the
-	// egress class read_only; to save them takes the permission
+	// egress class read_only; saving them requires the permission
 	// tools.declare_reads.
 	Reads []string
-	// Only and Except choose operations; those that both name are left out.
+	// Only and Except select operations; Except takes precedence.
 	Only, Except Selection
 }
 
-// Selection names operations. Within one list any of its items will do; all
-// lists that are not empty have to agree.
+// Selection selects operations. An operation must match any item of each list
+// that is not empty.
 type Selection struct {
 	Tags       []string
 	Operations []string // Ids.
-	Paths      []string // Beginnings of paths.
+	Paths      []string // Prefixes of paths.
 	Methods    []string
 	// Match are patterns, in which * matches any text, for the operation's id,
 	// for "METHOD /path", for the path, and for the slug that a new tool of it

@@ -12,9 +12,9 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// outputSchema makes the schema of the result: that of the successful answers,
-// if all of them are JSON. An operation that may answer with something else has
-// none, since every answer is validated against it.
+// outputSchema returns the schema of the result: that of the successful answers,
+// if all of them are JSON. An operation with other successful answers has none,
+// since every answer is validated against it.
 func (b *builder) outputSchema() (json.RawMessage, error) {
 	if b.out.Method == http.MethodHead {
 		return nil, nil
@@ -60,7 +60,7 @@ func (b *builder) outputSchema() (json.RawMessage, error) {
 	}
 	if len(schemas) == 0 || slices.Contains(schemas, nil) {
 		if slices.ContainsFunc(schemas, func(s any) bool { return s != nil }) {
-			b.lost.add(b.pointer+"/responses", "the output has no schema: some successful answers have no JSON")
+			b.lost.add(b.pointer+"/responses", "the output has no schema: some successful answers are not JSON")
 		}
 		return nil, nil
 	}
@@ -94,8 +94,8 @@ func jsonMedia(content object) string {
 	return ""
 }
 
-// accept asks for the media type of the answers, where JSON's own is not among
-// them.
+// accept sets the Accept header if application/json is not among the media types
+// of the answers.
 func (b *builder) accept(media []string) {
 	if len(media) == 0 || slices.ContainsFunc(media, func(name string) bool {
 		base := baseType(name)

@@ -12,7 +12,7 @@ import (
 	"github.com/toolcrib/toolcrib/schema/jsonpointer"
 )
 
-// Ways in which httpcall asks for the next page.
+// Kinds of pagination in httpcall.
 const (
 	pagesByLink   = "link"
 	pagesByURL    = "next_url"
@@ -20,14 +20,14 @@ const (
 	pagesByNumber = "page"
 )
 
-// pages are how the answers of an operation go on.
+// pages describes the pagination of an operation.
 type pages struct {
 	rule   httpcall.Pagination
-	items  any // The schema of the array of a page, of the document.
+	items  any // The document's schema of the array of a page.
 	itemAt string
 }
 
-// nextURLs are where answers name the URL of the next page.
+// nextURLs are the usual places of the URL of the next page in answers.
 var nextURLs = []string{
 	"/links/pages/next", "/links/next", "/_links/next/href", "/_links/next", "/meta/next_page_url", "/meta/next",
 	"/paging/next", "/pagination/next_url",
@@ -40,14 +40,14 @@ var envelopes = []string{
 	"pageInfo",
 }
 
-// pagingParameters are query parameters that only an operation with pages has.
+// pagingParameters are query parameters that indicate pagination.
 var pagingParameters = []string{
 	"page", "perpage", "pagesize", "limit", "offset", "cursor", "after", "before", "pagetoken", "size",
 }
 
-// paginate derives how further pages are asked for, where the document leaves no
-// doubt: one array of items, and a Link header, a URL, a cursor, or page numbers
-// whose first is declared. Anything else is one page.
+// paginate derives how to request further pages, if the document defines it
+// unambiguously: one array of items, and a Link header, a URL, a cursor, or page
+// numbers whose first is declared. Otherwise there is one page.
 func (b *builder) paginate() {
 	if b.out.Method != http.MethodGet || b.opts.OnePage {
 		return
@@ -112,7 +112,7 @@ func (b *builder) itemsOf(schema any, at string) (items any, itemAt, pointer str
 			found = append(found, members[name])
 		}
 	}
-	if len(found) > 1 { // Beside the items there are lists of warnings, errors or facets.
+	if len(found) > 1 { // There are other lists, such as warnings, errors or facets.
 		found = slices.DeleteFunc(found, func(p property) bool { return !b.holdsObjects(p.schema) })
 	}
 	if len(found) != 1 {
@@ -139,7 +139,7 @@ func (b *builder) holdsObjects(schema any) bool {
 	return err == nil && o["items"] != nil && b.kindOf(o["items"]) == "object"
 }
 
-// byLink goes by a Link header, which a list has for nothing else.
+// byLink paginates by a Link header, which lists have for this purpose only.
 func (b *builder) byLink(p *pages, response object, _ any) bool {
 	p.rule.Type = pagesByLink
 	declared := slices.ContainsFunc(sortedKeys(response.object("headers")), func(name string) bool {
@@ -150,7 +150,7 @@ func (b *builder) byLink(p *pages, response object, _ any) bool {
 	})
 }
 
-// byURL goes by a URL that the answer names.
+// byURL paginates by a URL in the answer.
 func (b *builder) byURL(p *pages, _ object, schema any) bool {
 	p.rule.Type = pagesByURL
 	for _, pointer := range nextURLs {
@@ -170,8 +170,8 @@ func (b *builder) byURL(p *pages, _ object, schema any) bool {
 	return false
 }
 
-// byCursor goes by a cursor: a parameter, and the member of the answer that is
-// called the next of it.
+// byCursor paginates by a cursor: a parameter, and the member of the answer whose
+// name is that of the parameter after "next".
 func (b *builder) byCursor(p *pages, _ object, schema any) bool {
 	var found []string
 	for _, a := range b.arguments {
@@ -196,7 +196,7 @@ func (b *builder) byCursor(p *pages, _ object, schema any) bool {
 	return ok
 }
 
-// cursorsOf lists where an answer has a member of a name, at its top or in an
+// cursorsOf lists the places of a member in an answer, at its top or in an
 // envelope.
 func (b *builder) cursorsOf(schema any, wanted string) []string {
 	var found []string
@@ -222,7 +222,7 @@ func (b *builder) cursorsOf(schema any, wanted string) []string {
 	return found
 }
 
-// byNumber goes by page numbers, where the document says which is the first.
+// byNumber paginates by page numbers, if the document declares the first.
 func (b *builder) byNumber(p *pages, _ object, _ any) bool {
 	var page *argument
 	sized := false
@@ -270,7 +270,7 @@ func (b *builder) memberAt(schema any, pointer string) (object, bool) {
 	return o, err == nil
 }
 
-// paged is the schema of the joined pages of an operation.
+// paged returns the schema of the joined pages of an operation.
 func (b *builder) paged() (any, error) {
 	items, err := b.received.schema(b.pages.items, b.pages.itemAt, &b.lost)
 	if err != nil {
@@ -291,7 +291,7 @@ func isType(o object, name string) bool {
 	return slices.Contains(names, name) || len(names) == 0 && name == "array" && o["items"] != nil
 }
 
-// plainName is a name without what spellings differ in.
+// plainName normalizes the spelling of a name.
 func plainName(name string) string {
 	return strings.ToLower(strings.NewReplacer("_", "", "-", "").Replace(name))
 }

@@ -18,8 +18,8 @@ import (
 // mapped.
 var places = []string{"path", "query", "header", "cookie"}
 
-// platformHeaders are set by the platform, the protocol or what else a
-// document says of a request.
+// platformHeaders are set by the platform, the protocol or other parts of the
+// document.
 var platformHeaders = map[string]string{
 	"Accept": "it follows from the answers", "Content-Type": "it follows from the body",
 	"Authorization":   "it follows from the security schemes",
@@ -90,7 +90,7 @@ func (b *builder) parameter(place string, p parameter) error {
 			if reason == "" {
 				reason = "the protocol sets it"
 			}
-			b.lost.add(p.pointer, "the header %s is no argument: %s", http.CanonicalHeaderKey(wire), reason)
+			b.lost.add(p.pointer, "the header %s is not an argument: %s", http.CanonicalHeaderKey(wire), reason)
 			return nil
 		}
 	}
@@ -104,9 +104,9 @@ func (b *builder) parameter(place string, p parameter) error {
 		return err
 	}
 	a := &argument{place: place, wire: wire, schema: schema, required: required}
-	if place == "path" { // The URL's template says how it is written.
+	if place == "path" { // The URL template defines its style.
 		if asJSON {
-			return refuse(p.pointer, "the path parameter %s is JSON, which no URL template writes", wire)
+			return refuse(p.pointer, "the path parameter %s is JSON, which URL templates do not support", wire)
 		}
 		b.arguments = append(b.arguments, a)
 		return nil
@@ -140,7 +140,7 @@ func (b *builder) parameterSchema(p parameter) (schema any, asJSON bool, err err
 		raw, at, asJSON = content.object(media)["schema"], p.pointer+"/content/"+jsonpointer.Escape(media)+
 			"/schema", isJSON(media)
 		if !asJSON {
-			b.lost.add(p.pointer+"/content", "the parameter is sent as text: %s is not written", clip(media, 60))
+			b.lost.add(p.pointer+"/content", "the parameter is sent as text: %s is not supported", clip(media, 60))
 		}
 	}
 	if raw == nil {
@@ -156,7 +156,7 @@ func (b *builder) parameterSchema(p parameter) (schema any, asJSON bool, err err
 	return b.described(schema, p.object), asJSON, nil
 }
 
-// described adds the annotations beside a schema to it, such as the description.
+// described adds to a schema the annotations beside it, such as the description.
 func (b *builder) described(schema any, o object) any {
 	m, ok := schema.(map[string]any)
 	if !ok {
@@ -178,7 +178,7 @@ func (b *builder) described(schema any, o object) any {
 	return m
 }
 
-// style returns how an array or object is written.
+// style returns the serialization style of an array or object.
 func (b *builder) style(place string, p parameter, asJSON bool) httpcall.Style {
 	if asJSON {
 		return httpcall.StyleJSON
@@ -192,15 +192,15 @@ func (b *builder) style(place string, p parameter, asJSON bool) httpcall.Style {
 		explode = name == "form"
 	}
 	if p.flag("allowReserved") {
-		b.lost.add(p.pointer+"/allowReserved", "reserved characters are escaped all the same")
+		b.lost.add(p.pointer+"/allowReserved", "reserved characters are escaped anyway")
 	}
 	style, known := styleOf(name, kind, explode)
 	switch {
 	case name == "deepObject" && kind == "array":
-		b.lost.add(p.pointer+"/style", "OpenAPI does not say how a list is a deepObject: it is written as %s[]=…",
+		b.lost.add(p.pointer+"/style", "OpenAPI does not define deepObject for lists: it is written as %s[]=…",
 			clip(p.text("name"), 60))
 	case !known && kind != "":
-		b.lost.add(p.pointer+"/style", "the style %s is not written for %s", clean(name, 40), clean(kind, 20))
+		b.lost.add(p.pointer+"/style", "the style %s is not supported for %s", clean(name, 40), clean(kind, 20))
 	}
 	if place == "query" || style == "" {
 		return style
@@ -279,7 +279,7 @@ var inPath = regexp.MustCompile(`\{([^{}]*)\}`)
 // undeclared adds the variables of the path that no parameter declares.
 func (b *builder) undeclared() error {
 	if strings.ContainsAny(inPath.ReplaceAllString(b.path, ""), "{}") {
-		return refuse(b.pointer, "its path has a brace too many")
+		return refuse(b.pointer, "its path has an unmatched brace")
 	}
 	for _, match := range inPath.FindAllStringSubmatch(b.path, -1) {
 		if slices.ContainsFunc(b.arguments, func(a *argument) bool { return a.place == "path" && a.wire == match[1] }) {
@@ -313,7 +313,7 @@ func (b *builder) pathStyle(wire string) (before, after string) {
 
 var variableName = regexp.MustCompile(`^[A-Za-z0-9_]+$`)
 
-// useArguments fills the configuration in.
+// useArguments fills in the configuration.
 func (b *builder) useArguments(server string) error {
 	var failed error
 	expressions := make(map[string]string)
@@ -328,9 +328,9 @@ func (b *builder) useArguments(server string) error {
 		}
 		before, after := b.pathStyle(a.wire)
 		variable := a.name
-		if before == ";" && a.wire != a.name { // There the name itself is written.
+		if before == ";" && a.wire != a.name { // Matrix style writes the name itself.
 			if !variableName.MatchString(a.wire) {
-				failed = refuse(b.pointer, "no URL template writes the path parameter %s in the style matrix", clean(a.wire, 60))
+				failed = refuse(b.pointer, "the path parameter %s in the style matrix is not supported by URL templates", clean(a.wire, 60))
 			}
 			variable = a.wire
 			put(&b.config.Variables, variable, httpcall.Value{From: &from})
@@ -362,7 +362,7 @@ func literalPath(text string) string {
 	return out.String()
 }
 
-// inputSchema makes the schema of the arguments.
+// inputSchema returns the schema of the arguments.
 func (b *builder) inputSchema() ([]byte, error) {
 	properties := make(map[string]any, len(b.arguments))
 	required := []any{}

@@ -30,11 +30,11 @@ type Source struct {
 	Tags []string `json:"tags,omitempty"` // Of the operation.
 }
 
-// SourceKind marks tools that were made of an OpenAPI document.
+// SourceKind marks tools that were imported from an OpenAPI document.
 const SourceKind = "openapi"
 
-// SourceOf returns where a tool comes from; nil when that is no document of
-// OpenAPI.
+// SourceOf returns the source of a tool; nil if it was not imported from an
+// OpenAPI document.
 func SourceOf(t *tool.Tool) *Source {
 	var annotations struct {
 		Source *Source `json:"source"`
@@ -50,7 +50,7 @@ func SourceOf(t *tool.Tool) *Source {
 
 // Reconcile names the tools, and puts each beside the one that an earlier
 // import made of the same operation: of the same method and path, or else of
-// the same operation id. Such a tool keeps its slug, and what people decided:
+// the same operation id. Such a tool keeps its slug and the settings of people:
 // policy, interaction, execution, icon, output check, the declaration that a
 // POST only reads, and a credential that was not named anew. A method that writes raises the egress class of its tool.
 //
@@ -60,7 +60,7 @@ func (r *Result) Reconcile(tools []tool.Tool) (gone []tool.Tool) {
 	sources := make(map[string]*Source, len(tools))
 	known := make(map[string]*tool.Tool, len(tools))
 	var candidates []*tool.Tool
-	taken := make(map[string]string) // What each slug is of.
+	taken := make(map[string]string) // Operation of each slug.
 	for i := range tools {
 		t := &tools[i]
 		if source := SourceOf(t); source != nil && source.Name == r.Name {
@@ -88,7 +88,7 @@ func (r *Result) Reconcile(tools []tool.Tool) (gone []tool.Tool) {
 			o.Spec.Slug = freeSlug(o.name, taken)
 			if o.Spec.Slug != o.name {
 				o.Warnings = append(
-					o.Warnings, fmt.Sprintf("the slug %s is that of %s: the tool is called %s", o.name, taken[o.name], o.Spec.Slug),
+					o.Warnings, fmt.Sprintf("the slug %s is already used by %s: the tool is called %s", o.name, taken[o.name], o.Spec.Slug),
 				)
 			}
 			taken[o.Spec.Slug] = o.Method + " " + o.Path
@@ -134,7 +134,7 @@ func freeSlug(name string, taken map[string]string) string {
 	return free
 }
 
-// keep takes over what people decided about a tool.
+// keep copies the settings of people from the existing tool.
 func (o *Operation) keep(t *tool.Tool, source *Source) {
 	s := o.Spec
 	made, class := s.Execution, s.EgressClass // As the document and the options have it.
@@ -155,7 +155,7 @@ func (o *Operation) keep(t *tool.Tool, source *Source) {
 	case now || o.keepReads(t):
 		class = tool.EgressReadOnly
 	case before:
-		o.Warnings = append(o.Warnings, "another request is sent than the one that was declared to read only: "+
+		o.Warnings = append(o.Warnings, "the request differs from the one that was declared to read only: "+
 			"the declaration is dropped, and the egress class is write; declare it again if it still holds")
 		s.Execution.Pure = made.Pure
 		class = tool.EgressWrite
@@ -171,7 +171,7 @@ func (o *Operation) keep(t *tool.Tool, source *Source) {
 	o.keepCredential(t, source)
 }
 
-// keepReads takes over the declaration that a POST only reads, and reports
+// keepReads copies the declaration that a POST only reads, and reports
 // whether there is one. It was made for the request that the tool sends; if
 // that request has changed, the declaration is not kept.
 func (o *Operation) keepReads(t *tool.Tool) bool {
@@ -199,8 +199,8 @@ func requestOf(c httpcall.Config) httpcall.Config {
 	}
 }
 
-// keepCredential takes over the credential of a security scheme for which none
-// was named.
+// keepCredential copies the credential of a security scheme for which none was
+// named.
 func (o *Operation) keepCredential(t *tool.Tool, source *Source) {
 	if o.open && o.scheme == "" && source.Scheme == attachedScheme {
 		o.keepAttached(t)
@@ -223,8 +223,8 @@ func (o *Operation) keepCredential(t *tool.Tool, source *Source) {
 	o.needs = Need{}
 }
 
-// keepAttached takes over what was attached to an operation for which the
-// document declares no authentication.
+// keepAttached copies the authentication that was attached to an operation for
+// which the document declares none.
 func (o *Operation) keepAttached(t *tool.Tool) {
 	var before, now httpcall.Config
 	if json.Unmarshal(t.Config, &before) != nil || json.Unmarshal(o.Spec.Config, &now) != nil || before.Auth == nil {
@@ -235,8 +235,8 @@ func (o *Operation) keepAttached(t *tool.Tool) {
 	}
 }
 
-// annotate notes where the tool comes from. A tool that the document does not
-// change keeps the note that it has.
+// annotate records the source of the tool. A tool that the document does not
+// change keeps its record.
 func (o *Operation) annotate(r *Result, t *tool.Tool, before *Source) {
 	now := Source{
 		Kind: SourceKind, Name: r.Name, Title: r.Title, Version: r.Version, Digest: r.Digest,

@@ -28,10 +28,10 @@ func (d *document) follow(v any, pointer string) (object, string, error) {
 		}
 		v, pointer = target, to
 	}
-	return nil, pointer, refuse(pointer, "references lead to references without an end")
+	return nil, pointer, refuse(pointer, "the chain of references is too long or cyclic")
 }
 
-// lookup finds what a reference names.
+// lookup finds the target of a reference.
 func (d *document) lookup(ref, from string) (any, string, error) {
 	fragment, local := strings.CutPrefix(ref, "#")
 	if !local {
@@ -42,16 +42,16 @@ func (d *document) lookup(ref, from string) (any, string, error) {
 	}
 	pointer, err := url.PathUnescape(fragment)
 	if err != nil || pointer != "" && !strings.HasPrefix(pointer, "/") {
-		return nil, "", refuse(from, "the reference %s is no JSON Pointer", clean(ref, 120))
+		return nil, "", refuse(from, "the reference %s is not a JSON Pointer", clean(ref, 120))
 	}
 	v, ok := jsonpointer.New(pointerTokens(pointer)...).Lookup(map[string]any(d.root))
 	if !ok {
-		return nil, "", refuse(from, "the reference %s leads nowhere", clean(ref, 120))
+		return nil, "", refuse(from, "the reference %s has no target", clean(ref, 120))
 	}
 	return v, pointer, nil
 }
 
-// pointerTokens takes a pointer apart, which may be deeper than those of ours.
+// pointerTokens splits a pointer, without the limit of depth that others have.
 func pointerTokens(pointer string) []string {
 	if pointer == "" {
 		return nil

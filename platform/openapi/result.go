@@ -5,7 +5,7 @@ import (
 	"github.com/toolcrib/toolcrib/registry/definition"
 )
 
-// State is what became of an operation.
+// State is the outcome of an operation.
 type State string
 
 // States.
@@ -15,15 +15,15 @@ const (
 	Skipped    State = "skipped"
 )
 
-// Result is what a document was mapped to.
+// Result is the result of mapping a document.
 type Result struct {
 	Name       string // See [Options.Name].
 	Title      string
-	Version    string // Of the document, as it says.
+	Version    string // Of the document, as declared.
 	OpenAPI    string // The version of OpenAPI; "2.0" for Swagger.
 	Digest     string // SHA-256 of the document's bytes, in hexadecimal.
 	Operations []Operation
-	Notes      []Loss   // What was not mapped of the document as a whole.
+	Notes      []Loss   // Parts of the document as a whole that were not mapped.
 	Needs      []Need   // Credentials that were not named.
 	Hosts      []string // Scheme, host and port that the tools call.
 	Unselected int      // Operations that the options left out.
@@ -41,8 +41,8 @@ type Operation struct {
 	Losses  []Loss
 	Reason  string               // Why it was skipped.
 	Spec    *definition.ToolSpec // Nil when it was skipped. A draft: it asks for no publishing.
-	// Pagination is how further pages are asked for, as
-	// [httpcall.Pagination] calls it; empty for one page.
+	// Pagination is the kind of pagination, as in [httpcall.Pagination]; empty for
+	// one page.
 	Pagination string
 	// Warnings list what is mapped and should be reviewed, such as a slug that
 	// another operation already has.
@@ -55,7 +55,7 @@ type Operation struct {
 	name    string         // The preferred slug.
 	scheme  string         // The security scheme of its credential.
 	needs   Need           // The credential it lacks; zero for none.
-	lacking *httpcall.Auth // How that would be sent.
+	lacking *httpcall.Auth // How that credential would be sent.
 	tags    []string
 	open    bool // The document declares no authentication that a request can carry.
 }
@@ -63,12 +63,12 @@ type Operation struct {
 // Need is a security scheme without a credential.
 type Need struct {
 	Scheme     string // Its name in the document.
-	Kind       string // What the credential has to hold.
+	Kind       string // What the credential must hold.
 	Operations int    // How many need it.
 }
 
-// Needs returns the security scheme for which a credential has to be named;
-// empty when none is needed, or one was.
+// Needs returns the security scheme for which a credential must be named; empty
+// if none is needed, or one was named.
 func (o *Operation) Needs() string { return o.needs.Scheme }
 
 // key identifies an operation.

@@ -67,7 +67,7 @@ func TestNothingIsFetched(t *testing.T) {
 				}
 			}
 			told := said.String()
-			require.Regexp(t, "only references within|is no JSON Pointer|cannot be read", told, "%s: %s", place, ref)
+			require.Regexp(t, "only references within|is not a JSON Pointer|cannot be read", told, "%s: %s", place, ref)
 			require.NotContains(t, told, "PLANTED")
 		}
 	}
@@ -117,7 +117,7 @@ func TestRefused(t *testing.T) {
 		"3.2":           {`{"openapi":"3.2.0","info":{"title":"x"},"paths":{}}`, "3.0 and 3.1 are read"},
 		"no version":    {`{"info":{"title":"x"}}`, "is this an OpenAPI document?"},
 		"no object":     {`[1]`, "expected an object"},
-		"empty":         {``, "there is no document in it"},
+		"empty":         {``, "it has no document"},
 		"no JSON":       {`{"openapi":`, "no JSON"},
 		"two documents": {`{"openapi":"3.0.3"} {}`, "more than one JSON value"},
 		"no YAML":       {"openapi: [\n", "line"},

@@ -20,7 +20,7 @@ const (
 	received
 )
 
-// Keywords of schemas, by what they hold. Others are not copied.
+// Keywords of schemas, by the type of their value. Others are not copied.
 var (
 	// plainKeywords are copied unchanged.
 	plainKeywords = []string{
@@ -36,22 +36,22 @@ var (
 	schemaMaps  = []string{"patternProperties", "dependentSchemas"}
 )
 
-// sharedSchema is a schema of the document that others refer to.
+// sharedSchema is a schema of the document that is the target of references.
 type sharedSchema struct {
 	name   string // Below $defs.
 	schema any
 	lost   losses
 }
 
-// converter makes JSON Schemas of 2020-12 of a document's schemas. What they
-// refer to becomes a definition, once for all tools.
+// converter converts a document's schemas to JSON Schema 2020-12. Targets of
+// references become definitions, shared by all tools.
 type converter struct {
 	doc   *document
 	way   direction
 	defs  map[string]*sharedSchema // By JSON Pointer.
 	named map[string]*sharedSchema
 	taken map[string]int // The last number that was put behind a name.
-	// checked is what was found of schemas, by their text.
+	// checked caches the results of validation, by the text of a schema.
 	checked map[string]error
 }
 
@@ -85,7 +85,7 @@ func (c *converter) schema(v any, pointer string, lost *losses) (any, error) {
 			return nil, err
 		}
 		out["$ref"] = "#/$defs/" + name
-		if c.doc.legacy { // Keywords beside a reference do not count there.
+		if c.doc.legacy { // It ignores keywords beside a reference.
 			return out, nil
 		}
 	}
@@ -100,7 +100,7 @@ func (c *converter) schema(v any, pointer string, lost *losses) (any, error) {
 	return out, nil
 }
 
-// define returns the name of the definition that a reference leads to.
+// define returns the name of the definition for the target of a reference.
 func (c *converter) define(ref, from string) (string, error) {
 	target, pointer, err := c.doc.lookup(ref, from)
 	if err != nil {
@@ -110,7 +110,7 @@ func (c *converter) define(ref, from string) (string, error) {
 		return known.name, nil
 	}
 	def := &sharedSchema{name: c.freeName(pointer)}
-	c.defs[pointer], c.named[def.name] = def, def // Before it is converted: it may refer to itself.
+	c.defs[pointer], c.named[def.name] = def, def // Before the conversion: it may refer to itself.
 	def.schema, err = c.schema(target, pointer, &def.lost)
 	if err != nil {
 		delete(c.defs, pointer)
@@ -138,7 +138,7 @@ func (c *converter) freeName(pointer string) string {
 	return free
 }
 
-// parts converts the keywords that say which values a schema takes.
+// parts converts the keywords that restrict the values of a schema.
 func (c *converter) parts(in object, out map[string]any, pointer string, lost *losses) error {
 	for _, keyword := range plainKeywords {
 		if v, ok := in[keyword]; ok {
@@ -151,7 +151,7 @@ func (c *converter) parts(in object, out map[string]any, pointer string, lost *l
 	if enum, ok := in["enum"].([]any); ok && len(enum) > 0 {
 		out["enum"] = enum
 	} else if ok {
-		lost.add(pointer+"/enum", "an enum without values is left out: nothing could match it")
+		lost.add(pointer+"/enum", "an enum without values is left out: no value could match it")
 	}
 	c.pattern(in, out, pointer, lost)
 	for _, keyword := range oneSchema {
@@ -203,7 +203,7 @@ func (c *converter) items(in object, out map[string]any, pointer string, lost *l
 	if !ok {
 		return nil
 	}
-	if list, isList := v.([]any); isList { // As draft 7 has it.
+	if list, isList := v.([]any); isList { // As in draft 7.
 		converted := make([]any, len(list))
 		for i, item := range list {
 			sub, err := c.schema(item, pointer+"/items/"+strconv.Itoa(i), lost)
@@ -244,9 +244,9 @@ func (c *converter) schemaMap(in object, out map[string]any, keyword, pointer st
 	return nil
 }
 
-// properties converts members, and the list of the required ones, except for
-// those of the other direction: a read-only member is not sent, and a
-// write-only one is not received.
+// properties converts members, and the list of the required ones, except those of
+// the other direction: a read-only member is not sent, and a write-only one is
+// not received.
 func (c *converter) properties(in object, out map[string]any, pointer string, lost *losses) error {
 	properties := in.object("properties")
 	gone := make(map[string]bool)
@@ -290,8 +290,8 @@ func (c *converter) properties(in object, out map[string]any, pointer string, lo
 	return nil
 }
 
-// goneBelow reports whether a required member is declared in what the schema
-// is composed of, and does not go this way.
+// goneBelow reports whether a required member is declared in a schema below, and
+// belongs to the other direction only.
 func (c *converter) goneBelow(in object, name string) bool {
 	if _, declared := in.object("properties")[name]; declared {
 		return false
@@ -308,7 +308,7 @@ func (c *converter) goneBelow(in object, name string) bool {
 	return false
 }
 
-// otherWay reports whether a member goes the other way only.
+// otherWay reports whether a member belongs to the other direction only.
 func (c *converter) otherWay(v any) bool {
 	flag := "readOnly"
 	if c.way == received {
@@ -331,13 +331,13 @@ func (c *converter) pattern(in object, out map[string]any, pointer string, lost 
 	out["pattern"] = pattern
 }
 
-// badPattern says why a pattern cannot be matched here.
+// badPattern returns why a pattern is not supported.
 func badPattern(pattern string) string {
 	if len(pattern) > 1024 {
 		return "it is longer than 1024 bytes"
 	}
 	if _, err := regexp.Compile(pattern); err != nil {
-		return "it needs what RE2 does not have, such as looking ahead"
+		return "it uses a feature that RE2 does not support, such as lookahead"
 	}
 	return ""
 }

@@ -8,7 +8,8 @@ import (
 	"github.com/toolcrib/toolcrib/internal/secret"
 )
 
-// secretParameter is a parameter that is a credential: secrets are no arguments.
+// secretParameter is a parameter that is a credential: secrets are never
+// arguments.
 type secretParameter struct {
 	place    string // header, cookie or query.
 	wire     string
@@ -29,8 +30,8 @@ func (s secretParameter) scheme() *scheme {
 // and without separators.
 var apiKeys = []string{"apikey", "apitoken", "authtoken", "appkey", "subscriptionkey", "accesskey"}
 
-// authTokens are names that authenticate where most operations of a document have
-// them; elsewhere they are what the operation is about.
+// authTokens are names that authenticate if most operations of a document have
+// them; otherwise they are the subject of the operation.
 var authTokens = append([]string{"token", "accesstoken"}, apiKeys...)
 
 // authenticates reports whether a query parameter is a credential.
@@ -38,7 +39,7 @@ func (b *builder) authenticates(wire string) bool {
 	return secret.SensitiveKey(wire) && (b.mapper.tokens[wire] || slices.Contains(apiKeys, plainName(wire)))
 }
 
-// fewOperations is how many operations say nothing about a document's habits.
+// fewOperations is a number of operations too small to recognise a convention.
 const fewOperations = 3
 
 // tokens lists the names of tokens that at least half of the document's
@@ -97,8 +98,8 @@ func (d *document) tokensOf(item, op object) map[string]bool {
 }
 
 // dropTokens leaves out fields of the body that authenticate most operations of
-// the document, where the request carries a credential in their place. Without
-// one they stay arguments: a body cannot carry a credential.
+// the document, if the request carries a credential instead. Without one they stay
+// arguments: a credential cannot be sent in a body.
 func (b *builder) dropTokens() {
 	if b.config.Auth == nil && b.out.lacking == nil {
 		return

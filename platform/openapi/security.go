@@ -10,16 +10,16 @@ import (
 	"github.com/toolcrib/toolcrib/schema/jsonpointer"
 )
 
-// scheme is a security scheme as a request can carry it.
+// scheme is a security scheme, mapped to the authentication of a request.
 type scheme struct {
 	name    string
 	pointer string
-	auth    *httpcall.Auth // Nil when no request carries it.
-	holds   string         // What its credential has to hold.
-	lost    string         // What cannot be mapped of it.
+	auth    *httpcall.Auth // Nil if it is not supported.
+	holds   string         // What its credential must hold.
+	lost    string         // What cannot be mapped.
 }
 
-// attachedScheme is what a credential goes by that [Options.Auth] attached.
+// attachedScheme is the scheme name of a credential from [Options.Auth].
 const attachedScheme = "(attached)"
 
 // authenticate chooses how requests are authenticated. A parameter under the name
@@ -43,10 +43,10 @@ func (b *builder) authenticate() {
 		switch {
 		case b.out.scheme == s.wire:
 		case b.out.scheme != "":
-			b.lost.add(s.pointer, "a request carries one credential: the %s %s is not sent, since that of %s is", s.place,
+			b.lost.add(s.pointer, "a request carries one credential: the %s %s is not sent, because that of %s is", s.place,
 				s.wire, b.out.scheme)
 		default:
-			b.lost.add(s.pointer, "the %s %s has the name of a secret, which is no argument: name a credential for it", s.place,
+			b.lost.add(s.pointer, "the %s %s has the name of a secret, so it is not an argument: name a credential for it", s.place,
 				s.wire)
 		}
 	}
@@ -58,8 +58,8 @@ func (b *builder) authenticate() {
 }
 
 // bySchemes chooses one of the security requirements. Of the alternatives, one
-// whose credential was named comes first, then none at all, then the first that
-// could be used.
+// with a named credential comes first, then none at all, then the first
+// supported one.
 func (b *builder) bySchemes() {
 	requirements, own := b.op["security"].([]any)
 	pointer := b.pointer + "/security"
@@ -108,14 +108,14 @@ func (b *builder) bySchemes() {
 	case usable != nil:
 		b.need(usable)
 	case len(together) > 0:
-		b.lost.add(pointer, "a request carries one credential: %s are wanted together; name the one to send",
+		b.lost.add(pointer, "a request carries one credential, but %s are required together; name the one to send",
 			clip(together[0], 120))
 	default:
-		b.out.open = true // The declared authentication cannot be sent.
+		b.out.open = true // The declared authentication is not supported.
 	}
 }
 
-// use sends a credential by a scheme.
+// use configures a scheme and its credential.
 func (b *builder) use(s *scheme, ref string) {
 	auth := *s.auth
 	auth.CredentialsRef = ref
@@ -126,7 +126,7 @@ func (b *builder) use(s *scheme, ref string) {
 	}
 }
 
-// need notes that a credential was not named.
+// need records that a credential was not named.
 func (b *builder) need(s *scheme) {
 	b.out.needs = Need{Scheme: s.name, Kind: s.holds}
 	b.out.scheme, b.out.lacking = s.name, s.auth
@@ -162,17 +162,17 @@ func (b *builder) scheme(name string, scopes []any, from string) *scheme {
 		case "cookie":
 			s.auth = &httpcall.Auth{Type: "cookie", Name: o.text("name")}
 		default:
-			s.lost = "an API key in " + clean(o.text("in"), 40) + " is not sent"
+			s.lost = "an API key in " + clean(o.text("in"), 40) + " is not supported"
 		}
 	case "oauth2":
 		b.oauth2(s, o, scopes)
 	case "openIdConnect":
 		s.auth, s.holds = &httpcall.Auth{Type: "bearer"}, "an access token"
-		s.lost = "no token is asked for by OpenID Connect: the credential has to hold an access token"
+		s.lost = "OpenID Connect is not supported: the credential must hold an access token"
 	case "mutualTLS":
-		s.lost = "client certificates (mutualTLS) are not sent"
+		s.lost = "client certificates (mutualTLS) are not supported"
 	default:
-		s.lost = "security schemes of the type " + clean(kind, 40) + " are not known"
+		s.lost = "security schemes of the type " + clean(kind, 40) + " are not supported"
 	}
 	return s
 }
@@ -193,7 +193,7 @@ func (b *builder) oauth2(s *scheme, o object, scopes []any) {
 	tokenURL := flow.text("tokenUrl")
 	if tokenURL == "" {
 		s.auth, s.holds = &httpcall.Auth{Type: "bearer"}, "an access token"
-		s.lost = "of OAuth 2 only the client credentials flow is followed: the credential has to hold an access token"
+		s.lost = "of OAuth 2 only the client credentials flow is supported: the credential must hold an access token"
 		return
 	}
 	if u, err := url.Parse(tokenURL); err == nil && !u.IsAbs() {

@@ -12,7 +12,7 @@ import (
 	"github.com/toolcrib/toolcrib/schema/jsonpointer"
 )
 
-// serverOf returns the URL that an operation's path is put behind.
+// serverOf returns the base URL of an operation's path.
 func (b *builder) serverOf() (string, error) {
 	for _, from := range []struct {
 		servers any
@@ -39,14 +39,14 @@ func (m *mapper) resolveServer(servers any, pointer string) (string, error) {
 		}
 		n = number
 	}
-	chosen := object{"url": "/"} // What a document without servers means.
+	chosen := object{"url": "/"} // The default of a document without servers.
 	switch {
 	case n < 1 || n > max(len(list), 1):
-		if pointer != "/servers" { // Where there are fewer, the first is meant.
+		if pointer != "/servers" { // An operation with fewer servers uses its first.
 			n = 1
 			break
 		}
-		return "", refuse(pointer, "there is no server %d: it names %d", n, len(list))
+		return "", refuse(pointer, "there is no server %d: the document has %d", n, len(list))
 	}
 	if len(list) > 0 {
 		if chosen = asObject(list[n-1]); chosen == nil {
@@ -76,19 +76,19 @@ func (m *mapper) fillVariables(server object, pointer string) (string, error) {
 			case json.Number, bool:
 				value = fmt.Sprint(v)
 			default:
-				failed = refuse(at, "the server variable %s has no default: give it a value", clean(name, 60))
+				failed = refuse(at, "the server variable %s has no default: set a value", clean(name, 60))
 			}
 		}
 		if allowed := variable.list("enum"); given && len(allowed) > 0 &&
 			!slices.ContainsFunc(allowed, func(v any) bool { return fmt.Sprint(v) == value }) {
-			failed = refuse(at, "%q is none of the values of the server variable %s", clip(value, 60), clean(name, 60))
+			failed = refuse(at, "%q is not among the values of the server variable %s", clip(value, 60), clean(name, 60))
 		}
 		return value
 	})
 	return text, failed
 }
 
-// absolute resolves a server's URL against where the document was found.
+// absolute resolves a server's URL against the URL of the document.
 func (m *mapper) absolute(text, pointer string) (string, error) {
 	if pointer == "" { // It is an option, not of the document.
 		u, err := url.Parse(text)
@@ -102,13 +102,13 @@ func (m *mapper) absolute(text, pointer string) (string, error) {
 	}
 	u, err := url.Parse(strings.TrimSpace(text))
 	if err != nil {
-		return "", refuse(pointer, "%q is no URL", clean(text, 120))
+		return "", refuse(pointer, "%q is not a URL", clean(text, 120))
 	}
 	if !u.IsAbs() {
 		if m.opts.DocumentURL == "" {
 			return "", refuse(
 				pointer,
-				"the server %q is relative: say where the document was found (document_url), or which URL is meant (upstream)",
+				"the server %q is relative: set the URL of the document (document_url) or of the server (upstream)",
 				clean(text, 120),
 			)
 		}

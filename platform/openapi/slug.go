@@ -8,9 +8,8 @@ import (
 	"github.com/toolcrib/toolcrib/registry/definition"
 )
 
-// Verbs by the kind of request that they describe. Strong ones are never nouns,
-// so that one of them names what an operation does at any position in the
-// operation's id.
+// Verbs by the kind of request that they describe. Strong ones are never nouns, so
+// they are recognised as verbs at any position in the operation's id.
 var (
 	readingStrong = strings.Fields(`get list search find fetch retrieve read lookup describe compare download query browse`)
 	readingVerbs  = append(strings.Fields(`
@@ -25,15 +24,15 @@ var (
 	creatingStrong = strings.Fields(`
 		create insert add send submit upload invite generate register approve enable disable merge render start stop cancel delete remove
 		revoke move copy import publish upgrade activate deactivate restart`)
-	// plainVerbs are no nouns at the end of a name either.
+	// plainVerbs are not nouns at the end of a name either.
 	plainVerbs     = strings.Fields(`get list create delete remove update`)
 	changingStrong = strings.Fields(`
 		update patch replace set edit modify change put upsert add enable disable assign merge move rename restore approve lock
 		unlock follow unfollow`)
 )
 
-// verbsOf returns which verbs name a request of a method: strong ones, and a rule
-// for the others.
+// verbsOf returns the verbs that fit a request of a method: strong ones, and a
+// function for the others.
 func verbsOf(method string) (strong []string, may func(verb string) bool) {
 	known := func(word string) bool {
 		return definition.IsVerb(word) || slices.Contains(readingVerbs, word) || slices.Contains(deletingVerbs, word)
@@ -83,7 +82,7 @@ func (b *builder) verbFirst(words []string) []string {
 	default:
 		at = slices.IndexFunc(words, may)
 	}
-	if at > 0 && words[0] == "post" && b.out.Method == http.MethodPost { // PostInvoicesInvoiceSend says the method too.
+	if at > 0 && words[0] == "post" && b.out.Method == http.MethodPost { // PostInvoicesInvoiceSend includes the method.
 		words, at = words[1:], at-1
 	}
 	if at >= 0 { // users_list becomes listUsers.
@@ -95,8 +94,7 @@ func (b *builder) verbFirst(words []string) []string {
 	return append([]string{b.methodVerb()}, words...)
 }
 
-// misleads reports whether a verb says that a request does what its method does
-// not.
+// misleads reports whether a verb contradicts the method of a request.
 func misleads(verb, method string) bool {
 	reading, deleting := slices.Contains(readingStrong, verb), slices.Contains(deletingStrong, verb)
 	switch {

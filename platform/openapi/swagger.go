@@ -17,16 +17,16 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// swaggerVersion is the version of OpenAPI that is read by conversion.
+// swaggerVersion is the version of OpenAPI that is converted to 3.0.
 const swaggerVersion = "2.0"
 
-// convertSwagger makes the document, of Swagger 2.0, one of OpenAPI 3.0. What one
-// path cannot be converted for leaves that path out, with a note. Places in the
-// result are those of the converted document.
+// convertSwagger converts a document from Swagger 2.0 to OpenAPI 3.0. A path that
+// cannot be converted is left out, with a note. Pointers in the result refer to
+// the converted document.
 func (d *document) convertSwagger() error {
 	d.version, d.legacy = swaggerVersion, true
 	d.notes = append(d.notes, Loss{
-		"/swagger", "it is Swagger 2.0, read as OpenAPI 3.0: places are those of the conversion",
+		"/swagger", "it is Swagger 2.0, converted to OpenAPI 3.0: pointers refer to the converted document",
 	})
 	paths := d.root.object("paths")
 	if err := d.boundSwagger(paths); err != nil {
@@ -68,20 +68,20 @@ const (
 	maxMediaType  = 200 // Bytes.
 )
 
-// boundSwagger bounds what the conversion multiplies: media types of the document
-// are spelled out with each operation.
+// boundSwagger bounds the values that the conversion repeats for each operation,
+// such as media types of the document.
 func (d *document) boundSwagger(paths object) error {
 	operations := 0
 	for _, item := range paths {
 		operations += len(asObject(item))
 	}
 	if operations > maxAll {
-		return refuse("/paths", "it has more than %d operations: cut it up", maxAll)
+		return refuse("/paths", "it has more than %d operations: split it", maxAll)
 	}
 	for _, kind := range []string{"consumes", "produces"} {
 		list := d.root.list(kind)
 		if len(list) > maxMediaTypes {
-			return refuse("/"+kind, "it names %d media types: at most %d are read", len(list), maxMediaTypes)
+			return refuse("/"+kind, "it has %d media types: at most %d are supported", len(list), maxMediaTypes)
 		}
 		for i, v := range list {
 			if text, ok := v.(string); !ok || len(text) > maxMediaType {
@@ -92,9 +92,8 @@ func (d *document) boundSwagger(paths object) error {
 	return nil
 }
 
-// completeItem spells out what Swagger 2.0 leaves unsaid and the conversion does
-// not know: media types of the document, forms without one, and lists that are
-// joined by commas.
+// completeItem sets the defaults of Swagger 2.0 that the conversion lacks: media
+// types of the document, forms without one, and lists joined by commas.
 func (d *document) completeItem(item object, at string) {
 	d.completeParameters(item.list("parameters"), at)
 	for _, method := range methods {
@@ -142,8 +141,8 @@ func (d *document) formOf(of object) []object {
 
 func (d *document) hasForm(of object) bool { return len(d.formOf(of)) > 0 }
 
-// formMedia returns how a form is sent: as parts where it holds a file or the
-// document says so.
+// formMedia returns the media type of a form: multipart if it has a file or the
+// document declares it.
 func (d *document) formMedia(op, item object) string {
 	const parts, fields = "multipart/form-data", "application/x-www-form-urlencoded"
 	if slices.ContainsFunc(slices.Concat(d.formOf(op), d.formOf(item)), func(o object) bool {
@@ -166,8 +165,8 @@ func (d *document) formMedia(op, item object) string {
 	return fields
 }
 
-// assembleSwagger converts the parts of a document, each by itself: a dangling
-// reference is reported by the operation that has it.
+// assembleSwagger converts the parts of a document separately, so that a dangling
+// reference is reported for its operation.
 func (d *document) assembleSwagger(old *openapi2.T) (out *openapi3.T, err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -230,10 +229,10 @@ func (d *document) skipPart(pointer string, err error) {
 	if e, ok := errors.AsType[*tool.Error](err); ok {
 		text = e.Msg
 	}
-	d.notes = append(d.notes, Loss{pointer, "it is skipped, since it cannot be converted to OpenAPI 3.0: " + text})
+	d.notes = append(d.notes, Loss{pointer, "it is skipped, because it cannot be converted to OpenAPI 3.0: " + text})
 }
 
-// swaggerServers makes servers of host, basePath and schemes.
+// swaggerServers builds servers from host, basePath and schemes.
 func (d *document) swaggerServers(old *openapi2.T, out *openapi3.T) {
 	base := "/" + strings.Trim(old.BasePath, "/")
 	if old.Host == "" {
@@ -250,7 +249,7 @@ func (d *document) swaggerServers(old *openapi2.T, out *openapi3.T) {
 	}
 }
 
-// formLists collects how the lists in forms are written, which the conversion
+// formLists collects the serialization of lists in forms, which the conversion
 // drops: by operation and field.
 func (d *document) formLists() map[string]map[string]string {
 	out := make(map[string]map[string]string)
@@ -273,8 +272,8 @@ func (d *document) formLists() map[string]map[string]string {
 	return out
 }
 
-// restoreForms adds to the converted forms what the conversion drops: that they are
-// required, and how their lists are written.
+// restoreForms adds to the converted forms what the conversion drops: whether they
+// are required, and the serialization of lists.
 func (d *document) restoreForms(lists map[string]map[string]string) {
 	paths := d.root.object("paths")
 	for path := range paths {
@@ -290,7 +289,7 @@ func (d *document) restoreForms(lists map[string]map[string]string) {
 					continue
 				}
 				if len(content.object(media).object("schema").list("required")) > 0 {
-					body["required"] = true // A form is sent where one of its fields has to be.
+					body["required"] = true // A form with a required field is required.
 				}
 				if len(fields) == 0 {
 					continue

@@ -10,7 +10,7 @@ import (
 
 // clean makes an untrusted text safe to show to models and people: it removes
 // control characters and characters that reorder or hide others, and truncates
-// the text to a number of characters. Lines stay lines.
+// the text to a number of characters. Line breaks are kept.
 func clean(text string, limit int) string {
 	text = strings.ToValidUTF8(text, "\uFFFD")
 	text = strings.Map(func(r rune) rune {
@@ -27,7 +27,7 @@ func clean(text string, limit int) string {
 	return clip(strings.TrimSpace(text), limit)
 }
 
-// clip cuts a text to a number of characters.
+// clip truncates a text to a number of characters.
 func clip(text string, limit int) string {
 	if utf8.RuneCountInString(text) <= limit {
 		return text
@@ -35,7 +35,7 @@ func clip(text string, limit int) string {
 	return strings.TrimSpace(string([]rune(text)[:limit-1])) + "…"
 }
 
-// line is [clean] for a text that has to be on one line.
+// line is [clean] for a text that must be on one line.
 func line(text string, limit int) string {
 	return clean(strings.Join(strings.Fields(strings.ToValidUTF8(text, "\uFFFD")), " "), limit)
 }

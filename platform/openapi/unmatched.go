@@ -25,8 +25,8 @@ func (o *Operation) named(names []string) bool {
 	})
 }
 
-// checkNames refuses options that name what the document does not have: they are
-// misspelt, and what they were to do would not be done.
+// checkNames refuses options with names that the document does not have: they are
+// probably misspelt, and would have no effect.
 func (m *mapper) checkNames(ctx context.Context) error {
 	one := func(to func(string) Selection) func(candidate, string) bool {
 		return func(c candidate, name string) bool { return to(name).names(&c.operation, c.tags) }
@@ -47,7 +47,7 @@ func (m *mapper) checkNames(ctx context.Context) error {
 				func(c candidate) []string { return []string{c.operation.ID} },
 			},
 			{
-				at + "/paths", "beginning of a path", s.Paths,
+				at + "/paths", "prefix of a path", s.Paths,
 				one(func(v string) Selection { return Selection{Paths: []string{v}} }),
 				func(c candidate) []string { return []string{c.operation.Path} },
 			},
@@ -77,13 +77,13 @@ func (m *mapper) checkNames(ctx context.Context) error {
 	return m.checkReads()
 }
 
-// naming is an option that names operations.
+// naming is an option with names of operations.
 type naming struct {
 	path  string // Of the option.
-	what  string // Its items are.
+	what  string // The kind of its items.
 	names []string
 	fits  func(c candidate, name string) bool
-	offer func(candidate) []string // Names of an operation that the option takes.
+	offer func(candidate) []string // Names of an operation that match the option.
 }
 
 func (m *mapper) unmatched(n naming, i int) error {
@@ -101,16 +101,16 @@ func (m *mapper) unmatched(n naming, i int) error {
 	if meant := nearest.Name(n.names[i], known); meant != "" {
 		hint = "did you mean " + clip(meant, 200) + "?"
 	}
-	e := refuse("", "the %s %q fits no operation: %s", n.what, clip(n.names[i], 120), hint)
+	e := refuse("", "the %s %q matches no operation: %s", n.what, clip(n.names[i], 120), hint)
 	e.Path = fmt.Sprintf("%s/%d", n.path, i)
 	return e
 }
 
-// checkReads refuses to declare that another request than a POST only reads.
+// checkReads refuses the declaration that a request other than POST only reads.
 func (m *mapper) checkReads() error {
 	for _, c := range m.candidates {
 		if o := &c.operation; o.Method != http.MethodPost && o.named(m.opts.Reads) {
-			e := refuse("", "%s %s cannot be declared to read only: that is for POST; GET reads, and the others write",
+			e := refuse("", "%s %s cannot be declared to read only: only POST can; GET always reads, other methods write",
 				o.Method, clip(o.Path, 200))
 			e.Path = "/reads"
 			return e
@@ -119,8 +119,8 @@ func (m *mapper) checkReads() error {
 	return nil
 }
 
-// unusedCredentials notes which credentials are named for a scheme that the
-// document does not have.
+// unusedCredentials records credentials for schemes that the document does not
+// have.
 func (m *mapper) unusedCredentials() {
 	known := sortedKeys(m.doc.root.object("components").object("securitySchemes"))
 	for wire := range m.secretNames {

@@ -10,11 +10,11 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// yamlReader turns YAML nodes into what encoding/json makes of JSON. It spells
-// aliases out, within a bound.
+// yamlReader converts YAML nodes to the values that encoding/json decodes from
+// JSON. It expands aliases, within a bound.
 type yamlReader struct {
 	nodes int
-	open  map[*yaml.Node]bool // Aliases that are being spelled out.
+	open  map[*yaml.Node]bool // Aliases that are being expanded.
 }
 
 func readYAML(raw []byte) (doc any, err error) {
@@ -28,7 +28,7 @@ func readYAML(raw []byte) (doc any, err error) {
 		return nil, err
 	}
 	if root.Kind != yaml.DocumentNode || len(root.Content) != 1 {
-		return nil, errors.New("there is no document in it")
+		return nil, errors.New("it has no document")
 	}
 	r := yamlReader{open: make(map[*yaml.Node]bool)}
 	return r.value(root.Content[0], 0)
@@ -38,7 +38,7 @@ func (r *yamlReader) value(n *yaml.Node, depth int) (any, error) {
 	r.nodes++
 	switch {
 	case r.nodes > maxNodes:
-		return nil, fmt.Errorf("line %d: more than %d values: it is too large, or its aliases make it so", n.Line, maxNodes)
+		return nil, fmt.Errorf("line %d: more than %d values, after expansion of aliases", n.Line, maxNodes)
 	case depth > maxDepth:
 		return nil, fmt.Errorf("line %d: nested more than %d deep", n.Line, maxDepth)
 	}
@@ -57,7 +57,7 @@ func (r *yamlReader) value(n *yaml.Node, depth int) (any, error) {
 		return out, nil
 	case yaml.AliasNode:
 		if n.Alias == nil || r.open[n.Alias] {
-			return nil, fmt.Errorf("line %d: the alias *%s has no end", n.Line, clip(n.Value, 40))
+			return nil, fmt.Errorf("line %d: the alias *%s is recursive", n.Line, clip(n.Value, 40))
 		}
 		r.open[n.Alias] = true
 		defer delete(r.open, n.Alias)
@@ -66,7 +66,7 @@ func (r *yamlReader) value(n *yaml.Node, depth int) (any, error) {
 		return scalar(n)
 	case yaml.DocumentNode:
 	}
-	return nil, fmt.Errorf("line %d: this has no equal in JSON", n.Line)
+	return nil, fmt.Errorf("line %d: this has no equivalent in JSON", n.Line)
 }
 
 // mapping reads an object. Members of a merge key are overridden by the
@@ -80,14 +80,14 @@ func (r *yamlReader) mapping(n *yaml.Node, depth int) (any, error) {
 			key = key.Alias
 		}
 		if key.Kind != yaml.ScalarNode {
-			return nil, fmt.Errorf("line %d: a name has to be a text", key.Line)
+			return nil, fmt.Errorf("line %d: a name must be a string", key.Line)
 		}
 		if key.Tag == "!!merge" {
 			merged = append(merged, value)
 			continue
 		}
 		if _, twice := out[key.Value]; twice {
-			return nil, fmt.Errorf("line %d: %q is given twice", key.Line, clip(key.Value, 60))
+			return nil, fmt.Errorf("line %d: %q is duplicate", key.Line, clip(key.Value, 60))
 		}
 		v, err := r.value(value, depth+1)
 		if err != nil {
@@ -107,7 +107,7 @@ func (r *yamlReader) mapping(n *yaml.Node, depth int) (any, error) {
 		for _, v := range list {
 			brought, ok := v.(map[string]any)
 			if !ok {
-				return nil, fmt.Errorf("line %d: a merge key takes a mapping", node.Line)
+				return nil, fmt.Errorf("line %d: the value of a merge key must be a mapping", node.Line)
 			}
 			for name, value := range brought {
 				if _, have := out[name]; !have {
@@ -119,8 +119,8 @@ func (r *yamlReader) mapping(n *yaml.Node, depth int) (any, error) {
 	return out, nil
 }
 
-// scalar reads a value without members as YAML 1.2 and JSON have it: yes and
-// no are texts, dates are texts, and numbers keep their spelling.
+// scalar reads a scalar by the rules of YAML 1.2 and JSON: yes, no and dates are
+// strings, and numbers keep their spelling.
 func scalar(n *yaml.Node) (any, error) {
 	if n.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle|yaml.LiteralStyle|yaml.FoldedStyle) != 0 {
 		return n.Value, nil
@@ -135,7 +135,7 @@ func scalar(n *yaml.Node) (any, error) {
 	case "!!str", "!!timestamp", "!!binary":
 		return n.Value, nil
 	default:
-		return nil, fmt.Errorf("line %d: the tag %s has no equal in JSON", n.Line, clip(n.Tag, 40))
+		return nil, fmt.Errorf("line %d: the tag %s has no equivalent in JSON", n.Line, clip(n.Tag, 40))
 	}
 }
 
@@ -151,10 +151,10 @@ func number(n *yaml.Node) (any, error) {
 	if n.Decode(&f) == nil && !math.IsInf(f, 0) && !math.IsNaN(f) {
 		return json.Number(strconv.FormatFloat(f, 'g', -1, 64)), nil
 	}
-	return nil, fmt.Errorf("line %d: %s is no number in JSON", n.Line, clip(n.Value, 40))
+	return nil, fmt.Errorf("line %d: %s is not a number in JSON", n.Line, clip(n.Value, 40))
 }
 
-// isNumber reports whether text is a number as JSON spells one.
+// isNumber reports whether text is a JSON number.
 func isNumber(text string) bool {
 	return text != "" && (text[0] == '-' || text[0] >= '0' && text[0] <= '9') && json.Valid([]byte(text))
 }

@@ -179,7 +179,7 @@ func TestClassesOfCommands(t *testing.T) {
 		says    string
 	}{
 		{"Words", say(unreachable...), sandbox.Failed, "trapped: unreachable\n" + words},
-		{"Grown", say(join(grow, unreachable)...), sandbox.OverSpace, "more memory than it may have"},
+		{"Grown", say(join(grow, unreachable)...), sandbox.OverSpace, "exceeded its memory limit"},
 		{"Asked", say(grow...), sandbox.BadOutput, words},
 		{"Recursion", command{body: callStart}, sandbox.OverDepth, "recursed"},
 		{"Begins", command{pages: 60000}, sandbox.OverSpace, "begins with 3750 MiB"},

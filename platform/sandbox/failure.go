@@ -3,9 +3,9 @@ package sandbox
 import "github.com/toolcrib/toolcrib/internal/sandbox"
 
 func tooDeep() *sandbox.ProgramError {
-	return &sandbox.ProgramError{Class: sandbox.OverDepth, Msg: "the program recursed deeper than it may"}
+	return &sandbox.ProgramError{Class: sandbox.OverDepth, Msg: "the program exceeded the recursion limit"}
 }
 
 func outOfMemory() *sandbox.ProgramError {
-	return &sandbox.ProgramError{Class: sandbox.OverSpace, Msg: "the program used more memory than it may"}
+	return &sandbox.ProgramError{Class: sandbox.OverSpace, Msg: "the program exceeded its memory limit"}
 }

@@ -11,8 +11,8 @@ import (
 // prSetNoNewPrivs is PR_SET_NO_NEW_PRIVS of prctl(2).
 const prSetNoNewPrivs = 38
 
-// fence takes from the process what no engine needs: more memory than any job
-// may have, files, core dumps, and rights that another binary would bring.
+// fence restricts the process to what engines need: it limits memory to that of
+// the largest job, and forbids files, core dumps and new privileges by exec.
 func fence() error {
 	if err := closeInherited(); err != nil {
 		return err
@@ -28,20 +28,20 @@ func fence() error {
 			return fmt.Errorf("limiting the sandbox: %w", err)
 		}
 	}
-	// A thread's rights are its own. Those that there will be are started by
-	// one that has given them up; of those there are, each does nothing but Go's.
+	// Privileges are per thread. New threads inherit from one that has dropped
+	// them; the existing ones run the Go runtime only.
 	if _, _, errno := syscall.RawSyscall(syscall.SYS_PRCTL, prSetNoNewPrivs, 1, 0); errno != 0 {
-		return fmt.Errorf("giving up privileges: %w", errno)
+		return fmt.Errorf("dropping privileges: %w", errno)
 	}
 	return nil
 }
 
-// dataLimit is the kernel's limit for so much memory, see [sandbox.Reserve].
+// dataLimit is the kernel's limit for this much memory, see [sandbox.Reserve].
 func dataLimit(memory int64) uint64 {
 	return uint64(memory) + sandbox.Reserve //nolint:gosec // It is positive.
 }
 
-// fenceMemory bounds what the process may take for data.
+// fenceMemory limits the data segment of the process.
 func fenceMemory(memory int64) error {
 	limit := syscall.Rlimit{Cur: dataLimit(memory), Max: dataLimit(sandbox.MaxLimits.Memory)}
 	if err := syscall.Setrlimit(syscall.RLIMIT_DATA, &limit); err != nil {
@@ -50,4 +50,4 @@ func fenceMemory(memory int64) error {
 	return nil
 }
 
-func exit() { os.Exit(0) } //nolint:forbidigo // Nobody waits for anything else.
+func exit() { os.Exit(0) } //nolint:forbidigo // The parent is gone.

@@ -7,14 +7,14 @@ import (
 	"os"
 )
 
-// fence fails: without a fence no untrusted program is run.
+// fence fails: without restrictions no untrusted program runs.
 func fence() error {
-	return errors.New("sandboxes run on Linux only: nothing else here limits their memory")
+	return errors.New("sandboxes run on Linux only: other systems do not limit their memory")
 }
 
 func dropPrivileges() error { return nil }
 
-func confine() error { return errors.New("only Linux has filters of system calls") }
+func confine() error { return errors.New("only Linux has system call filters") }
 
 func fenceMemory(int64) error { return nil }
 

@@ -12,12 +12,12 @@ import (
 	"github.com/toolcrib/toolcrib/internal/sandbox"
 )
 
-// jsEngine runs ES2023 modules. There is no I/O: a module may import nothing,
-// and of a host's objects there is only a console.
+// jsEngine runs ES2023 modules. There is no I/O: a module cannot import anything,
+// and the only host object is a console.
 type jsEngine struct{}
 
-// jsShare is how much of the process's memory the engine may use: the rest is
-// for the process itself.
+// jsShare is the fraction of the process's memory that the engine may use: the
+// rest is for the process itself.
 const jsShare = 2
 
 func (jsEngine) compile(source []byte, l sandbox.Limits) (program, error) {
@@ -37,11 +37,11 @@ func (jsEngine) compile(source []byte, l sandbox.Limits) (program, error) {
 	return jsProgram(source), nil
 }
 
-// newMachine makes a machine with so much memory, and what reports whether it
-// was refused any. Recursion has the engine's own limit.
+// newMachine creates a machine with limited memory, and a function that reports
+// whether an allocation failed. Recursion is limited by the engine.
 func newMachine(l sandbox.Limits) (vm *quickjs.VM, refused func() bool, err error) {
 	if vm, err = quickjs.NewVM(); err != nil {
-		return nil, nil, fmt.Errorf("making a machine: %w", err)
+		return nil, nil, fmt.Errorf("creating a machine: %w", err)
 	}
 	if refused, err = watchMemory(vm); err != nil {
 		return nil, nil, errors.Join(err, vm.Close())
@@ -50,9 +50,9 @@ func newMachine(l sandbox.Limits) (vm *quickjs.VM, refused func() bool, err erro
 	return vm, refused, nil
 }
 
-// explain recovers a panic of the engine, prints that memory was refused if
-// that is the reason (the engine does not check every allocation), and panics
-// again, which ends the process.
+// explain recovers a panic of the engine, prints a message if a failed allocation
+// is the reason (the engine does not check every allocation), and panics again,
+// which ends the process.
 func explain(refused func() bool) {
 	if caught := recover(); caught != nil {
 		if refused() {
@@ -63,7 +63,7 @@ func explain(refused func() bool) {
 }
 
 func refuseImports(_ *quickjs.VM, name string) (string, error) {
-	return "", fmt.Errorf("module %q: programs import nothing", name)
+	return "", fmt.Errorf("module %q: programs cannot import modules", name)
 }
 
 type jsProgram []byte
@@ -109,18 +109,18 @@ func (p jsProgram) run(ctx context.Context, m machine) ([]byte, error) {
 	case err != nil: // The driver's, before the program ran, or an interrupt.
 		return nil, &sandbox.ProgramError{Class: sandbox.Failed, Msg: err.Error()}
 	default:
-		return nil, &sandbox.ProgramError{Class: sandbox.Failed, Msg: "the function returned a promise that nothing settles"}
+		return nil, &sandbox.ProgramError{Class: sandbox.Failed, Msg: "the function returned a promise that is never settled"}
 	}
 }
 
-// outcome is what the driver settled.
+// outcome is the result that the driver reported.
 type outcome struct {
 	class sandbox.Class // Empty for a result.
 	text  string
 }
 
-// result judges the outcome: what looks like a lack of memory is one only where
-// memory was refused.
+// result returns the result of an outcome. An error that looks like exhausted
+// memory counts as such only if an allocation failed.
 func (o *outcome) result(refused bool) ([]byte, error) {
 	switch {
 	case o.class == sandbox.OverDepth:

@@ -54,7 +54,7 @@ func (p *jqProgram) run(ctx context.Context, m machine) ([]byte, error) {
 		return nil, err
 	}
 	dec := json.NewDecoder(bytes.NewReader(m.input))
-	dec.UseNumber() // Digits are not lost on the way.
+	dec.UseNumber() // Numbers keep all digits.
 	var input any
 	if err := dec.Decode(&input); err != nil {
 		return nil, &sandbox.ProgramError{Class: sandbox.BadInput, Msg: "the input is not JSON"}

@@ -12,16 +12,16 @@ const (
 	// maxJQDepth is how many calls of functions may be open in a filter. A call
 	// in the tail of a function is not one more.
 	maxJQDepth = 200_000
-	// jqStride is after how many instructions the depth is looked at.
+	// jqStride is after how many instructions the depth is checked.
 	jqStride = 512
 )
 
 var errJQDepth = errors.New("the filter recurses too deep")
 
-// jqGuard ends a filter that recurses without end, by its depth instead of by
-// the memory that takes. The machine asks its context before each instruction;
-// its stack of calls is a field that the library does not export, and is read
-// where it is.
+// jqGuard ends a filter with infinite recursion, by its depth and before it
+// exhausts the memory. The machine checks its context before each instruction;
+// its call stack is an unexported field of the library, which is read by
+// reflection.
 type jqGuard struct {
 	context.Context //nolint:containedctx // It is one.
 
@@ -36,7 +36,7 @@ var closed = func() <-chan struct{} {
 	return c
 }()
 
-// watch takes the machine that runs under the guard.
+// watch sets the machine that runs under the guard.
 func (g *jqGuard) watch(machine gojq.Iter) {
 	v := reflect.ValueOf(machine)
 	for _, field := range []string{"scopes", "index"} {

@@ -1,13 +1,13 @@
 package sandbox
 
-// driver makes the console, calls the program with the input, and waits for a
-// promise that it returns. What it needs it takes before the program can spoil
-// it. Each call of the console prints a line.
+// driver creates the console, calls the program with the input, and awaits a
+// promise that it returns. It saves the built-ins that it needs before the
+// program can modify them. Each call of the console prints a line.
 //
-// The errors by which the engine says that a limit was reached have a prototype
-// of their own: programs see another InternalError, whose instances are not of
-// it, so that no error made by a program counts as one of the engine's. Whether
-// memory was refused, the host knows for itself.
+// The errors with which the engine reports an exceeded limit have a prototype of
+// their own: programs see another InternalError, so that no error created by a
+// program counts as one of the engine's. The host observes failed allocations
+// itself.
 const driver = `(() => {
   const print = __print, settle = __settle, input = JSON.parse(__input());
   delete globalThis.__print; delete globalThis.__settle; delete globalThis.__input;

@@ -11,11 +11,12 @@ import (
 	"modernc.org/quickjs"
 )
 
-// An engine that is out of memory says so in an error that a program may have
-// made as well, or, where there is no memory for that error, in null. What says
-// for certain that memory is exhausted is its allocator, which is watched here.
+// An engine that is out of memory throws an error that a program could also
+// create, or, without memory for that error, null. Only its allocator shows
+// reliably that memory is exhausted, so its failures are counted here.
 
-// allocate and reallocate are the engine's own, the same for every machine.
+// allocate and reallocate are the engine's own functions, the same for every
+// machine.
 var allocate, reallocate atomic.Uintptr
 
 // refusals counts the allocations that the engine refused. A process runs one
@@ -44,7 +45,7 @@ func watchedReallocate(tls *libc.TLS, state, old uintptr, size lib.Tsize_t) uint
 
 var errNoAllocator = errors.New("the machine has no allocator where one was expected")
 
-// watchMemory counts the allocations that a machine is refused from now on. The
+// watchMemory counts the failed allocations of a machine from now on. The
 // returned function reports whether there were any.
 func watchMemory(vm *quickjs.VM) (refused func() bool, err error) {
 	v := reflect.ValueOf(vm).Elem().FieldByName("runtime")
@@ -63,7 +64,7 @@ func watchMemory(vm *quickjs.VM) (refused func() bool, err error) {
 	return func() bool { return refusals.Load() > before }, nil
 }
 
-// replace puts a function in the place of the engine's own, which is kept.
+// replace replaces a function of the engine, and returns the original.
 func replace(place *uintptr, own *atomic.Uintptr, by uintptr) {
 	if *place != by {
 		own.Store(*place)

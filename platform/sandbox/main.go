@@ -8,7 +8,7 @@ import (
 	"runtime/debug"
 )
 
-// Argument is what a binary is called with that is to be a child.
+// Argument is the argument with which a binary runs as a child.
 const Argument = "sandbox"
 
 // Command returns the command line that starts the running binary as a child,
@@ -26,13 +26,13 @@ func Command() []string {
 // there, and not by the memory that it takes.
 const maxStack = 64 << 20
 
-// Main is the whole of the child process: it fences itself in and serves jobs
-// from its standard input until that ends. It returns the exit code. If it
-// can't give up privileges, or the kernel supports no filter of system calls,
-// it continues without, and reports that to the pool that started it.
+// Main is the main function of the child process: it restricts the process and
+// serves jobs from its standard input until that ends. It returns the exit code.
+// If it cannot drop privileges, or the kernel has no system call filters, it
+// continues without, and reports that to the pool that started it.
 func Main() int {
-	runtime.LockOSThread() // Threads are started by one whose rights are given up.
-	// One program runs at a time, and no tenant's takes more than a processor.
+	runtime.LockOSThread() // New threads inherit from this one, which drops privileges.
+	// One program runs at a time, and takes at most one processor.
 	runtime.GOMAXPROCS(1)
 	debug.SetMaxStack(maxStack)
 	if err := fence(); err != nil {

@@ -13,15 +13,15 @@ import (
 	"github.com/toolcrib/toolcrib/internal/sandbox"
 )
 
-// pdfEngine reads PDF documents. It decodes no images, runs no scripts, and
-// follows no references out of the document.
+// pdfEngine extracts the text of PDF documents. It decodes no images, runs no
+// scripts, and follows no external references.
 type pdfEngine struct{}
 
 func (pdfEngine) compile([]byte, sandbox.Limits) (program, error) { return pdfProgram{}, nil }
 
 type pdfProgram struct{}
 
-// maxTreeDepth bounds the tree of a document's pages, and forms within forms.
+// maxTreeDepth bounds the nesting of a document's page tree and of forms.
 const maxTreeDepth = 32
 
 func (pdfProgram) run(ctx context.Context, m machine) (result []byte, err error) {
@@ -53,8 +53,8 @@ func (pdfProgram) run(ctx context.Context, m machine) (result []byte, err error)
 	return raw, nil
 }
 
-// openPDF opens a document. The library knows versions up to 1.7, whose files
-// those of 2.0 are in all that concerns their text.
+// openPDF opens a document. The library supports versions up to 1.7; for text,
+// files of 2.0 do not differ.
 func openPDF(raw []byte) (*pdf.Reader, error) {
 	if start := bytes.Index(raw[:min(len(raw), 1024)], []byte("%PDF-")); start >= 0 && len(raw) > start+10 {
 		raw = bytes.Clone(raw[start:])
@@ -77,9 +77,9 @@ func openPDF(raw []byte) (*pdf.Reader, error) {
 	return r, nil
 }
 
-// encryptionFault reports whether the library's text says that it does not know a
-// document's encryption: by its beginning, which no document makes up. The library
-// has no type for that.
+// encryptionFault reports whether an error of the library means that it does not
+// support a document's encryption. It compares the prefix, which a document cannot
+// influence: the library has no error type for it.
 func encryptionFault(text string) bool {
 	for _, begins := range []string{
 		"unsupported PDF: encryption ", "malformed PDF: encryption ", "malformed PDF: missing O= or U= encryption ",
@@ -101,16 +101,16 @@ func malformedPDF(why string) error {
 type pdfDocument struct {
 	ctx    context.Context //nolint:containedctx // It lives for one run.
 	text   sandbox.PDFText
-	fonts  map[string]*pdfFont // By how the document writes them.
+	fonts  map[string]*pdfFont // By their spelling in the document.
 	nodes  int
-	left   int64 // Bytes of text it may still have.
-	broken error // Why a page's text is not all of it.
+	left   int64 // Remaining bytes of text.
+	broken error // Why the text of a page is incomplete.
 }
 
 // walk reads the pages below a node of the tree, which inherit its resources.
 func (d *pdfDocument) walk(node, resources pdf.Value, depth int) error {
 	if d.nodes++; d.nodes > 2*sandbox.MaxPDFPages || depth > maxTreeDepth {
-		return malformedPDF("the tree of its pages has no end")
+		return malformedPDF("its page tree is too deep or cyclic")
 	}
 	if own := node.Key("Resources"); !own.IsNull() {
 		resources = own
@@ -138,7 +138,7 @@ func (d *pdfDocument) page(node, resources pdf.Value) error {
 	if len(d.text.Pages) == sandbox.MaxPDFPages {
 		return &sandbox.ProgramError{
 			Class: sandbox.OverSize,
-			Msg:   fmt.Sprintf("the PDF has more than %d pages: cut it into several", sandbox.MaxPDFPages),
+			Msg:   fmt.Sprintf("the PDF has more than %d pages: split it into several", sandbox.MaxPDFPages),
 		}
 	}
 	w := &pdfWriter{left: d.left}
@@ -168,7 +168,7 @@ var ligatures = strings.NewReplacer(
 	"ﬀ", "ff", "ﬁ", "fi", "ﬂ", "fl", "ﬃ", "ffi", "ﬄ", "ffl", "ﬅ", "st", "ﬆ", "st", "\u00ad", "", "\u00a0", " ", "\t", " ",
 )
 
-// cleanPDF writes a text as people search it.
+// cleanPDF normalizes a text for search.
 func cleanPDF(s string) string {
 	s = ligatures.Replace(strings.ToValidUTF8(s, "\uFFFD"))
 	s = strings.Map(func(r rune) rune {

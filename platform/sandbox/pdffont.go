@@ -7,15 +7,15 @@ import (
 	"github.com/ledongthuc/pdf"
 )
 
-// guessedWidth is how wide a letter is taken for that a font says nothing of, in
+// guessedWidth is the assumed width of a letter without one in the font, in
 // thousandths of its size.
 const guessedWidth = 500
 
 // maxWidths bounds how many widths of a font are kept.
 const maxWidths = 1 << 16
 
-// pdfFont reads strings of one font. The zero value is a font that says nothing
-// of itself.
+// pdfFont decodes strings of one font. The zero value is a font without widths
+// and encoding.
 type pdfFont struct {
 	decode func(raw string) string
 	wide   bool        // Codes have two bytes, and not one.
@@ -24,8 +24,8 @@ type pdfFont struct {
 	width  float64 // Of codes that widths lacks.
 }
 
-// font returns a font of the resources. What a font is written as says which it
-// is: a reference, or all of it.
+// font returns a font of the resources. It is identified by its spelling in the
+// document: a reference, or the whole definition.
 func (d *pdfDocument) font(resources pdf.Value, name string) *pdfFont {
 	fonts := resources.Key("Font")
 	key := name + "\x00" + fonts.String()
@@ -83,8 +83,8 @@ func (f *pdfFont) readWide(all []pdf.Value) {
 	}
 }
 
-// read returns what a string says, how wide it is in thousandths of the font's
-// size, and how many letters it has.
+// read returns the text of a string, its width in thousandths of the font's size,
+// and its number of letters.
 func (f *pdfFont) read(raw string) (text string, width float64, n int) {
 	if f.wide {
 		for i := 0; i+1 < len(raw); i += 2 {
@@ -110,7 +110,7 @@ func (f *pdfFont) widthOf(code int) float64 {
 	return f.width
 }
 
-// say decodes a string. What has no encoding is taken for Latin-1.
+// say decodes a string. Without an encoding, it is decoded as Latin-1.
 func (f *pdfFont) say(raw string) string {
 	text := raw
 	if f.decode != nil {

@@ -39,7 +39,7 @@ type pen struct {
 	stretch          float64
 }
 
-// show writes a string, and moves on by its width.
+// show writes a string, and advances by its width.
 func (p *pen) show(w *pdfWriter, raw string) error {
 	at := p.text.times(p.page)
 	text, width, n := p.font.read(raw)
@@ -128,7 +128,7 @@ func (d *pdfDocument) form(w *pdfWriter, resources pdf.Value, name string, page 
 	}
 }
 
-// operate does what an operator of text asks.
+// operate executes a text operator.
 func (p *pen) operate(w *pdfWriter, op string, args []pdf.Value) {
 	number := func(i int) float64 {
 		if i < len(args) {
@@ -212,7 +212,7 @@ func matrixOf(args []pdf.Value) (m matrix, ok bool) {
 
 // errTooMuchText ends the reading of a document.
 var errTooMuchText = &sandbox.ProgramError{
-	Class: sandbox.OverSize, Msg: "the PDF has more text than may be read from it: cut it into several",
+	Class: sandbox.OverSize, Msg: "the PDF has too much text: split it into several",
 }
 
 // pdfWriter assembles pieces of text to words, lines and paragraphs, by their

@@ -9,14 +9,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// unprivileged is the user and group that a child of root becomes: "nobody".
+// unprivileged is the user and group id of a child of root: "nobody".
 const unprivileged = 65534
 
-// closeInherited closes the descriptors that the process was started with, beside
-// its standard streams. They are those which stay open across an exec: Go opens
-// none of its own like that.
+// closeInherited closes the inherited descriptors except the standard streams:
+// those without close-on-exec, which Go sets on all that it opens.
 func closeInherited() error {
-	const fewest = 1024 // Descriptors that are looked at one by one.
+	const fewest = 1024 // Descriptors that are checked one by one.
 	last := uint(fewest)
 	for fd := uint(3); fd < fewest; fd++ {
 		flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFD, 0)
@@ -34,10 +33,10 @@ func closeInherited() error {
 	return nil
 }
 
-// dropPrivileges gives up root and every capability, for all threads. It fails
-// where it keeps some, as in a user namespace that has root alone.
+// dropPrivileges drops root and every capability, for all threads. It fails if
+// some remain, as in a user namespace that only maps root.
 func dropPrivileges() error {
-	for c := range uintptr(64) { // What a later exec would bring; the kernel refuses numbers it does not know.
+	for c := range uintptr(64) { // The bounding set, for a later exec; the kernel refuses unknown numbers.
 		if errno := everyThread(unix.SYS_PRCTL, unix.PR_CAPBSET_DROP, c); errno != 0 {
 			break
 		}
@@ -52,14 +51,14 @@ func dropPrivileges() error {
 	//nolint:gosec // Its form.
 	errno := everyThread(unix.SYS_CAPSET, uintptr(unsafe.Pointer(&head)), uintptr(unsafe.Pointer(&none)))
 	if errno != 0 {
-		return fmt.Errorf("giving up capabilities: %w", errno)
+		return fmt.Errorf("dropping capabilities: %w", errno)
 	}
 	return nil
 }
 
 func becomeNobody() error {
 	if err := syscall.Setgroups([]int{}); err != nil {
-		return fmt.Errorf("leaving groups: %w", err)
+		return fmt.Errorf("dropping groups: %w", err)
 	}
 	if err := syscall.Setresgid(unprivileged, unprivileged, unprivileged); err != nil {
 		return fmt.Errorf("changing the group: %w", err)
@@ -70,8 +69,8 @@ func becomeNobody() error {
 	return nil
 }
 
-// everyThread makes a system call in every thread; in a binary with C code, where
-// Go can't do that, in this one, which starts those that there will be.
+// everyThread makes a system call in every thread; in a binary with cgo, where Go
+// can't do that, only in the current one, from which new threads inherit.
 func everyThread(trap, first, second uintptr) syscall.Errno {
 	_, _, errno := syscall.AllThreadsSyscall(trap, first, second, 0)
 	if errno == syscall.ENOTSUP {

@@ -9,9 +9,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// allowed are the system calls of a child: those of Go's runtime, of its pipes
-// and of engines that compute. No other reaches the kernel: no file, socket,
-// process, clock that is set, or other process's memory.
+// allowed are the system calls of a child: those of Go's runtime, its pipes and
+// the engines. All others fail: no files, sockets, processes, setting of clocks,
+// or access to another process's memory.
 var allowed = []uint32{
 	unix.SYS_READ, unix.SYS_WRITE, unix.SYS_CLOSE, unix.SYS_FCNTL, unix.SYS_EPOLL_CREATE1, unix.SYS_EPOLL_CTL,
 	unix.SYS_EPOLL_PWAIT, unix.SYS_EVENTFD2,
@@ -35,12 +35,12 @@ const (
 // prSetVMA is PR_SET_VMA of prctl(2), by which Go names its memory.
 const prSetVMA = 0x53564d41
 
-// confine restricts every thread of the process to those system calls. It
-// fails, and changes nothing, if the kernel does not support such filters.
+// confine restricts every thread of the process to the allowed system calls. It
+// fails, and changes nothing, if the kernel does not support seccomp filters.
 func confine() error {
 	arch := archOf()
 	if arch == 0 {
-		return errors.New("no filter is known for this processor")
+		return errors.New("there is no system call filter for this processor")
 	}
 	filter, err := filterOf(arch, uint32(os.Getpid())) //nolint:gosec // Process numbers have 22 bits.
 	if err != nil {
@@ -52,10 +52,10 @@ func confine() error {
 	stray, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, unix.SECCOMP_FILTER_FLAG_TSYNC,
 		uintptr(unsafe.Pointer(&program))) //nolint:gosec // The call's form.
 	if errno != 0 {
-		return fmt.Errorf("the kernel takes no filter of system calls: %w", errno)
+		return fmt.Errorf("installing the system call filter: %w", errno)
 	}
-	if stray != 0 { // That is no error of the call's, and nothing was changed.
-		return fmt.Errorf("thread %d has a filter of system calls of its own, so that this one could not be every thread's",
+	if stray != 0 { // The call did not fail, but nothing was changed.
+		return fmt.Errorf("thread %d already has another system call filter, so this one cannot apply to all threads",
 			stray)
 	}
 	return nil
@@ -68,7 +68,7 @@ func filterOf(arch, pid uint32) ([]unix.SockFilter, error) {
 		return unix.SockFilter{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, K: offset}
 	}
 	answer := func(what uint32) unix.SockFilter { return unix.SockFilter{Code: unix.BPF_RET | unix.BPF_K, K: what} }
-	// unless skips the next n instructions, unless what was loaded equals k.
+	// unless skips the next n instructions unless the loaded value equals k.
 	unless := func(k uint32, n uint8) unix.SockFilter {
 		return unix.SockFilter{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, K: k, Jf: n}
 	}
@@ -86,12 +86,12 @@ func filterOf(arch, pid uint32) ([]unix.SockFilter, error) {
 	for _, number := range allowed {
 		f = append(f, unless(number, 1), answer(pass))
 	}
-	// A clone makes threads, and nothing else; Go does not ask for clone3.
+	// clone may only create threads; Go does not use clone3.
 	f = append(f, unless(unix.SYS_CLONE3, 1), answer(absent),
 		unless(unix.SYS_CLONE, 4), load(offArg0),
 		unix.SockFilter{Code: unix.BPF_JMP | unix.BPF_JSET | unix.BPF_K, K: unix.CLONE_THREAD, Jf: 1}, answer(pass),
 		answer(refuse))
-	// Limits are its own, signals go to itself, and memory may be named.
+	// Only its own limits, signals to itself, and names of memory.
 	for number, first := range map[uint32]uint32{unix.SYS_PRLIMIT64: 0, unix.SYS_TGKILL: pid, unix.SYS_PRCTL: prSetVMA} {
 		f = append(f, unless(number, 4), load(offArg0), unless(first, 1), answer(pass), answer(refuse))
 	}

@@ -2,5 +2,5 @@
 
 package sandbox
 
-// archOf knows no filter of the machine's own.
+// archOf returns 0: there is no filter for this machine.
 func archOf() uint32 { return 0 }

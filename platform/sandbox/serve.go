@@ -15,26 +15,26 @@ import (
 
 // engine runs programs of one language.
 type engine interface {
-	// compile makes ready what runs of the program have in common, within limits
-	// of memory. It fails with a [*sandbox.ProgramError].
+	// compile compiles a program for any number of runs, within limits of memory.
+	// It fails with a [*sandbox.ProgramError].
 	compile(source []byte, l sandbox.Limits) (program, error)
 }
 
-// program is compiled, and keeps nothing from one run to the next.
+// program is a compiled program without state between runs.
 type program interface {
 	// run returns the program's result as JSON, or a [*sandbox.ProgramError].
 	run(ctx context.Context, m machine) ([]byte, error)
 }
 
-// machine is what a run has.
+// machine holds the input, limits and output of a run.
 type machine struct {
 	input  []byte // JSON.
 	limits sandbox.Limits
 	print  func(text string)
 }
 
-// keptPrograms is how many compiled programs a child keeps. A pool remembers
-// fewer, so that what it leaves out is here.
+// keptPrograms is how many compiled programs a child caches: more than a pool
+// remembers, so that a child has every program that the pool does not send again.
 const keptPrograms = 32
 
 // child serves jobs, one after the other.
@@ -51,7 +51,8 @@ type child struct {
 // Serve answers jobs until in ends. It returns nil then.
 func Serve(in io.Reader, out io.Writer) error { return serve(in, out, "") }
 
-// serve is [Serve] in a process whose fence lacks something, if it is said.
+// serve is [Serve] in a process without the restrictions that lacks names; empty
+// if all are in place.
 func serve(in io.Reader, out io.Writer, lacks string) error {
 	c := &child{
 		in: bufio.NewReader(in), out: bufio.NewWriter(out), known: make(map[string]program),
@@ -64,7 +65,7 @@ func serve(in io.Reader, out io.Writer, lacks string) error {
 	}
 	jobs := make(chan job)
 	failed := make(chan error, 1)
-	go func() { // It sees the end of in also while a program runs.
+	go func() { // Detects the end of in also while a program runs.
 		failed <- c.receive(jobs)
 		close(jobs)
 	}()
@@ -82,8 +83,8 @@ type job struct {
 	source, input []byte
 }
 
-// receive passes on the jobs that arrive. At the end of the input the parent is
-// gone and waits for no answer: the process exits, even in the middle of a job.
+// receive passes on the jobs that arrive. The input ends when the parent has
+// exited: then this process exits, even in the middle of a job.
 func (c *child) receive(jobs chan<- job) error {
 	for {
 		f, err := sandbox.ReadFrame(c.in)
@@ -112,7 +113,7 @@ func (c *child) receive(jobs chan<- job) error {
 	}
 }
 
-// answer runs a job and says what became of it.
+// answer runs a job and reports its outcome.
 func (c *child) answer(j job) error {
 	if err := fenceMemory(j.Limits.Memory); err != nil {
 		return err
@@ -144,7 +145,7 @@ func (c *child) answer(j job) error {
 	return c.send(sandbox.Frame{Type: sandbox.ResultFrame, Data: result})
 }
 
-// program returns a job's program, compiled; nil where it is not known any more.
+// program returns a job's compiled program; nil if it is no longer cached.
 func (c *child) program(j job) (program, error) {
 	if p := c.known[j.Digest]; p != nil {
 		c.use(j.Digest)
@@ -156,7 +157,7 @@ func (c *child) program(j job) (program, error) {
 	e := c.engines[j.Language]
 	if e == nil {
 		return nil, &sandbox.ProgramError{
-			Class: sandbox.Malformed, Msg: fmt.Sprintf("there is no language %q here", j.Language),
+			Class: sandbox.Malformed, Msg: fmt.Sprintf("the sandbox does not support the language %q", j.Language),
 		}
 	}
 	p, err := e.compile(j.source, j.Limits)
@@ -191,7 +192,7 @@ func (c *child) printer() func(string) {
 		for len(text) > 0 {
 			n := min(len(text), printFrame)
 			if c.send(sandbox.Frame{Type: sandbox.PrintFrame, Data: []byte(text[:n])}) != nil {
-				return // The result finds out.
+				return // Writing the result reports the error.
 			}
 			text = text[n:]
 		}

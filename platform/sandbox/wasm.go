@@ -47,8 +47,8 @@ type wasmProgram struct {
 	pages   uint64 // Of memory, at least.
 }
 
-// prepare compiles the module and checks that it can run: it is a command, what
-// it imports is there, and its memory has room.
+// prepare compiles the module and checks that it can run: that it is a command,
+// that its imports exist, and that its memory fits the limit.
 func (p *wasmProgram) prepare(ctx context.Context, source []byte, l sandbox.Limits) (err error) {
 	if p.module, err = p.runtime.CompileModule(ctx, source); err != nil {
 		return malformed("the module does not compile: %v", err)
@@ -65,21 +65,21 @@ func (p *wasmProgram) prepare(ctx context.Context, source []byte, l sandbox.Limi
 		return err
 	}
 	if _, ok := p.module.ExportedFunctions()["_start"]; !ok {
-		return malformed("the module is no WASI command: it exports no _start")
+		return malformed("the module is not a WASI command: it has no export _start")
 	}
 	p.pages = head.pages
 	return p.checkMemory(l)
 }
 
-// checkImports refuses a module that imports what the host has not.
+// checkImports refuses a module with imports that the host does not have.
 func checkImports(all []moduleImport, wanted []api.FunctionDefinition, host map[string]api.FunctionDefinition) error {
 	for _, i := range all {
 		switch {
 		case i.kind != functionKind:
-			return malformed("the module imports the %s %.64s.%.64s; there are only functions of %s",
+			return malformed("the module imports the %s %.64s.%.64s; only functions of %s can be imported",
 				kindNames[i.kind], i.from, i.name, wasi_snapshot_preview1.ModuleName)
 		case i.from != wasi_snapshot_preview1.ModuleName:
-			return malformed("the module imports %.64s.%.64s; there is only %s",
+			return malformed("the module imports %.64s.%.64s; only %s can be imported",
 				i.from, i.name, wasi_snapshot_preview1.ModuleName)
 		case host[i.name] == nil:
 			return malformed("the module imports %s.%.64s, which does not exist there", i.from, i.name)
@@ -89,7 +89,7 @@ func checkImports(all []moduleImport, wanted []api.FunctionDefinition, host map[
 		_, name, _ := f.Import()
 		have := host[name]
 		if !slices.Equal(f.ParamTypes(), have.ParamTypes()) || !slices.Equal(f.ResultTypes(), have.ResultTypes()) {
-			return malformed("the module imports %s.%s with other parameters or results than it has there",
+			return malformed("the module imports %s.%s with another signature than the host's",
 				wasi_snapshot_preview1.ModuleName, name)
 		}
 	}
@@ -104,7 +104,7 @@ func wasmShare(l sandbox.Limits) uint64 {
 func (p *wasmProgram) checkMemory(l sandbox.Limits) error {
 	if most := wasmShare(l); p.pages > most/wasmPage {
 		return &sandbox.ProgramError{Class: sandbox.OverSpace, Msg: fmt.Sprintf(
-			"the module begins with %d MiB of memory; of a limit of %d MiB it may have %d",
+			"the module starts with %d MiB of memory; with a limit of %d MiB, it may have %d",
 			p.pages*wasmPage>>20, l.Memory>>20, most>>20)}
 	}
 	return nil
@@ -148,7 +148,7 @@ func (p *wasmProgram) run(ctx context.Context, m machine) ([]byte, error) {
 	return result, nil
 }
 
-// wasmFailure says how a command ended, and what it said at last.
+// wasmFailure returns how a command ended, and the end of its error output.
 func wasmFailure(err error, refused bool, said *printed) *sandbox.ProgramError {
 	e := &sandbox.ProgramError{Class: sandbox.Failed}
 	trap, trapped := trapOf(err)
@@ -164,7 +164,7 @@ func wasmFailure(err error, refused bool, said *printed) *sandbox.ProgramError {
 		e.Msg = "the command failed: " + first
 	}
 	if refused {
-		e.Class, e.Msg = sandbox.OverSpace, "the command asked for more memory than it may have; "+e.Msg
+		e.Class, e.Msg = sandbox.OverSpace, "the command exceeded its memory limit; "+e.Msg
 	}
 	e.Msg = said.after(e.Msg)
 	return e
@@ -173,8 +173,8 @@ func wasmFailure(err error, refused bool, said *printed) *sandbox.ProgramError {
 // stackOverflow is the engine's trap where a command recurses too deep.
 const stackOverflow = "stack overflow"
 
-// trapOf returns the engine's own name of a trap. The text of err has more, such
-// as the names of functions, which are the command's.
+// trapOf returns the engine's name of a trap. The text of err also has data of the
+// command, such as names of functions.
 func trapOf(err error) (name string, ok bool) {
 	for ; err != nil; err = errors.Unwrap(err) {
 		t := reflect.TypeOf(err)
@@ -185,7 +185,7 @@ func trapOf(err error) (name string, ok bool) {
 	return "", false
 }
 
-// limited takes so many bytes, and then fails and stops its writer.
+// limited accepts a limited number of bytes, then fails and stops its writer.
 type limited struct {
 	buf  bytes.Buffer
 	left int64
@@ -193,7 +193,7 @@ type limited struct {
 	stop func()
 }
 
-var errOver = errors.New("the output is larger than it may be")
+var errOver = errors.New("the output exceeds its size limit")
 
 func (l *limited) Write(p []byte) (int, error) {
 	if int64(len(p)) > l.left {
@@ -209,7 +209,7 @@ func (l *limited) Write(p []byte) (int, error) {
 // failure, in bytes.
 const lastPrinted = 1 << 10
 
-// printed writes to what prints, and keeps the end.
+// printed passes output on, and keeps its end.
 type printed struct {
 	print func(string)
 	last  []byte

@@ -2,9 +2,8 @@ package sandbox
 
 import "github.com/tetratelabs/wazero/experimental"
 
-// wasmMemory is the memory of one run. It grows up to its limit, and knows
-// whether it was asked for more: a command itself can't say for certain why it
-// ended.
+// wasmMemory is the memory of one run. It grows up to its limit, and records
+// whether more was requested: the error of a command does not show that reliably.
 type wasmMemory struct {
 	most    uint64 // Bytes.
 	buf     []byte

@@ -6,7 +6,7 @@ import (
 	"fmt"
 )
 
-// moduleHead is what a module says of itself before its code.
+// moduleHead holds the imports and the memory of a module.
 type moduleHead struct {
 	imports []moduleImport
 	pages   uint64 // Of memory, at least.
@@ -33,7 +33,7 @@ var kindNames = map[byte]string{
 	functionKind: "function", tableKind: "table", memoryKind: "memory", globalKind: "global",
 }
 
-var errModule = errors.New("the module is cut short")
+var errModule = errors.New("the module is truncated")
 
 // readHead reads the imports and the memory of a module that the engine has
 // compiled: it lists neither tables nor globals nor a memory that is not exported.
@@ -107,7 +107,7 @@ func (r *moduleReader) bytes() []byte {
 	return out
 }
 
-// limits reads the limits of a table or a memory, and returns the least.
+// limits reads the limits of a table or a memory, and returns the minimum.
 func (r *moduleReader) limits() (least uint64) {
 	flags := r.byte()
 	least = r.number()
@@ -131,7 +131,7 @@ func (r *moduleReader) imported() moduleImport {
 		r.byte()
 		r.byte()
 	default:
-		r.err = fmt.Errorf("%w: there is an import of kind %d", errModule, i.kind)
+		r.err = fmt.Errorf("%w: unknown import kind %d", errModule, i.kind)
 	}
 	return i
 }

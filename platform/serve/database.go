@@ -17,8 +17,8 @@ type Migrated struct {
 	Builtins []definition.Change // Those that are new or changed.
 }
 
-// Migrate brings a database up to date: its schema, and the platform's own
-// tools in it. The URL is that of the owner, as [store.Migrate] wants it.
+// Migrate migrates a database: its schema, and the platform's own tools. The URL
+// is that of the owner, as for [store.Migrate].
 func Migrate(ctx context.Context, url string, log *slog.Logger) (Migrated, error) {
 	var done Migrated
 	var err error
@@ -39,11 +39,11 @@ func Migrate(ctx context.Context, url string, log *slog.Logger) (Migrated, error
 	return done, err
 }
 
-// described are the descriptions of the built-ins, whether or not a worker can
-// run them.
+// described are the descriptions of the built-ins, also of those that no worker
+// can run.
 var described = builtins.Described(mcpcall.CheckConfig)
 
-// builtinSpecs lists the built-ins as the registry takes them.
+// builtinSpecs lists the built-ins as definitions for the registry.
 func builtinSpecs() []registry.BuiltinSpec {
 	var specs []registry.BuiltinSpec
 	for _, s := range described.Specs() {

@@ -1,4 +1,4 @@
 // Package serve assembles the platform's processes from its packages: the HTTP
-// API, and the worker. It holds no rule of its own; the dependencies between
-// the packages are wired here and nowhere else.
+// API, and the worker. It only wires the dependencies between the packages, and
+// has no logic of its own.
 package serve

@@ -29,17 +29,17 @@ import (
 	"github.com/toolcrib/toolcrib/worker"
 )
 
-// DefaultTaskQueue is where workflows and activities are handed out, unless a
-// configuration says otherwise.
+// DefaultTaskQueue is the task queue of workflows and activities, unless
+// configured otherwise.
 const DefaultTaskQueue = "toolcrib"
 
-// HandlerConfig is what the API is assembled from.
+// HandlerConfig holds the dependencies and settings of the API.
 type HandlerConfig struct {
 	Store    *store.Store  // Required. The caller closes it.
 	Temporal client.Client // Required. The caller closes it.
 	// Namespace is the client's. Defaults to [client.DefaultNamespace].
 	Namespace string
-	// TaskQueue is where the workers listen. Defaults to [DefaultTaskQueue].
+	// TaskQueue is the workers' task queue. Defaults to [DefaultTaskQueue].
 	TaskQueue string
 	// MaxUnfinishedRuns bounds the pending and running runs of each tenant, as
 	// [runs.Config] has it.
@@ -58,23 +58,22 @@ type HandlerConfig struct {
 	// has them, which then refuses definitions that name what its workers lack.
 	// Defaults to the platform's own, without knowledge of the workers.
 	Types executors.Types
-	// Keys encrypt credentials. Without any, the API keeps none.
+	// Keys encrypt credentials. Without any, the API stores none.
 	Keys *vault.Keyring
-	// Discoverer talks to the MCP servers that tenants attach, as
-	// [worker.Plugin] has one. Without one, none can be attached.
+	// Discoverer lists the tools of attached MCP servers; [worker.Plugin] has one.
+	// Without one, no server can be attached.
 	Discoverer mcpserver.Discoverer
 	// Artifacts decides whether artifact tools may be published and programs
-	// uploaded, as [worker.Plugin] has one. The zero one compiles nothing, and
-	// says so to callers.
+	// uploaded; [worker.Plugin] has one. The zero value refuses uploads.
 	Artifacts artifact.Judge
-	// ModelProviders lists the model providers of the workers, for agents to ask.
-	// Nil, they are not known, and nothing is said of an agent's model.
+	// ModelProviders lists the model providers of the workers. If nil, they are
+	// unknown, and an agent's model is not checked.
 	ModelProviders []string
-	// Searcher searches pipelines for people, as [worker.Plugin] has one. Without
-	// one, they are searched by words alone.
+	// Searcher searches pipelines for the API; [worker.Plugin] has one. Without
+	// one, only full-text search works.
 	Searcher retrieval.Searcher
-	// Middleware lists the middleware that the workers have for tools to name.
-	// Empty, tools may name any, and the workers refuse what they do not have.
+	// Middleware lists the names of the workers' middleware. If empty, tools may
+	// name any, and the workers refuse unknown names.
 	Middleware []string
 	// Version of the platform, for the API's description.
 	Version string
@@ -163,7 +162,7 @@ func newRegistry(s registry.Store, cfg HandlerConfig) *registry.Registry {
 	})
 }
 
-// advice returns what authors are warned by.
+// advice returns the checks that warn authors.
 func advice(s *store.Store, models []string) registry.Advice {
 	a := registry.Advice{
 		NoApprovals: true, ModelProviders: models,
@@ -201,8 +200,8 @@ func pipelines(s *store.Store) func(ctx context.Context, tenant tool.TenantID, s
 }
 
 // hasSearchAttributes reports whether the namespace has the search attributes
-// that workflows are listed by. If that cannot be determined, it reports false,
-// and they are left out.
+// of workflows. If that cannot be determined, it reports false, and workflows
+// start without them.
 func hasSearchAttributes(ctx context.Context, c client.Client, namespace string) bool {
 	have, err := c.OperatorService().ListSearchAttributes(ctx,
 		&operatorservice.ListSearchAttributesRequest{Namespace: namespace})

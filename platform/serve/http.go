@@ -22,8 +22,8 @@ const (
 	stopTimeout    = 15 * time.Second
 )
 
-// HTTP serves a handler on a listener until ctx ends, then lets the requests
-// under way finish and ends the streams.
+// HTTP serves a handler on a listener until ctx ends, then drains the running
+// requests and ends the streams.
 func HTTP(ctx context.Context, listener net.Listener, handler http.Handler, log *slog.Logger) error {
 	server := &http.Server{
 		Handler: handler, ReadHeaderTimeout: headerTimeout, ReadTimeout: readTimeout, WriteTimeout: writeTimeout,

@@ -21,14 +21,14 @@ func Listen(ctx context.Context, address string) (net.Listener, error) {
 	return listener, nil
 }
 
-// Local reports whether a listener takes connections from this machine only.
+// Local reports whether a listener accepts connections from this machine only.
 func Local(l net.Listener) bool {
 	addr, ok := l.Addr().(*net.TCPAddr)
 	return ok && addr.IP.IsLoopback()
 }
 
 // MetricsHandler serves /metrics, /healthz and /readyz, for a listener of their
-// own. They ask for no key.
+// own. They need no key.
 func MetricsHandler(o *observe.Observer, p *probe.Prober) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", o.Handler())

@@ -14,26 +14,26 @@ import (
 	"github.com/toolcrib/toolcrib/store"
 )
 
-// ReconcileConfig is what a reconciler is assembled from.
+// ReconcileConfig holds the dependencies and settings of a reconciler.
 type ReconcileConfig struct {
 	Store    *store.Store  // Required. The caller closes it.
 	Temporal client.Client // Required. The caller closes it.
 	// Namespace is the client's. Defaults to [client.DefaultNamespace].
 	Namespace string
-	// MaintenanceURL is the database with a login that is granted
+	// MaintenanceURL is the URL of the database, with a login that has
 	// [store.MaintenanceRole]. Required.
 	MaintenanceURL string
 	// SetRole is the role that the login switches to; empty to keep its own. For
 	// development, where one login may take any role.
 	SetRole string
-	// Adopt binds the record to the namespace, whichever it was bound to.
+	// Adopt binds the database to the namespace, even if it is bound to another.
 	Adopt bool
-	// Observer counts what is found and closed. Defaults to none.
+	// Observer counts reconciled records. Defaults to none.
 	Observer *observe.Observer
 	Logger   *slog.Logger // Defaults to [slog.Default].
 }
 
-// Reconciler is a reconciler with its connection.
+// Reconciler is a reconciler with its database connection.
 type Reconciler struct {
 	*reconcile.Reconciler
 	maintenance *store.Maintenance
@@ -68,7 +68,7 @@ func NewReconciler(ctx context.Context, cfg ReconcileConfig) (*Reconciler, error
 	return &Reconciler{Reconciler: r, maintenance: m, stop: func() {}}, nil
 }
 
-// Start leads, or waits for the lead, until the reconciler is stopped. It is
+// Start runs the reconciler, once it is the leader, until it is stopped. It is
 // called once.
 func (r *Reconciler) Start(ctx context.Context) {
 	leading, stop := context.WithCancel(context.WithoutCancel(ctx))
@@ -76,7 +76,7 @@ func (r *Reconciler) Start(ctx context.Context) {
 	r.leading.Go(func() { r.Lead(leading) })
 }
 
-// Stop ends what Start began, so that another process leads, and closes the
+// Stop stops the reconciler, so that another process can lead, and closes the
 // connection.
 func (r *Reconciler) Stop() {
 	r.stop()

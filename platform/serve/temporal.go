@@ -17,7 +17,7 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// TemporalOptions reads how Temporal is reached as Temporal's own tools do:
+// TemporalOptions reads the connection settings as Temporal's own tools do:
 // from TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE and their like, and from a
 // configuration file. A nil environment is that of the process.
 func TemporalOptions(env envconfig.EnvLookup, log *slog.Logger) (client.Options, error) {
@@ -41,15 +41,15 @@ func DialTemporal(ctx context.Context, opts client.Options) (client.Client, erro
 	if err != nil {
 		return nil, &tool.Error{
 			Kind: tool.Unavailable, Op: op, Err: err,
-			Msg: fmt.Sprintf("Temporal at %s is not answering; set TEMPORAL_ADDRESS, or run toolcrib dev", address),
+			Msg: fmt.Sprintf("Temporal at %s does not respond; set TEMPORAL_ADDRESS, or run toolcrib dev", address),
 		}
 	}
 	namespace := cmp.Or(opts.Namespace, client.DefaultNamespace)
 	_, err = c.WorkflowService().DescribeNamespace(ctx, &workflowservice.DescribeNamespaceRequest{Namespace: namespace})
-	if _, missing := errors.AsType[*serviceerror.NamespaceNotFound](err); missing { // Anything else comes to light in use.
+	if _, missing := errors.AsType[*serviceerror.NamespaceNotFound](err); missing { // Other errors appear on first use.
 		c.Close()
 		return nil, &tool.Error{Kind: tool.NotFound, Op: op, Err: err, Msg: fmt.Sprintf(
-			"Temporal at %s has no namespace %q; make it with: temporal operator namespace create --namespace %s --address %s",
+			"Temporal at %s has no namespace %q; create it with: temporal operator namespace create --namespace %s --address %s",
 			address, namespace, namespace, address)}
 	}
 	return c, nil

@@ -17,17 +17,17 @@ import (
 	"github.com/toolcrib/toolcrib/worker"
 )
 
-// WorkerConfig is what a worker is assembled from.
+// WorkerConfig holds the dependencies and settings of a worker.
 type WorkerConfig struct {
-	// Plugin configures what runs. The model providers of the environment are
-	// offered beside its Models.
+	// Plugin configures workflows and activities. The model providers of the
+	// environment are added to its Models.
 	Plugin worker.Config
 	// Environ lists the variables that configure model providers, as
 	// "name=value"; see package models. Defaults to the process's.
 	Environ []string
-	// Temporal says how Temporal is reached.
+	// Temporal holds the options of the Temporal client.
 	Temporal client.Options
-	// TaskQueue is where the worker listens. Defaults to [DefaultTaskQueue].
+	// TaskQueue is the worker's task queue. Defaults to [DefaultTaskQueue].
 	TaskQueue string
 	// Options of the Temporal worker.
 	Options sdkworker.Options
@@ -76,10 +76,10 @@ func StartWorker(ctx context.Context, cfg WorkerConfig) (*Worker, error) {
 // Client returns the worker's Temporal client.
 func (w *Worker) Client() client.Client { return w.client }
 
-// Discoverer talks to MCP servers as the worker's calls do.
+// Discoverer lists the tools of MCP servers, with the worker's configuration.
 func (w *Worker) Discoverer() mcpserver.Discoverer { return w.plugin.Discoverer() }
 
-// Searcher searches pipelines as the worker's calls do.
+// Searcher searches pipelines, with the worker's configuration.
 func (w *Worker) Searcher() retrieval.Searcher { return w.plugin.Searcher() }
 
 // Artifacts decides whether artifact tools may be published and programs
@@ -90,12 +90,11 @@ func (w *Worker) Artifacts() artifact.Judge { return w.plugin.Artifacts() }
 // Types are the implementation types that the worker's calls can have.
 func (w *Worker) Types() executors.Types { return w.plugin.Types() }
 
-// ModelProviders returns the names of the model providers that the worker's
-// calls can ask.
+// ModelProviders returns the names of the worker's model providers.
 func (w *Worker) ModelProviders() []string { return w.plugin.ModelProviders() }
 
-// Stop takes no more work, lets running calls finish for as long as the
-// plugin's configuration says, and closes what the worker opened.
+// Stop stops polling, lets running calls finish for as long as the plugin's
+// configuration allows, and closes what the worker opened.
 func (w *Worker) Stop() {
 	if w.worker != nil {
 		w.worker.Stop()
@@ -103,6 +102,6 @@ func (w *Worker) Stop() {
 	if w.client != nil {
 		w.client.Close()
 	}
-	_ = w.plugin.Close() // Connections that were to end anyway.
+	_ = w.plugin.Close() // Only closes connections.
 	_ = w.models.Close()
 }

@@ -22,11 +22,11 @@ type Agent struct {
 	ToolMode     agent.ToolMode  `json:"tool_mode,omitempty" enum:"sequential,parallel_safe"`
 	Limits       agent.Limits    `json:"limits"`
 
-	MaxConcurrency map[string]int `json:"max_concurrency,omitempty" doc:"How many pure calls of a concurrency group run at once in a run, by group: within what its tools allow, and in the place of the default of 1" example:"{\"default\":8}"`
+	MaxConcurrency map[string]int `json:"max_concurrency,omitempty" doc:"How many pure calls of a concurrency group run at once in a run, by group: within what its tools allow, and instead of the default of 1" example:"{\"default\":8}"`
 
-	OnUnavailableTool agent.UnavailablePolicy `json:"on_unavailable_tool,omitempty" enum:"omit,refuse" doc:"What becomes of a run when a tool cannot be used as it begins: omit it with a warning event (default), or refuse the run"`
+	OnUnavailableTool agent.UnavailablePolicy `json:"on_unavailable_tool,omitempty" enum:"omit,refuse" doc:"What to do when a tool cannot be used at the start of a run: omit it with a warning event (default), or refuse the run"`
 
-	Skills map[string]agent.Skill `json:"skills,omitempty" doc:"What tools can ask the agent to do, by name" example:"{\"summarize\":{\"instructions\":\"Answer in three sentences.\"}}"`
+	Skills map[string]agent.Skill `json:"skills,omitempty" doc:"Tasks that tools can call the agent for, by name" example:"{\"summarize\":{\"instructions\":\"Answer in three sentences.\"}}"`
 
 	Status      tool.Status `json:"status" enum:"draft,published,deprecated,disabled"`
 	Version     string      `json:"version" doc:"Number of the draft" example:"1.2.0"`

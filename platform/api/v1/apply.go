@@ -2,11 +2,11 @@ package v1
 
 import "encoding/json"
 
-// Apply asks for definitions of tools, agents, MCP servers, artifacts and pipelines to
-// be applied: all of them, or with DryRun none.
+// Apply requests that definitions of tools, agents, MCP servers, artifacts and
+// pipelines be applied: all of them, or with DryRun none.
 type Apply struct {
 	Definitions []json.RawMessage `json:"definitions" nullable:"false" minItems:"1" maxItems:"1000" doc:"Definitions of tools, agents, MCP servers, artifacts and pipelines; a document may hold several servers" example:"[{\"kind\":\"tool\",\"slug\":\"searchOrders\",\"implementation_type\":\"internal\"}]"`
-	DryRun      bool              `json:"dry_run,omitempty" doc:"Check, and report what would change"`
+	DryRun      bool              `json:"dry_run,omitempty" doc:"Only check, and report what would change"`
 }
 
 // Action is what applying a definition did.
@@ -18,7 +18,7 @@ const (
 	Updated   Action = "updated"
 	Unchanged Action = "unchanged"
 	Failed    Action = "failed"
-	Skipped   Action = "skipped" // Left alone because another definition is wrong.
+	Skipped   Action = "skipped" // Not applied because another definition is invalid.
 )
 
 // Applied reports what applying did with each definition, in their order.

@@ -25,7 +25,7 @@ type ArtifactUpload struct {
 	Version string          `json:"version,omitempty" maxLength:"64" doc:"Greater than every other; the next patch when absent" example:"1.0.0"`
 	Source  string          `json:"source,omitempty" doc:"The program as text: JavaScript of up to 256 KiB, jq of up to 64 KiB" example:"export default ({a, b}) => a + b;"`
 	Content string          `json:"content_base64,omitempty" doc:"The program in base64, instead: WebAssembly of up to 4 MiB" example:""`
-	Inputs  []ArtifactInput `json:"inputs,omitempty" maxItems:"64" doc:"What the program takes, by name; everything when absent"`
+	Inputs  []ArtifactInput `json:"inputs,omitempty" maxItems:"64" doc:"The inputs of the program, by name; all arguments when absent"`
 }
 
 // Upload returns u as the registry reads it.
@@ -34,7 +34,7 @@ func (u ArtifactUpload) Upload() (definition.ArtifactUpload, error) {
 	if u.Content != "" {
 		var err error
 		if out.Content, err = base64.StdEncoding.DecodeString(u.Content); err != nil {
-			return out, &tool.Error{Kind: tool.Invalid, Op: "api", Path: "/content_base64", Msg: "the program is not in base64"}
+			return out, &tool.Error{Kind: tool.Invalid, Op: "api", Path: "/content_base64", Msg: "the program is not base64"}
 		}
 	}
 	for _, in := range u.Inputs {
@@ -58,7 +58,7 @@ type Artifact struct {
 	Name        string    `json:"name" example:"Quote an order"`
 	Description string    `json:"description,omitempty" example:"Calculates what an order costs."`
 	Language    string    `json:"language" enum:"jq,javascript,wasm"`
-	Status      string    `json:"status" enum:"active,deprecated,disabled" doc:"Deprecated: nothing new pins it. Disabled: calls of tools that run it are refused"`
+	Status      string    `json:"status" enum:"active,deprecated,disabled" doc:"Deprecated: new pins are refused. Disabled: calls of tools that run it are refused"`
 	Version     string    `json:"version,omitempty" doc:"Of the newest version; absent before the first" example:"1.0.0"`
 	Revision    int64     `json:"revision" example:"2"`
 	CreatedBy   string    `json:"created_by,omitempty" example:"key:01975c2e-7d1a-7c3e-9f00-0000000000d1"`
@@ -105,7 +105,7 @@ func fromInputs(inputs []tool.ArtifactInput) []ArtifactInput {
 type UploadedArtifact struct {
 	Artifact Artifact         `json:"artifact"`
 	Version  *ArtifactVersion `json:"version,omitempty" doc:"Absent where no program was given"`
-	Added    bool             `json:"added" doc:"Whether the version is new; false where it stood already with the same content" example:"true"`
+	Added    bool             `json:"added" doc:"Whether the version is new; false if it existed with the same content" example:"true"`
 }
 
 // ArtifactVersions lists the versions of an artifact.
@@ -120,8 +120,8 @@ type ArtifactContent struct {
 	Language string          `json:"language" enum:"jq,javascript,wasm"`
 	Digest   string          `json:"digest" example:"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"`
 	Inputs   []ArtifactInput `json:"inputs,omitempty"`
-	Source   string          `json:"source,omitempty" doc:"The program, where it is text" example:"export default ({a, b}) => a + b;"`
-	Content  string          `json:"content_base64,omitempty" doc:"The program in base64, where it is none" example:""`
+	Source   string          `json:"source,omitempty" doc:"The program, if it is text" example:"export default ({a, b}) => a + b;"`
+	Content  string          `json:"content_base64,omitempty" doc:"The program in base64, if it is binary" example:""`
 }
 
 // FromArtifactCode returns a program as the API shows it.

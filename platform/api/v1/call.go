@@ -7,12 +7,12 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// NewCall asks for one call of a tool.
+// NewCall requests one call of a tool.
 type NewCall struct {
 	Arguments json.RawMessage `json:"arguments,omitempty" doc:"The arguments, a JSON object" example:"{\"customer\":\"C-17\"}"`
 	Version   string          `json:"version,omitempty" maxLength:"100" doc:"Version or constraint, such as ^1.2" example:"^1.2"`
 	Mode      tool.Mode       `json:"mode,omitempty" enum:"production,debug" default:"production"`
-	ID        string          `json:"id,omitempty" maxLength:"128" pattern:"^[A-Za-z0-9._:-]*$" doc:"Makes the call one: sent again with the same id, it is not made again" example:"order-4711"`
+	ID        string          `json:"id,omitempty" maxLength:"128" pattern:"^[A-Za-z0-9._:-]*$" doc:"Makes the call idempotent: sent again with the same id, it is not made again" example:"order-4711"`
 	WaitS     *float64        `json:"wait_s,omitempty" minimum:"0" maximum:"60" doc:"How long to wait for the answer; 30 when absent"`
 }
 
@@ -21,7 +21,7 @@ type Call struct {
 	RunID  string          `json:"run_id" example:"01975c2e-7d1a-7c3e-9f00-0000000000c1"`
 	Tool   string          `json:"tool" example:"searchOrders"`
 	Status agent.RunStatus `json:"status" enum:"running,completed"`
-	Result *tool.Result    `json:"result,omitempty" doc:"What the tool answered; is_error says that it answered no"`
+	Result *tool.Result    `json:"result,omitempty" doc:"The tool's answer; is_error marks an answer that reports a failure"`
 	// Warnings are of the call, where Result has the tool's own.
-	Warnings []string `json:"warnings,omitempty" doc:"What is to be mended before it fails, such as a former name of the tool" example:"[\"tool \\\"findOrders\\\" is called \\\"searchOrders\\\" now: the old name works until 2027-06-30\"]"`
+	Warnings []string `json:"warnings,omitempty" doc:"What to change before it becomes an error, such as a former name of the tool" example:"[\"tool \\\"findOrders\\\" is called \\\"searchOrders\\\" now: the old name works until 2027-06-30\"]"`
 }

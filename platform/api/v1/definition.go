@@ -10,34 +10,34 @@ import (
 // ToolDefinition is the definition of a tool. The server accepts other
 // spellings of its fields too; these are the preferred ones.
 type ToolDefinition struct {
-	Slug           string              `json:"slug,omitempty" pattern:"^[a-zA-Z][a-zA-Z0-9_-]{0,63}$" doc:"What models call it by; cannot be changed" example:"searchOrders"`
-	Scope          string              `json:"scope,omitempty" enum:"tenant" doc:"Nothing else can be made"`
+	Slug           string              `json:"slug,omitempty" pattern:"^[a-zA-Z][a-zA-Z0-9_-]{0,63}$" doc:"The name that models call it by; cannot be changed" example:"searchOrders"`
+	Scope          string              `json:"scope,omitempty" enum:"tenant" doc:"The only scope that can be created"`
 	Name           string              `json:"name,omitempty" doc:"The slug when absent" example:"Search orders"`
-	Description    string              `json:"description,omitempty" doc:"Tells a model when to use it" example:"Finds the orders of a customer. Use it before answering a question about an order."`
+	Description    string              `json:"description,omitempty" doc:"When a model should use it" example:"Finds the orders of a customer. Use it before answering a question about an order."`
 	Category       string              `json:"category,omitempty" example:"orders"`
 	Icon           string              `json:"icon,omitempty" example:"search"`
 	InputSchema    json.RawMessage     `json:"input_schema,omitempty" doc:"JSON Schema of the arguments, an object at the top" example:"{\"type\":\"object\",\"properties\":{\"customer\":{\"type\":\"string\"}},\"required\":[\"customer\"]}"`
 	OutputSchema   json.RawMessage     `json:"output_schema,omitempty" doc:"JSON Schema of the structured result" example:"{\"type\":\"object\",\"properties\":{\"orders\":{\"type\":\"array\"}}}"`
-	OutputCheck    tool.OutputCheck    `json:"output_check,omitempty" enum:"refuse,warn" doc:"What an answer outside output_schema leads to: refuse answers no, warn passes it on with a warning; refuse when absent" example:"refuse"`
-	InputFields    json.RawMessage     `json:"input_fields,omitempty" doc:"The arguments as fields: another way to write input_schema, and instead of it"`
+	OutputCheck    tool.OutputCheck    `json:"output_check,omitempty" enum:"refuse,warn" doc:"How to treat an answer that does not match output_schema: refuse fails the call, warn passes it on with a warning; refuse when absent" example:"refuse"`
+	InputFields    json.RawMessage     `json:"input_fields,omitempty" doc:"The arguments as fields, instead of input_schema"`
 	OutputFields   json.RawMessage     `json:"output_fields,omitempty" doc:"The result as fields, instead of output_schema"`
 	Implementation tool.Implementation `json:"implementation_type" example:"http"`
-	Config         json.RawMessage     `json:"implementation_config,omitempty" doc:"Its shape is that of the implementation type; secrets are named by credentials_ref, never written here" example:"{\"method\":\"GET\",\"url\":\"https://orders.example.com/v2/orders\"}"`
-	Execution      *tool.Execution     `json:"execution_config,omitempty" doc:"How calls are scheduled and repeated"`
-	Interaction    *tool.Interaction   `json:"interaction,omitempty" doc:"How the tool meets people and clients"`
+	Config         json.RawMessage     `json:"implementation_config,omitempty" doc:"Its schema depends on the implementation type; secrets are referenced by credentials_ref, never included" example:"{\"method\":\"GET\",\"url\":\"https://orders.example.com/v2/orders\"}"`
+	Execution      *tool.Execution     `json:"execution_config,omitempty" doc:"Scheduling and retries of calls"`
+	Interaction    *tool.Interaction   `json:"interaction,omitempty" doc:"How the tool is presented to people and clients"`
 
-	EgressClass        tool.Egress           `json:"egress_class,omitempty" enum:"none,read_only,write" doc:"What a call does to the outside; write always asks for approval" example:"read_only"`
-	EgressRules        *tool.EgressRules     `json:"egress_rules,omitempty" doc:"Where calls may go within the class: they only narrow"`
+	EgressClass        tool.Egress           `json:"egress_class,omitempty" enum:"none,read_only,write" doc:"Effect of a call on external systems; write always requires approval" example:"read_only"`
+	EgressRules        *tool.EgressRules     `json:"egress_rules,omitempty" doc:"Destinations that calls may reach: they only narrow the class"`
 	RequiresApproval   bool                  `json:"requires_approval,omitempty" example:"false"`
 	PermissionPolicy   tool.PermissionPolicy `json:"permission_policy,omitempty" enum:"auto,always_ask"`
-	RequiredPermission string                `json:"required_permission,omitempty" doc:"What a caller must hold to see and call it" example:"orders.read"`
+	RequiredPermission string                `json:"required_permission,omitempty" doc:"The permission that a caller needs to see and call it" example:"orders.read"`
 
-	Status          tool.Status `json:"status,omitempty" enum:"draft,deprecated,disabled" doc:"Published is reached by publishing"`
+	Status          tool.Status `json:"status,omitempty" enum:"draft,deprecated,disabled" doc:"Only the publish endpoint sets published"`
 	Active          *bool       `json:"is_active,omitempty" example:"true"`
 	ArtifactID      string      `json:"artifact_id,omitempty" example:""`
 	ArtifactVersion string      `json:"artifact_version,omitempty" example:""`
 	Version         string      `json:"version,omitempty" doc:"Number of the draft; 1.0.0 for a new tool when absent" example:"1.2.0"`
-	Revision        int64       `json:"revision,omitempty" doc:"Unless zero, it must still be the tool's; If-Match says the same" example:"0"`
+	Revision        int64       `json:"revision,omitempty" doc:"Unless zero, the change fails if the tool has another revision, as with If-Match" example:"0"`
 }
 
 // SavedTool is a tool as it was saved, with warnings.
@@ -58,15 +58,15 @@ type AgentDefinition struct {
 	ToolMode     agent.ToolMode  `json:"tool_mode,omitempty" enum:"sequential,parallel_safe"`
 	Limits       *agent.Limits   `json:"limits,omitempty"`
 
-	MaxConcurrency map[string]int `json:"max_concurrency,omitempty" doc:"How many pure calls of a concurrency group run at once in a run, by group: within what its tools allow, and in the place of the default of 1" example:"{\"default\":8}"`
+	MaxConcurrency map[string]int `json:"max_concurrency,omitempty" doc:"How many pure calls of a concurrency group run at once in a run, by group: within what its tools allow, and instead of the default of 1" example:"{\"default\":8}"`
 
-	OnUnavailableTool agent.UnavailablePolicy `json:"on_unavailable_tool,omitempty" enum:"omit,refuse" doc:"What becomes of a run when a tool cannot be used as it begins: omit it with a warning event (default), or refuse the run"`
+	OnUnavailableTool agent.UnavailablePolicy `json:"on_unavailable_tool,omitempty" enum:"omit,refuse" doc:"What to do when a tool cannot be used at the start of a run: omit it with a warning event (default), or refuse the run"`
 
-	Skills map[string]agent.Skill `json:"skills,omitempty" doc:"What tools can ask the agent to do, by name" example:"{\"summarize\":{\"instructions\":\"Answer in three sentences.\"}}"`
+	Skills map[string]agent.Skill `json:"skills,omitempty" doc:"Tasks that tools can call the agent for, by name" example:"{\"summarize\":{\"instructions\":\"Answer in three sentences.\"}}"`
 
-	Status   tool.Status `json:"status,omitempty" enum:"draft,deprecated,disabled" doc:"Published is reached by publishing"`
+	Status   tool.Status `json:"status,omitempty" enum:"draft,deprecated,disabled" doc:"Only the publish endpoint sets published"`
 	Version  string      `json:"version,omitempty" doc:"Number of the draft; 1.0.0 for a new agent when absent" example:"1.2.0"`
-	Revision int64       `json:"revision,omitempty" doc:"Unless zero, it must still be the agent's; If-Match says the same" example:"0"`
+	Revision int64       `json:"revision,omitempty" doc:"Unless zero, the change fails if the agent has another revision, as with If-Match" example:"0"`
 }
 
 // SavedAgent is an agent as it was saved, with warnings.

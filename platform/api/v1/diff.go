@@ -2,7 +2,7 @@ package v1
 
 import "encoding/json"
 
-// NewDiff asks what applying a definition would change.
+// NewDiff requests the changes that applying a definition would make.
 type NewDiff struct {
 	Definition json.RawMessage `json:"definition" doc:"Definition of a tool"`
 	From       string          `json:"from,omitempty" maxLength:"100" doc:"Number of the version to compare with, or draft; the last release when absent"`
@@ -14,17 +14,17 @@ type Diff struct {
 	Tool    string   `json:"tool"`
 	From    string   `json:"from,omitempty" doc:"Number of a version, or draft; absent when there is nothing to compare with"`
 	To      string   `json:"to" doc:"Number of a version, draft, or definition"`
-	Number  string   `json:"number" doc:"The number that to has"`
-	Bump    string   `json:"bump" enum:"none,patch,minor,major" doc:"The part of the number that the changes demand to be raised; below 1.0.0 a minor raise does for a major change"`
-	Least   string   `json:"least_version,omitempty" doc:"The least number that to may have; absent when any will do"`
-	Enough  bool     `json:"enough" doc:"Whether number will do"`
-	Refusal string   `json:"refusal,omitempty" doc:"Why number will not do"`
+	Number  string   `json:"number" doc:"The number of to"`
+	Bump    string   `json:"bump" enum:"none,patch,minor,major" doc:"The part of the number that must be raised; below 1.0.0 raising the minor suffices for a major change"`
+	Least   string   `json:"least_version,omitempty" doc:"The least number that to may have; absent if any suffices"`
+	Enough  bool     `json:"enough" doc:"Whether number is high enough"`
+	Refusal string   `json:"refusal,omitempty" doc:"Why number is not high enough"`
 	Changes []Change `json:"changes"`
 }
 
 // Change is one difference.
 type Change struct {
-	Path   string `json:"path" doc:"The value that is meant: input/… and output/… for arguments and answers, with * for any item, and fields of the definition"`
+	Path   string `json:"path" doc:"The value: input/… and output/… for arguments and answers, with * for any item, and fields of the definition"`
 	Bump   string `json:"bump" enum:"none,patch,minor,major"`
 	Reason string `json:"reason"`
 }

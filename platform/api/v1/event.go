@@ -11,14 +11,14 @@ const StreamType = "text/event-stream"
 // EventPage is a part of a tenant's events.
 type EventPage struct {
 	Items []tool.Event `json:"items"`
-	Next  string       `json:"next,omitempty" doc:"Where to go on, to be given as after; absent when nothing came"`
+	Next  string       `json:"next,omitempty" doc:"Value of after for the next page; absent if this page is empty"`
 }
 
 // EventEnd is the name of a stream's last event, whose data is a [StreamEnd]. A
-// stream without it broke off: connect again.
+// stream that stops without it was interrupted: connect again.
 const EventEnd = "end"
 
-// StreamEnd says why nothing more will come.
+// StreamEnd says why a stream ended.
 type StreamEnd struct {
 	Status agent.RunStatus `json:"status" doc:"How the run ended"`
 }
@@ -27,7 +27,7 @@ type StreamEnd struct {
 // its canonical type under any of its names.
 type Names string
 
-// Sets of names. What a set has no name for keeps its canonical one.
+// Sets of names. An event without a name in a set keeps its canonical one.
 const (
 	CanonicalNames    Names = "canonical"    // As tool and agent name them.
 	StreamingNames    Names = "streaming"    // tool.started, tool.streaming, tool.done, tool.error.

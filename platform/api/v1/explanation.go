@@ -16,10 +16,10 @@ type Explanation struct {
 	Slug          string       `json:"slug,omitempty"`
 	Version       string       `json:"version,omitempty" doc:"The version that would run"`
 	Digest        string       `json:"digest,omitempty"`
-	Draft         bool         `json:"draft,omitempty" doc:"Whether that is the draft as it is"`
+	Draft         bool         `json:"draft,omitempty" doc:"Whether that is the unversioned draft"`
 	Shadows       bool         `json:"shadows,omitempty" doc:"Whether it hides a global tool of the same slug"`
-	ReadsDeclared *Declaration `json:"reads_declared,omitempty" doc:"Who declared that its POST only reads, so that egress class read_only lets it pass; absent where it does not"`
-	Code          tool.Kind    `json:"code,omitempty" doc:"Why none would run; empty when one would"`
+	ReadsDeclared *Declaration `json:"reads_declared,omitempty" doc:"Who declared that its POST only reads, which egress class read_only then allows; absent if there is no declaration"`
+	Code          tool.Kind    `json:"code,omitempty" doc:"Why no version would run; empty if one would"`
 	Detail        string       `json:"detail,omitempty"`
 }
 
@@ -27,10 +27,10 @@ type Explanation struct {
 type Step struct {
 	Rule   string `json:"rule" example:"enabled"`
 	Passed bool   `json:"passed"`
-	Saw    string `json:"saw" doc:"What the rule looked at" example:"status published"`
+	Saw    string `json:"saw" doc:"The input of the rule" example:"status published"`
 }
 
-// Declaration records that a principal declared something of a configuration.
+// Declaration records what a principal declared about a configuration.
 type Declaration struct {
 	By string    `json:"by" example:"key:01975c2e-7d1a-7c3e-9f00-0000000000d1"`
 	At time.Time `json:"at"`

@@ -7,22 +7,22 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// ToolForm is a tool for people: what to fill in, what will happen, and how the
-// answer is shown. It says of the very schemas that agents are given.
+// ToolForm is the form of a tool for people: its inputs, the effect of a call, and
+// the presentation of the answer. It derives from the schemas that agents get.
 type ToolForm struct {
 	ID          string `json:"id" example:"01975c2e-7d1a-7c3e-9f00-0000000000a1"`
 	Slug        string `json:"slug" example:"searchOrders"`
 	Version     string `json:"version" example:"1.2.0"`
-	Draft       bool   `json:"draft" doc:"Whether this is the draft as it is, not a version"`
+	Draft       bool   `json:"draft" doc:"Whether this is the unversioned draft"`
 	Name        string `json:"name" example:"Search orders"`
 	Description string `json:"description" example:"Finds the orders of a customer."`
 	Category    string `json:"category,omitempty" example:"orders"`
 	Icon        string `json:"icon,omitempty" example:"search"`
 
-	Intent         tool.Intent          `json:"intent" enum:"render,action,compute" doc:"What a call is for"`
+	Intent         tool.Intent          `json:"intent" enum:"render,action,compute" doc:"Purpose of a call"`
 	Audience       tool.Audience        `json:"audience" enum:"model,user" doc:"Whether models are offered the tool too, or people and clients only"`
 	Confirm        Confirm              `json:"confirm"`
-	Annotations    json.RawMessage      `json:"annotations,omitempty" doc:"What the definition says to clients" example:"{}"`
+	Annotations    json.RawMessage      `json:"annotations,omitempty" doc:"Annotations of the definition for clients" example:"{}"`
 	Input          json.RawMessage      `json:"input" doc:"The form of the arguments: fields, in order, and beside them open, keywords, schema and kept. It may be edited and sent as input_fields" example:"{\"fields\":[{\"key\":\"customer\",\"label\":\"Customer\",\"type\":\"text\",\"display\":\"input\",\"required\":true}]}"`
 	Output         json.RawMessage      `json:"output,omitempty" doc:"The form of the structured result, where the tool has an output schema" example:"{\"fields\":[{\"key\":\"total\",\"type\":\"number\",\"display\":\"input\"}]}"`
 	OutputSections []tool.OutputSection `json:"output_sections,omitempty" doc:"How the parts of the result are shown"`
@@ -31,7 +31,7 @@ type ToolForm struct {
 // Confirm says whether a call needs a confirmation before it runs.
 type Confirm struct {
 	Required bool     `json:"required"`
-	Reasons  []string `json:"reasons" example:"[\"it changes something outside\"]"`
+	Reasons  []string `json:"reasons" example:"[\"it changes an external system\"]"`
 }
 
 // FormOf returns the form of a definition of t, which is its draft or one of
@@ -51,7 +51,7 @@ func FormOf(t *tool.Tool, d *tool.Definition, version string, draft bool) ToolFo
 	if len(d.OutputSchema) > 0 {
 		f.Output = formOf(shown.OutputSchema)
 	}
-	// What was stored before they were checked is not shown.
+	// Invalid ones, stored before they were checked, are not shown.
 	_ = json.Unmarshal(d.Interaction.OutputSections, &f.OutputSections)
 	return f
 }
@@ -60,7 +60,7 @@ func FormOf(t *tool.Tool, d *tool.Definition, version string, draft bool) ToolFo
 func formOf(raw json.RawMessage) json.RawMessage {
 	form, err := field.Read(raw)
 	if err != nil {
-		form = field.Form{Fields: []field.Field{}, Schema: raw, Kept: []field.Kept{{Reason: "not a schema that can be read"}}}
+		form = field.Form{Fields: []field.Field{}, Schema: raw, Kept: []field.Kept{{Reason: "the schema cannot be read"}}}
 	}
 	out, err := json.Marshal(form)
 	if err != nil {
@@ -72,13 +72,13 @@ func formOf(raw json.RawMessage) json.RawMessage {
 func confirmOf(p *tool.Policy) Confirm {
 	c := Confirm{Reasons: []string{}}
 	if p.EgressClass == tool.EgressWrite {
-		c.Reasons = append(c.Reasons, "it changes something outside")
+		c.Reasons = append(c.Reasons, "it changes an external system")
 	}
 	if p.RequiresApproval && p.EgressClass != tool.EgressWrite {
-		c.Reasons = append(c.Reasons, "the tool asks for an approval of every call")
+		c.Reasons = append(c.Reasons, "the tool requires an approval of every call")
 	}
 	if p.PermissionPolicy == tool.AlwaysAsk {
-		c.Reasons = append(c.Reasons, "every call by an agent is asked for")
+		c.Reasons = append(c.Reasons, "every call by an agent requires an approval")
 	}
 	c.Required = len(c.Reasons) > 0
 	return c

@@ -12,13 +12,13 @@ type Invocation struct {
 	ID             string                `json:"id"`
 	Tenant         tool.TenantID         `json:"tenant_id"`
 	RunID          string                `json:"run_id,omitempty"`
-	ParentID       string                `json:"parent_id,omitempty" doc:"The invocation that it is a step of"`
+	ParentID       string                `json:"parent_id,omitempty" doc:"The invocation whose step it is"`
 	Turn           int                   `json:"turn"`
 	Position       int                   `json:"position"`
 	CallID         string                `json:"call_id"`
 	EffectID       string                `json:"effect_id,omitempty"`
 	ToolID         string                `json:"tool_id,omitempty" doc:"Absent when the call named no known tool"`
-	Tool           string                `json:"tool" doc:"The slug, or the name that the model made up"`
+	Tool           string                `json:"tool" doc:"The slug, or the unknown name that the model used"`
 	Version        string                `json:"version,omitempty"`
 	Digest         string                `json:"digest,omitempty"`
 	Implementation tool.Implementation   `json:"implementation_type,omitempty"`
@@ -30,7 +30,7 @@ type Invocation struct {
 	EgressClass    tool.Egress           `json:"egress_class,omitempty"`
 	Attempt        int                   `json:"attempt"`
 	Input          json.RawMessage       `json:"input,omitempty"`
-	Receipt        json.RawMessage       `json:"receipt,omitempty" doc:"What coercion changed; absent when nothing"`
+	Receipt        json.RawMessage       `json:"receipt,omitempty" doc:"Changes by coercion; absent if there were none"`
 	Output         *tool.Result          `json:"output,omitempty"`
 	IsError        bool                  `json:"is_error"`
 	ErrorKind      tool.Kind             `json:"error_kind,omitempty"`

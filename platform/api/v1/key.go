@@ -2,12 +2,12 @@ package v1
 
 import "time"
 
-// NewKey asks for an API key.
+// NewKey requests an API key.
 type NewKey struct {
 	Name        string     `json:"name" minLength:"1" maxLength:"200" doc:"What the key is for" example:"ci"`
-	Permissions []string   `json:"permissions" nullable:"false" maxItems:"100" doc:"What the key may do; none that its maker lacks" example:"[\"tools.read\",\"runs.write\"]"`
-	Scopes      []string   `json:"scopes,omitempty" maxItems:"100" doc:"Narrows the key to those of its permissions that are named here too; not when empty" example:"[\"tools.read\"]"`
-	ExpiresAt   *time.Time `json:"expires_at,omitempty" doc:"When the key ends; never when absent" example:"2099-12-31T23:59:59Z"`
+	Permissions []string   `json:"permissions" nullable:"false" maxItems:"100" doc:"The permissions of the key; none that its creator lacks" example:"[\"tools.read\",\"runs.write\"]"`
+	Scopes      []string   `json:"scopes,omitempty" maxItems:"100" doc:"Limits the key to those of its permissions that are listed here too; no limit when empty" example:"[\"tools.read\"]"`
+	ExpiresAt   *time.Time `json:"expires_at,omitempty" doc:"When the key expires; never when absent" example:"2099-12-31T23:59:59Z"`
 }
 
 // Key is an API key, without its secret.
@@ -26,5 +26,5 @@ type Key struct {
 // CreatedKey is a new API key with its secret, which is never shown again.
 type CreatedKey struct {
 	Key
-	Secret string `json:"secret" doc:"What to send as Bearer token; shown this once" example:"tck_…"`
+	Secret string `json:"secret" doc:"The Bearer token; shown only here" example:"tck_…"`
 }

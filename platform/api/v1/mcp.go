@@ -11,17 +11,17 @@ import (
 // MCPServerDefinition is the definition of an MCP server. The server reads
 // other spellings of its fields too; these are the preferred ones.
 type MCPServerDefinition struct {
-	Slug         string         `json:"slug,omitempty" pattern:"^[a-z][a-z0-9-]{0,31}$" doc:"Begins the slugs of what is imported; cannot be changed. Made of the name when absent" example:"files"`
+	Slug         string         `json:"slug,omitempty" pattern:"^[a-z][a-z0-9-]{0,31}$" doc:"Prefix of the slugs of imported tools; cannot be changed. Derived from the name when absent" example:"files"`
 	Name         string         `json:"name,omitempty" maxLength:"200" doc:"The slug when absent" example:"Files of the shop"`
-	URL          string         `json:"server_url,omitempty" maxLength:"2048" doc:"Where it is; none for stdio" example:"https://files.example.com/mcp"`
-	Transport    string         `json:"transport,omitempty" enum:"streamable_http,http,sse,stdio" doc:"streamable_http when absent, which http is another name of" example:"streamable_http"`
-	Command      string         `json:"command,omitempty" maxLength:"64" doc:"For stdio: the name that an operator gave a command" example:""`
+	URL          string         `json:"server_url,omitempty" maxLength:"2048" doc:"Its address; absent for stdio" example:"https://files.example.com/mcp"`
+	Transport    string         `json:"transport,omitempty" enum:"streamable_http,http,sse,stdio" doc:"streamable_http when absent; http is an alias of it" example:"streamable_http"`
+	Command      string         `json:"command,omitempty" maxLength:"64" doc:"For stdio: the name of a command that the operator configured" example:""`
 	Headers      map[string]any `json:"headers,omitempty" doc:"Sent with every request: a string, or {\"credentials_ref\": \"name\"}" example:"{\"X-Team\":\"shop\"}"`
 	Auth         *MCPAuth       `json:"auth,omitempty"`
-	AllowedTools []string       `json:"allowed_tools,omitempty" maxItems:"1000" doc:"What is imported, by the server's names; * alone for all, nothing when empty" example:"[\"read_file\"]"`
-	TrustHints   bool           `json:"trust_hints,omitempty" doc:"Take the server's word that a tool only reads, which then needs no approval" example:"false"`
+	AllowedTools []string       `json:"allowed_tools,omitempty" maxItems:"1000" doc:"The tools to import, by the server's names; * alone for all, none when empty" example:"[\"read_file\"]"`
+	TrustHints   bool           `json:"trust_hints,omitempty" doc:"Trust the server's hint that a tool only reads, which then needs no approval" example:"false"`
 	Status       string         `json:"status,omitempty" enum:"active,disabled" example:"active"`
-	Revision     int64          `json:"revision,omitempty" doc:"Unless zero, it must still be the server's; If-Match says the same" example:"0"`
+	Revision     int64          `json:"revision,omitempty" doc:"Unless zero, the change fails if the server has another revision, as with If-Match" example:"0"`
 }
 
 // MCPAuth names the credential that is sent to a server.
@@ -45,10 +45,10 @@ type MCPServer struct {
 	TrustHints   bool           `json:"trust_hints,omitempty"`
 	Status       string         `json:"status" enum:"active,disabled"`
 
-	DiscoveredAt    *time.Time `json:"discovered_at,omitempty" doc:"When it was asked last what it offers"`
-	DiscoveryError  string     `json:"discovery_error,omitempty" doc:"Why it could not be asked" example:""`
+	DiscoveredAt    *time.Time `json:"discovered_at,omitempty" doc:"Time of the last discovery"`
+	DiscoveryError  string     `json:"discovery_error,omitempty" doc:"Why the last discovery failed" example:""`
 	ProtocolVersion string     `json:"protocol_version,omitempty" example:"2025-11-25"`
-	ServerName      string     `json:"server_name,omitempty" doc:"As it calls itself" example:"files"`
+	ServerName      string     `json:"server_name,omitempty" doc:"The server's name for itself" example:"files"`
 	ServerVersion   string     `json:"server_version,omitempty" example:"2.1.0"`
 
 	Revision  int64     `json:"revision" example:"3"`
@@ -85,14 +85,14 @@ func FromMCPServer(s mcpserver.Server) MCPServer {
 type MCPRefresh struct {
 	Server    MCPServer          `json:"server"`
 	Tools     []MCPRefreshedTool `json:"tools" doc:"Those with something to report, in the order of their names"`
-	Unchanged int                `json:"unchanged" doc:"How many imported tools are as they were"`
-	Error     *Problem           `json:"error,omitempty" doc:"Why the server could not be asked: it is attached all the same"`
+	Unchanged int                `json:"unchanged" doc:"How many imported tools are unchanged"`
+	Error     *Problem           `json:"error,omitempty" doc:"Why discovery failed: the server is attached all the same"`
 }
 
 // MCPRefreshedTool is a tool for which a refresh found something to report.
 type MCPRefreshedTool struct {
-	Name   string `json:"name" doc:"As the server calls it" example:"read_file"`
-	Tool   string `json:"tool,omitempty" doc:"Slug of the tool that was made of it" example:"filesReadFile"`
+	Name   string `json:"name" doc:"The server's name of the tool" example:"read_file"`
+	Tool   string `json:"tool,omitempty" doc:"Slug of the imported tool" example:"filesReadFile"`
 	Change string `json:"change" enum:"new,offered,changed,gone,back,refused,missing"`
 	Reason string `json:"reason,omitempty" example:"the server changed its definition"`
 }
@@ -108,19 +108,19 @@ func FromRefresh(s mcpserver.Server, r mcpserver.Report) MCPRefresh {
 
 // MCPTool is a tool of a server, and which definition of it was approved.
 type MCPTool struct {
-	Name           string      `json:"name" doc:"As the server calls it" example:"read_file"`
+	Name           string      `json:"name" doc:"The server's name of the tool" example:"read_file"`
 	State          string      `json:"state" enum:"offered,pinned,changed,approved,gone,refused"`
 	Reason         string      `json:"reason,omitempty" example:"the server changed its definition"`
-	Tool           string      `json:"tool,omitempty" doc:"Slug of the tool that was made of it" example:"filesReadFile"`
+	Tool           string      `json:"tool,omitempty" doc:"Slug of the imported tool" example:"filesReadFile"`
 	ToolID         string      `json:"tool_id,omitempty" example:"01975c2e-7d1a-7c3e-9f00-0000000000a1"`
 	ToolStatus     tool.Status `json:"tool_status,omitempty" enum:"draft,published,deprecated,disabled"`
 	Quarantine     string      `json:"quarantine,omitempty" doc:"Why the tool is stopped" example:"the server changed its definition"`
-	Description    string      `json:"description,omitempty" doc:"What the server says of it: the words of a stranger" example:"Reads a file."`
-	PinnedDigest   string      `json:"pinned_digest,omitempty" doc:"Of the definition that may run" example:"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"`
+	Description    string      `json:"description,omitempty" doc:"The server's description: untrusted text" example:"Reads a file."`
+	PinnedDigest   string      `json:"pinned_digest,omitempty" doc:"Of the approved definition that may run" example:"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"`
 	ApprovedDigest string      `json:"approved_digest,omitempty" doc:"Of the definition that the draft holds" example:"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"`
 	ApprovedBy     string      `json:"approved_by,omitempty" example:"key:01975c2e-7d1a-7c3e-9f00-0000000000d1"`
 	ApprovedAt     *time.Time  `json:"approved_at,omitempty"`
-	SeenDigest     string      `json:"seen_digest,omitempty" doc:"Of the definition that the server gave last" example:"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"`
+	SeenDigest     string      `json:"seen_digest,omitempty" doc:"Of the definition that the server sent last" example:"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"`
 	FirstSeenAt    time.Time   `json:"first_seen_at"`
 	SeenAt         time.Time   `json:"seen_at"`
 	ChangedAt      time.Time   `json:"changed_at" doc:"When its state or its definition changed last"`
@@ -147,11 +147,11 @@ type MCPDrift struct {
 	MCPTool
 	Pinned   *MCPDefinition `json:"pinned,omitempty" doc:"The server's definition that may run"`
 	Offered  *MCPDefinition `json:"offered,omitempty" doc:"The server's definition now"`
-	Diff     *Diff          `json:"diff,omitempty" doc:"What approving the definition would change, from the last release or the draft; absent where nothing was imported"`
-	Warnings []string       `json:"warnings,omitempty" doc:"What an approval would keep, and why" example:"[]"`
+	Diff     *Diff          `json:"diff,omitempty" doc:"What approving the definition would change, from the last release or the draft; absent if the tool was not imported"`
+	Warnings []string       `json:"warnings,omitempty" doc:"What an approval would leave unchanged, and why" example:"[]"`
 }
 
-// MCPDefinition is a tool as its server describes it: the words of a stranger.
+// MCPDefinition is a tool as its server describes it: untrusted text.
 type MCPDefinition struct {
 	Digest       string          `json:"digest" example:"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"`
 	Title        string          `json:"title,omitempty" example:"Read a file"`
@@ -161,7 +161,7 @@ type MCPDefinition struct {
 	Annotations  json.RawMessage `json:"annotations,omitempty" doc:"Hints" example:"{\"read_only\":true}"`
 }
 
-// FromDrift returns d as the API shows it, with a diff that was shown already.
+// FromDrift returns d as the API shows it, with its diff.
 func FromDrift(d mcpserver.Drift, diff *Diff) MCPDrift {
 	return MCPDrift{
 		MCPTool: FromRemoteTool(d.Tool), Pinned: fromRemoteDefinition(d.Tool.Pinned),
@@ -190,10 +190,10 @@ type ApproveMCP struct {
 	Publish bool          `json:"publish,omitempty" doc:"Publish the drafts too, as new versions" example:"true"`
 }
 
-// MCPApproval names a tool whose definition was looked at.
+// MCPApproval names a tool and the reviewed definition of it.
 type MCPApproval struct {
-	Name   string `json:"name" minLength:"1" maxLength:"128" doc:"As the server calls it" example:"read_file"`
-	Digest string `json:"digest,omitempty" maxLength:"64" doc:"Of the definition that was looked at: a server that gave another one meanwhile is not approved. Whatever it gave last when absent" example:"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"`
+	Name   string `json:"name" minLength:"1" maxLength:"128" doc:"The server's name of the tool" example:"read_file"`
+	Digest string `json:"digest,omitempty" maxLength:"64" doc:"Of the reviewed definition: the approval fails if the server sent another one meanwhile. When absent, the last one sent is approved" example:"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"`
 }
 
 // ApprovedMCP reports the outcome for each tool, in the order of the request.
@@ -202,7 +202,7 @@ type ApprovedMCP struct {
 	Items  []ApprovedMCPChanges `json:"items"`
 }
 
-// ApprovedMCPChanges reports what an approval did with a tool.
+// ApprovedMCPChanges reports the outcome of an approval for a tool.
 type ApprovedMCPChanges struct {
 	Name      string   `json:"name" example:"read_file"`
 	Tool      string   `json:"tool,omitempty" example:"filesReadFile"`

@@ -12,19 +12,19 @@ import (
 // ProblemType is the media type of a [Problem].
 const ProblemType = "application/problem+json"
 
-// Problem is the body of every answer that is an error (RFC 9457).
+// Problem is the body of every error response (RFC 9457).
 type Problem struct { //nolint:errname // The RFC's name for it.
-	Type        string       `json:"type" doc:"Which problem it is, for programs: one of those listed at /v1/problems, where it leads" example:"/v1/problems/not_found"`
-	Title       string       `json:"title" doc:"The problem in words" example:"Not found"`
+	Type        string       `json:"type" doc:"Identifies the problem for programs: a link to one of those listed at /v1/problems" example:"/v1/problems/not_found"`
+	Title       string       `json:"title" doc:"Short summary of the problem" example:"Not found"`
 	Status      int          `json:"status" doc:"The HTTP status" example:"404"`
 	Code        tool.Kind    `json:"code" doc:"What kind of problem it is, coarser than type" example:"not_found" enum:"invalid,not_found,denied,conflict,rate_limited,unavailable,timeout,unknown,cancelled,internal"`
 	Detail      string       `json:"detail,omitempty" doc:"What went wrong, for people" example:"tool \"searchOrders\" not found"`
 	Path        string       `json:"path,omitempty" doc:"JSON Pointer of the offending value in the request"`
-	Permissions []string     `json:"permissions,omitempty" nullable:"false" doc:"What the key lacks, where that is the problem: any one of them would do" example:"[\"tools.write\"]"`
-	Instance    string       `json:"instance,omitempty" doc:"The run that ended so, when the problem is how a call ended"`
+	Permissions []string     `json:"permissions,omitempty" nullable:"false" doc:"Permissions that the key lacks, if that is the problem: any one of them suffices" example:"[\"tools.write\"]"`
+	Instance    string       `json:"instance,omitempty" doc:"The run, if the problem is the outcome of a call"`
 	Retryable   bool         `json:"retryable" doc:"Whether the same request may be sent again, and may then succeed. False for a call that may have had an effect, unless its tool is pure or idempotent"`
 	RetryAfter  float64      `json:"retry_after_s,omitempty" doc:"Earliest useful retry, in seconds"`
-	TraceID     string       `json:"trace_id,omitempty" doc:"Names the request in the server's log" example:"4bf92f3577b34da6a3ce929d0e0e4736"`
+	TraceID     string       `json:"trace_id,omitempty" doc:"Identifies the request in the server's log" example:"4bf92f3577b34da6a3ce929d0e0e4736"`
 	Errors      []FieldError `json:"errors,omitempty" doc:"Every fault found, when there are several"`
 }
 
@@ -44,7 +44,7 @@ func (p *Problem) GetStatus() int { return p.Status }
 // negotiation.
 func (p *Problem) ContentType(string) string { return ProblemType }
 
-// GetHeaders returns the headers that go with the problem.
+// GetHeaders returns the headers of the response.
 func (p *Problem) GetHeaders() http.Header {
 	h := http.Header{}
 	if p.RetryAfter > 0 {

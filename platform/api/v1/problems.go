@@ -11,20 +11,20 @@ import (
 // is this path, a slash and its name.
 const ProblemsPath = "/v1/problems"
 
-// ProblemClass is one of the ways in which the API says no. Classes are only
-// added: a name is never changed or used for something else.
+// ProblemClass is a kind of error that the API returns. Classes are only added: a
+// name is never changed or reused.
 type ProblemClass struct {
-	Type        string    `json:"type" example:"/v1/problems/not_found" doc:"What the type of such a problem is"`
+	Type        string    `json:"type" example:"/v1/problems/not_found" doc:"The type of such a problem"`
 	Name        string    `json:"name" example:"not_found"`
 	Code        tool.Kind `json:"code" enum:"invalid,not_found,denied,conflict,rate_limited,unavailable,timeout,unknown,cancelled,internal" doc:"The coarser code, which programs can rely on to cover what is added later"`
 	Status      int       `json:"status" example:"404" doc:"The HTTP status"`
 	Title       string    `json:"title" example:"Not found"`
 	Retryable   bool      `json:"retryable" doc:"Whether the same request may succeed later"`
-	Description string    `json:"description" doc:"When it comes about, and what to do"`
+	Description string    `json:"description" doc:"When it occurs, and what to do"`
 }
 
-// Names of problems that are no kind of tool.Error by themselves. The others
-// are named as their kind is.
+// Names of problems that are not kinds of tool.Error. The others have the name of
+// their kind.
 const (
 	MalformedRequest     = "malformed_request"
 	MalformedJSON        = "malformed_json"
@@ -50,59 +50,59 @@ var problemClasses = []ProblemClass{
 		"A definition, a body or a parameter is wrong. `path` points at the value; `errors` lists every fault where there "+
 			"are several."),
 	class(tool.NotFound, "", http.StatusNotFound, "Not found",
-		"There is no such thing, or none that the caller may know of: what belongs to another tenant is answered in the "+
+		"There is no such resource, or it is not visible to the caller: a resource of another tenant is answered in the "+
 			"same words."),
 	class(tool.Denied, "", http.StatusForbidden, "Denied",
-		"The key lacks a permission, or policy says no."),
+		"The key lacks a permission, or policy denies the request."),
 	class(tool.Conflict, "", http.StatusConflict, "Conflict",
-		"The state of the thing does not allow it. Read it again, then decide."),
+		"The state of the resource does not allow it. Read it again, then decide."),
 	class(tool.RateLimited, "", http.StatusTooManyRequests, "Rate limited",
-		"Come back later; `Retry-After` says when, where that is known."),
+		"Retry later; `Retry-After` says when, if that is known."),
 	class(tool.Unavailable, "", http.StatusServiceUnavailable, "Unavailable",
-		"Something behind the API is not answering."),
+		"A dependency of the API does not respond."),
 	class(tool.Timeout, "", http.StatusGatewayTimeout, "Timeout",
-		"It took too long. What was begun may go on: send an `Idempotency-Key` with whatever must not happen twice."),
+		"The time limit passed. The operation may continue: use an `Idempotency-Key` for requests that must not run twice."),
 	class(tool.Unknown, "", http.StatusBadGateway, "Outcome unknown",
-		"Whether the call had its effect is unknown. Look before calling again."),
+		"The call may or may not have had its effect. Check before calling again."),
 	class(tool.Cancelled, "", http.StatusConflict, "Cancelled",
-		"Somebody stopped it."),
+		"The run or the call was cancelled."),
 	class(tool.InternalError, "", http.StatusInternalServerError, "Internal error",
-		"A defect of the platform. The log has it under the trace id."),
+		"A defect of the platform. Search the log for the trace id."),
 	class(tool.Invalid, MalformedRequest, http.StatusBadRequest, "Malformed request",
-		"The request cannot be read, for example because its body is missing or breaks off."),
+		"The request cannot be read, for example because its body is missing or incomplete."),
 	class(tool.Invalid, MalformedJSON, http.StatusBadRequest, "Malformed JSON",
-		"The body is no JSON. `detail` names the line and the column."),
+		"The body is not JSON. `detail` names the line and the column."),
 	class(tool.Denied, Unauthenticated, http.StatusUnauthorized, "Unauthenticated",
-		"No API key came with the request, or one that opens nothing. Send it as `Authorization: Bearer tck_…`."),
+		"The request has no API key, or an invalid one. Send it as `Authorization: Bearer tck_…`."),
 	class(tool.NotFound, NoSuchEndpoint, http.StatusNotFound, "No such endpoint",
 		"`/openapi.json` and `/docs` list the endpoints."),
 	class(tool.NotFound, MethodNotAllowed, http.StatusMethodNotAllowed, "Method not allowed",
-		"The endpoint has no such method; `Allow` lists those that it has."),
+		"The endpoint does not have this method; `Allow` lists those that it has."),
 	class(tool.Invalid, NotAcceptable, http.StatusNotAcceptable, "Not acceptable",
 		"The endpoint answers in none of the media types of `Accept`."),
 	class(tool.Timeout, RequestTimeout, http.StatusRequestTimeout, "Request timeout",
 		"The body did not arrive in time."),
 	class(tool.Conflict, PreconditionFailed, http.StatusPreconditionFailed, "Precondition failed",
-		"The thing is no longer what `If-Match` says: it was changed meanwhile. Read it again, then decide."),
+		"The resource no longer matches `If-Match`: it was changed meanwhile. Read it again, then decide."),
 	class(tool.Invalid, BodyTooLarge, http.StatusRequestEntityTooLarge, "Body too large",
 		"The body exceeds the limit of the endpoint, which `detail` names."),
 	class(tool.Invalid, URITooLong, http.StatusRequestURITooLong, "URI too long",
 		"Path and query exceed the limit, which `detail` names."),
 	class(tool.Invalid, UnsupportedMediaType, http.StatusUnsupportedMediaType, "Unsupported media type",
-		"The body has to be `application/json`."),
+		"The body must be `application/json`."),
 	class(tool.Invalid, HeadersTooLarge, http.StatusRequestHeaderFieldsTooLarge, "Headers too large",
 		"The headers exceed the limit, which `detail` names."),
 	class(tool.Invalid, KeyMalformed, http.StatusBadRequest, "Malformed idempotency key",
-		"`Idempotency-Key` has to be one value of 1 to 255 printable ASCII characters."),
+		"`Idempotency-Key` must be one value of 1 to 255 printable ASCII characters."),
 	retryable(class(tool.Conflict, KeyInUse, http.StatusConflict, "Idempotency key in use",
 		"A request with this key is being served. Send it again after `Retry-After`.")),
 	class(tool.Invalid, KeyReused, http.StatusUnprocessableEntity, "Idempotency key reused",
 		"The key was sent before with another request: another endpoint, parameter or body. "+
 			"Use a new key for a new request."),
 	class(tool.Conflict, AnswerWithheld, http.StatusConflict, "Answer withheld",
-		"The request was served before, and its answer held a secret, which is kept nowhere. `instance` is what it made."),
+		"The request was already served, and its answer held a secret, which is not stored. `instance` is what it created."),
 	lasting(class(tool.Unavailable, EncryptionMissing, http.StatusServiceUnavailable, "Encryption not configured",
-		"The server has no key-encryption key, so that it keeps no credentials. `detail` says what its operator is to "+
+		"The server has no key-encryption key, so it stores no credentials. `detail` says what its operator must "+
 			"configure.")),
 }
 
@@ -117,8 +117,7 @@ func class(code tool.Kind, name string, status int, title, description string) P
 	}
 }
 
-// lasting marks a problem that a retry does not solve: it lasts until it is
-// fixed.
+// lasting marks a problem that is not retryable: it remains until it is fixed.
 func lasting(c ProblemClass) ProblemClass {
 	c.Retryable = false
 	return c
@@ -129,10 +128,10 @@ func retryable(c ProblemClass) ProblemClass {
 	return c
 }
 
-// ProblemClasses lists every problem that the API answers with.
+// ProblemClasses lists every problem that the API returns.
 func ProblemClasses() []ProblemClass { return slices.Clone(problemClasses) }
 
-// FindProblemClass returns the class of a name, and whether there is one.
+// FindProblemClass returns the class with a name, and whether there is one.
 func FindProblemClass(name string) (ProblemClass, bool) {
 	i := slices.IndexFunc(problemClasses, func(c ProblemClass) bool { return c.Name == name })
 	if i < 0 {

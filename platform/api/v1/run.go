@@ -8,13 +8,13 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// NewRun asks for a run of an agent.
+// NewRun requests a run of an agent.
 type NewRun struct {
 	Agent   string          `json:"agent" minLength:"1" maxLength:"200" doc:"Slug or id of the agent, optionally with @version" example:"supportDesk"`
 	Version string          `json:"version,omitempty" maxLength:"100" doc:"Version or constraint, such as ^1.2; the highest published one when absent" example:"^1.2"`
-	Input   json.RawMessage `json:"input" doc:"What the user says: a string, or any JSON value" example:"\"Where is my order 4711?\""`
+	Input   json.RawMessage `json:"input" doc:"The user's message: a string, or any JSON value" example:"\"Where is my order 4711?\""`
 	Mode    tool.Mode       `json:"mode,omitempty" enum:"production,debug" default:"production" doc:"In debug mode drafts run too"`
-	Follow  bool            `json:"follow,omitempty" doc:"Its events will be followed at once, as a stream: the model is asked to stream from the first turn on"`
+	Follow  bool            `json:"follow,omitempty" doc:"The caller follows the events as a stream at once: the model streams from the first turn on"`
 }
 
 // Run is the record of a durable execution.
@@ -28,33 +28,33 @@ type Run struct {
 	Status       agent.RunStatus `json:"status" enum:"pending,running,completed,failed,cancelled,hosted"`
 	Subject      string          `json:"subject,omitempty" doc:"Who started it" example:"key:01975c2e-7d1a-7c3e-9f00-0000000000d1"`
 	Input        json.RawMessage `json:"input,omitempty" example:"\"Where is my order 4711?\""`
-	Output       string          `json:"output,omitempty" doc:"What the agent said last" example:"Your order left the warehouse this morning."`
+	Output       string          `json:"output,omitempty" doc:"The agent's last message" example:"Your order left the warehouse this morning."`
 	ErrorKind    tool.Kind       `json:"error_kind,omitempty"`
 	Error        string          `json:"error,omitempty"`
-	Warning      string          `json:"warning,omitempty" doc:"What keeps the run waiting, such as that no worker polls its task queue"`
+	Warning      string          `json:"warning,omitempty" doc:"Why the run waits, for example because no worker polls its task queue"`
 	Turns        int             `json:"turns"`
-	Parent       *Parent         `json:"parent,omitempty" doc:"The call that the run answers; absent for one that a person or program started"`
-	Depth        int             `json:"depth,omitempty" doc:"How many runs are above it"`
-	Calls        int             `json:"calls,omitempty" doc:"Calls made by it and by the runs below it, once it has ended"`
+	Parent       *Parent         `json:"parent,omitempty" doc:"The call that started the run; absent if a person or program did"`
+	Depth        int             `json:"depth,omitempty" doc:"Number of its ancestor runs"`
+	Calls        int             `json:"calls,omitempty" doc:"Calls made by it and its descendant runs, once it has ended"`
 	LastSeq      int64           `json:"last_seq" doc:"Number of its last event"`
 	WorkflowID   string          `json:"workflow_id" doc:"In Temporal" example:"t/01975c2e-7d1a-7c3e-9f00-000000000001/run/01975c2e-7d1a-7c3e-9f00-0000000000c1"`
 	Tools        []Pin           `json:"tools,omitempty" doc:"The exact versions the run is pinned to"`
 	Omitted      []Omission      `json:"omitted,omitempty" doc:"Tools of the agent that could not be used when the run began"`
-	Waits        []CallWait      `json:"waits,omitempty" doc:"Why calls waited for others of their turn; where it was asked for"`
-	ModelRetries []ModelRetry    `json:"model_retries,omitempty" doc:"The last attempts that got no answer of the model; where it was asked for"`
+	Waits        []CallWait      `json:"waits,omitempty" doc:"Why calls waited for others of their turn; only if requested"`
+	ModelRetries []ModelRetry    `json:"model_retries,omitempty" doc:"The last attempts that failed without an answer of the model; only if requested"`
 	CreatedAt    time.Time       `json:"created_at"`
 	StartedAt    *time.Time      `json:"started_at,omitempty"`
 	CompletedAt  *time.Time      `json:"completed_at,omitempty"`
 }
 
-// Parent is the call that a run answers.
+// Parent is the call that started a run.
 type Parent struct {
 	RunID        string `json:"run_id" example:"01975c2e-7d1a-7c3e-9f00-0000000000c0"`
 	InvocationID string `json:"invocation_id" example:"01975c2e-7d1a-7c3e-9f00-0000000000e1"`
-	Detached     bool   `json:"detached,omitempty" doc:"The call ended when the run began, which goes on by itself"`
+	Detached     bool   `json:"detached,omitempty" doc:"The call ended when the run started; the run continues independently"`
 }
 
-// Omission is a tool that a run goes without.
+// Omission is a tool that is not available in a run.
 type Omission struct {
 	Tool   string    `json:"tool" doc:"The reference, as the agent has it" example:"searchOrders@^1.2"`
 	Kind   tool.Kind `json:"kind" example:"conflict"`

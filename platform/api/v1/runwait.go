@@ -7,21 +7,21 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// CallWait is why calls of one turn waited for others of the turn.
+// CallWait is a reason why calls of one turn waited for others of the turn.
 type CallWait struct {
 	Turn   int              `json:"turn" example:"2"`
-	Calls  int              `json:"calls" doc:"How many waited for this reason" example:"11"`
-	MostMS int64            `json:"most_ms" doc:"The longest wait among them; up to now for one that still waits" example:"5200"`
+	Calls  int              `json:"calls" doc:"Number of calls that waited for this reason" example:"11"`
+	MostMS int64            `json:"most_ms" doc:"The longest wait among them; until now for a call that still waits" example:"5200"`
 	Reason agent.WaitReason `json:"reason" enum:"max_concurrency,not_pure,tool_mode"`
 	Group  string           `json:"concurrency_group,omitempty" example:"default"`
 	Tool   string           `json:"tool,omitempty" doc:"The tool that sets the limit, or is not pure" example:"getOrder"`
 	Detail string           `json:"detail" doc:"What to change" example:"concurrency group \"default\" runs 1 at a time: max_concurrency of getOrder is not set"`
 }
 
-// ModelRetry is an attempt of a turn that got no answer of the model.
+// ModelRetry is an attempt of a turn that failed without an answer of the model.
 type ModelRetry struct {
 	Turn        int       `json:"turn" example:"2"`
-	Attempt     int       `json:"attempt" doc:"That failed, counted from 1" example:"1"`
+	Attempt     int       `json:"attempt" doc:"Number of the failed attempt, from 1" example:"1"`
 	MaxAttempts int       `json:"max_attempts" example:"10"`
 	Model       string    `json:"model" example:"openai/gpt-4.1-mini"`
 	Kind        tool.Kind `json:"kind" example:"unavailable"`

@@ -17,20 +17,20 @@ type Tool struct {
 	ToolType        tool.Bucket  `json:"tool_type" enum:"built_in,mcp,artifact,custom" doc:"Derived"`
 	Status          tool.Status  `json:"status" enum:"draft,published,deprecated,disabled"`
 	Active          bool         `json:"is_active"`
-	Quarantine      string       `json:"quarantine,omitempty" doc:"Why the platform stopped the tool until it is reviewed; absent where it did not" example:"the server changed its definition"`
+	Quarantine      string       `json:"quarantine,omitempty" doc:"Why the platform stopped the tool until it is reviewed; absent if it did not" example:"the server changed its definition"`
 	System          bool         `json:"is_system,omitempty"`
 	BuiltinKey      string       `json:"builtin_key,omitempty"`
 	ArtifactID      string       `json:"artifact_id,omitempty"`
 	ArtifactVersion string       `json:"artifact_version,omitempty" doc:"Of the artifact: a version, or a constraint as the tool has it" example:"^1.2"`
-	ReadsDeclared   *Declaration `json:"reads_declared,omitempty" doc:"Who declared that the draft's POST only reads; absent where it does not"`
+	ReadsDeclared   *Declaration `json:"reads_declared,omitempty" doc:"Who declared that the draft's POST only reads; absent if there is no declaration"`
 	Version         string       `json:"version" doc:"Number of the draft" example:"1.2.0"`
 	Revision        int64        `json:"revision" example:"3"`
 	PublishedAt     *time.Time   `json:"published_at,omitempty"`
 	CreatedAt       time.Time    `json:"created_at"`
 	UpdatedAt       time.Time    `json:"updated_at"`
 
-	Risk    tool.RiskLevel `json:"risk" enum:"low,medium,high" doc:"As declared, but no less than the egress class implies"`
-	Visible bool           `json:"visible" doc:"Whether calls are shown to people, with the default of the implementation type applied"`
+	Risk    tool.RiskLevel `json:"risk" enum:"low,medium,high" doc:"As declared, but at least what the egress class implies"`
+	Visible bool           `json:"visible" doc:"Whether calls are shown to people, by default as the implementation type defines"`
 
 	tool.Policy
 	Definition
@@ -44,9 +44,9 @@ type Definition struct {
 	Icon           string              `json:"icon,omitempty" example:"search"`
 	InputSchema    json.RawMessage     `json:"input_schema,omitempty" doc:"JSON Schema of the arguments" example:"{\"type\":\"object\",\"properties\":{\"customer\":{\"type\":\"string\"}},\"required\":[\"customer\"]}"`
 	OutputSchema   json.RawMessage     `json:"output_schema,omitempty" doc:"JSON Schema of the structured result" example:"{\"type\":\"object\",\"properties\":{\"orders\":{\"type\":\"array\"}}}"`
-	OutputCheck    tool.OutputCheck    `json:"output_check,omitempty" enum:"refuse,warn" doc:"What an answer outside output_schema leads to: refuse answers no, warn passes it on with a warning; refuse when absent" example:"refuse"`
+	OutputCheck    tool.OutputCheck    `json:"output_check,omitempty" enum:"refuse,warn" doc:"How to treat an answer that does not match output_schema: refuse fails the call, warn passes it on with a warning; refuse when absent" example:"refuse"`
 	Implementation tool.Implementation `json:"implementation_type" example:"http"`
-	Config         json.RawMessage     `json:"implementation_config,omitempty" doc:"Its shape is that of the implementation type" example:"{\"method\":\"GET\",\"url\":\"https://orders.example.com/v2/orders\"}"`
+	Config         json.RawMessage     `json:"implementation_config,omitempty" doc:"Its schema depends on the implementation type" example:"{\"method\":\"GET\",\"url\":\"https://orders.example.com/v2/orders\"}"`
 	Execution      tool.Execution      `json:"execution"`
 	Interaction    tool.Interaction    `json:"interaction"`
 }
@@ -62,7 +62,7 @@ type ToolVersion struct {
 	PublishedAt   *time.Time   `json:"published_at,omitempty"`
 	CreatedAt     time.Time    `json:"created_at"`
 	CreatedBy     string       `json:"created_by,omitempty" example:"key:01975c2e-7d1a-7c3e-9f00-0000000000d1"`
-	ReadsDeclared *Declaration `json:"reads_declared,omitempty" doc:"Who declared that its POST only reads; absent where it does not"`
+	ReadsDeclared *Declaration `json:"reads_declared,omitempty" doc:"Who declared that its POST only reads; absent if there is no declaration"`
 	Definition    Definition   `json:"definition"`
 }
 
@@ -104,5 +104,5 @@ func fromDefinition(d tool.Definition) Definition {
 type Published struct {
 	Tool     Tool        `json:"tool"`
 	Version  ToolVersion `json:"version"`
-	Warnings []string    `json:"warnings,omitempty" doc:"What is allowed and better done otherwise" example:"[\"it is pure and max_concurrency is left at 1\"]"`
+	Warnings []string    `json:"warnings,omitempty" doc:"What is allowed but not recommended" example:"[\"it is pure and max_concurrency is left at 1\"]"`
 }

@@ -7,21 +7,21 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// NewToolTest asks for a test of a tool: one call, in debug mode.
+// NewToolTest requests a test of a tool: one call, in debug mode.
 type NewToolTest struct {
 	Arguments   json.RawMessage `json:"arguments,omitempty" doc:"The arguments, a JSON object" example:"{\"customer\":\"C-17\"}"`
-	Version     string          `json:"version,omitempty" maxLength:"100" doc:"Version or constraint, published or not; the draft as it is when absent" example:"1.2.0"`
-	AllowWrites bool            `json:"allow_writes,omitempty" doc:"The test may change something. Without it, what might is refused"`
+	Version     string          `json:"version,omitempty" maxLength:"100" doc:"Version or constraint, published or not; the current draft when absent" example:"1.2.0"`
+	AllowWrites bool            `json:"allow_writes,omitempty" doc:"Allows the test to have effects. Without it, calls that may have effects are refused"`
 }
 
-// NewToolTestWait is a [NewToolTest] whose end is waited for.
+// NewToolTestWait is a [NewToolTest] that waits for the end of the test.
 type NewToolTestWait struct {
 	NewToolTest
 	WaitS *float64 `json:"wait_s,omitempty" minimum:"0" maximum:"60" doc:"How long to wait for the end; 30 when absent"`
 }
 
-// ToolTest is the state or the result of a test of a tool. A test that found a
-// fault is not a failed request.
+// ToolTest is the state or the result of a test of a tool. A test that fails is
+// not a failed request.
 type ToolTest struct {
 	RunID      string          `json:"run_id" example:"01975c2e-7d1a-7c3e-9f00-0000000000c1"`
 	Tool       string          `json:"tool" example:"searchOrders"`
@@ -30,5 +30,5 @@ type ToolTest struct {
 	Status     agent.RunStatus `json:"status" enum:"running,completed,failed,cancelled"`
 	ErrorKind  tool.Kind       `json:"error_kind,omitempty" doc:"Why there is no answer"`
 	Error      string          `json:"error,omitempty"`
-	Invocation *Invocation     `json:"invocation,omitempty" doc:"The record of the call: its arguments after coercion, the receipt of what was changed in them, and what the tool answered"`
+	Invocation *Invocation     `json:"invocation,omitempty" doc:"The record of the call: its arguments after coercion, the record of the coercions, and the tool's answer"`
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// answer is what a model said, however it came.
+// answer is a model's answer, streamed or not.
 type answer struct {
 	blocks []*block // In order.
 	stop   sdk.StopReason
@@ -21,7 +21,7 @@ type answer struct {
 
 func (a *answer) add(b *block) { a.blocks = append(a.blocks, b) }
 
-// goOn adds what the model said when it went on after a pause.
+// goOn appends the answer that continues after a pause.
 func (a *answer) goOn(more *answer) {
 	a.blocks, a.stop = append(a.blocks, more.blocks...), more.stop
 	a.usage.InputTokens += more.usage.InputTokens
@@ -30,7 +30,7 @@ func (a *answer) goOn(more *answer) {
 	a.usage.ReasoningTokens += more.usage.ReasoningTokens
 }
 
-// whole asks for an answer in one piece.
+// whole requests an answer without streaming.
 func whole(
 	ctx context.Context, s *sdk.MessageService, params sdk.MessageNewParams, x *remote.Exchange,
 ) (*answer, error) {
@@ -43,14 +43,14 @@ func whole(
 
 func read(message *sdk.Message, x *remote.Exchange) (*answer, error) {
 	if message == nil || !message.JSON.Content.Valid() || !message.JSON.StopReason.Valid() {
-		return nil, x.Garbled("it is no message of the documented shape")
+		return nil, x.Garbled("it does not have the documented shape of a message")
 	}
 	out := &answer{stop: message.StopReason, usage: usage(message.Usage)}
 	for _, b := range message.Content {
 		made := newBlock(b.Type, b.ID, b.Name, b.RawJSON())
 		switch {
 		case made == nil, made.kind == textBlock && !b.JSON.Text.Valid():
-			return nil, x.Garbled("a block in it is not of the documented shape")
+			return nil, x.Garbled("a block in it does not have the documented shape")
 		case made.kind == textBlock:
 			made.text.WriteString(b.Text)
 		case made.kind == callBlock:
@@ -63,7 +63,7 @@ func read(message *sdk.Message, x *remote.Exchange) (*answer, error) {
 	return out, nil
 }
 
-// wrong reports whether a member is there and of another type than documented.
+// wrong reports whether a member is present with another type than documented.
 func wrong(f respjson.Field) bool { return f.Raw() != "" && f.Raw() != "null" && !f.Valid() }
 
 // usage adds up the input tokens, including those read from and written to the
@@ -77,8 +77,8 @@ func usage(u sdk.Usage) agent.Usage {
 	}
 }
 
-// response judges how the answer ended. A reason that is not documented counts
-// as a cut, so that a call which may be half of one is not made.
+// response returns the answer according to its stop reason. An undocumented
+// reason counts as truncation, so that an incomplete call is never made.
 func (a *answer) response(turn int, names *remote.Names, x *remote.Exchange) (*agent.ModelResponse, error) {
 	out := &agent.ModelResponse{Usage: a.usage}
 	switch a.stop {
@@ -103,7 +103,7 @@ func (a *answer) response(turn int, names *remote.Names, x *remote.Exchange) (*a
 	}
 	out.Content = a.content(x.Provider())
 	if a.stop == sdk.StopReasonToolUse && len(out.Calls) == 0 {
-		return nil, x.Garbled("it ends with calls and has none")
+		return nil, x.Garbled("its stop reason is tool calls, but it has none")
 	}
 	remote.CallIDs(turn, out.Calls)
 	if out.Truncated && out.Text == "" && len(out.Calls) == 0 {
@@ -112,8 +112,8 @@ func (a *answer) response(turn int, names *remote.Names, x *remote.Exchange) (*a
 	return out, nil
 }
 
-// content returns the answer's text and what the provider's tools did, in
-// order; nil if they did nothing.
+// content returns the answer's text and the uses and results of the provider's
+// tools, in order; nil if they were not used.
 func (a *answer) content(provider string) []tool.Content {
 	open := a.unanswered()
 	var out []tool.Content
@@ -136,8 +136,8 @@ func (a *answer) content(provider string) []tool.Content {
 	return out
 }
 
-// unanswered returns the uses of the provider's tools that were cut off before
-// their results: the API takes none of them back. Beside calls of ours it does.
+// unanswered returns the uses of the provider's tools without results: the API
+// refuses such blocks in a request, except beside calls of our tools.
 func (a *answer) unanswered() map[*block]bool {
 	open := make(map[*block]bool)
 	if a.stop == sdk.StopReasonToolUse {

@@ -10,28 +10,28 @@ import (
 	"github.com/toolcrib/toolcrib/platform/models/remote"
 )
 
-// blockKind is what a block of an answer is to us.
+// blockKind is the kind of a block of an answer.
 type blockKind int
 
 const (
 	textBlock    blockKind = iota
 	callBlock              // Of one of our tools.
-	toolBlock              // What a tool of the provider's own did: its use, or its result.
+	toolBlock              // The use or the result of a tool of the provider's own.
 	thoughtBlock           // Needed only while an answer is continued after a pause.
-	otherBlock             // Of a later day, and not for us.
+	otherBlock             // Unknown, ignored.
 )
 
 // block is a piece of an answer.
 type block struct {
 	kind      blockKind
 	id, name  string          // Of a call or a use.
-	text      strings.Builder // What it says, thinks, or, of a call or a use, its arguments as they came.
+	text      strings.Builder // The text or thought, or the arguments of a call or a use, verbatim.
 	signature string          // Of a thought.
-	raw       json.RawMessage // As it came, or as it began; neither of texts nor of calls.
+	raw       json.RawMessage // Verbatim, or as it started; not of texts and calls.
 }
 
-// newBlock returns a block that begins so; nil when it is not of the documented
-// shape.
+// newBlock returns a block from its first event; nil if it does not have the
+// documented shape.
 func newBlock(kind, id, name, raw string) *block {
 	b := &block{id: id, name: name}
 	switch {
@@ -76,7 +76,7 @@ func (b *block) whole() json.RawMessage {
 	return out
 }
 
-// param returns the block as a request repeats it.
+// param returns the block as a parameter of a request.
 func (b *block) param() sdk.ContentBlockParamUnion {
 	switch b.kind {
 	case textBlock:

@@ -1,4 +1,4 @@
-// Package anthropic is models behind Anthropic's Messages API.
+// Package anthropic implements models with Anthropic's Messages API.
 package anthropic
 
 import (
@@ -15,14 +15,14 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// PublicURL is where Anthropic's API is.
+// PublicURL is the base URL of Anthropic's API.
 const PublicURL = "https://api.anthropic.com"
 
-// sdkTimeout is longer than any context lasts. The SDK refuses to request long
+// sdkTimeout is longer than any context's deadline. The SDK refuses to request long
 // answers without streaming unless it is given a timeout.
 const sdkTimeout = 24 * time.Hour
 
-// Model asks the models of one provider. It is safe for concurrent use.
+// Model calls the models of one provider. It is safe for concurrent use.
 type Model struct {
 	provider string
 	endpoint *remote.Endpoint
@@ -30,8 +30,8 @@ type Model struct {
 
 var _ agent.Model = (*Model)(nil)
 
-// New returns the models that cfg leads to; without a base URL, Anthropic's.
-// It fails with tool.Invalid if the base URL can't be one. The caller closes
+// New returns the models of the provider in cfg; without a base URL,
+// Anthropic's. It fails with tool.Invalid if the base URL can't be one. The caller closes
 // it.
 func New(cfg remote.Config) (*Model, error) {
 	e, err := remote.Open(cfg, PublicURL, remote.Auth{Scheme: egress.Raw, Header: "X-Api-Key"})
@@ -82,8 +82,8 @@ func (m *Model) Generate(ctx context.Context, req *agent.ModelRequest) (*agent.M
 	return said.response(req.Turn, names, exchange)
 }
 
-// afterPause is the failure of an answer of which a part was given: something
-// was sent in any case.
+// afterPause is the failure of an answer after its first part: a request was
+// certainly sent.
 func afterPause(err error) error {
 	e := *tool.AsError(err)
 	e.Sent = true

@@ -60,7 +60,7 @@ func mayThink(messages []agent.Message) bool {
 func choose(params *sdk.MessageNewParams, c remote.Choice, parallel *bool, names *remote.Names) {
 	one := sdk.Bool(true)
 	if parallel == nil || *parallel {
-		one = sdk.ToolChoiceAutoParam{}.DisableParallelToolUse // Not said.
+		one = sdk.ToolChoiceAutoParam{}.DisableParallelToolUse // Unset.
 	}
 	switch {
 	case c.Tool != "":

@@ -27,7 +27,7 @@ func (m *Model) params(req *agent.ModelRequest, names *remote.Names) (sdk.Messag
 			params.Messages = append(params.Messages, user(e.Content))
 		case agent.Assistant:
 			params.Messages = append(params.Messages, m.assistant(e, names)...)
-		case agent.ToolRole: // ReadTranscript put it with its call.
+		case agent.ToolRole: // ReadTranscript has joined it with its call.
 		}
 	}
 	for _, t := range req.ProviderTools {
@@ -49,8 +49,8 @@ func toolParam(t agent.ToolSpec, name string) sdk.ToolUnionParam {
 	return sdk.ToolUnionParam{OfTool: &out}
 }
 
-// cacheable marks the end of the prefix that does not change between turns, so
-// that the provider caches it: the tools, and the instructions behind them.
+// cacheable marks the end of the prefix that is the same for all turns, so that
+// the provider caches it: the tools, then the instructions.
 func cacheable(params *sdk.MessageNewParams) {
 	if n := len(params.Tools); n > 0 && params.Tools[n-1].OfTool != nil {
 		params.Tools[n-1].OfTool.CacheControl = sdk.NewCacheControlEphemeralParam()
@@ -79,7 +79,7 @@ func user(content []tool.Content) sdk.MessageParam {
 }
 
 // assistant returns a message with its calls, and the message with all their
-// answers. One that says nothing at all is left out: the API refuses it.
+// answers. An empty one is left out: the API refuses it.
 func (m *Model) assistant(e remote.Entry, names *remote.Names) []sdk.MessageParam {
 	var answers []sdk.ContentBlockParamUnion
 	said := m.said(e.Content)
@@ -97,8 +97,8 @@ func (m *Model) assistant(e remote.Entry, names *remote.Names) []sdk.MessagePara
 	return out
 }
 
-// said returns what an assistant said, in order with what the provider's own
-// tools did.
+// said returns an assistant's text, and the uses and results of the provider's own
+// tools, in order.
 func (m *Model) said(content []tool.Content) []sdk.ContentBlockParamUnion {
 	var out []sdk.ContentBlockParamUnion
 	var texts []tool.Content

@@ -11,7 +11,7 @@ import (
 	"github.com/toolcrib/toolcrib/platform/models/remote"
 )
 
-// reader puts an answer together from the events of a stream.
+// reader assembles an answer from the events of a stream.
 type reader struct {
 	answer
 	exchange *remote.Exchange
@@ -21,11 +21,11 @@ type reader struct {
 	done     bool
 }
 
-// streamed reads an answer as it arrives, and passes its text on to tell.
+// streamed reads an answer as a stream, and passes its text on to tell.
 func streamed(
 	ctx context.Context, s *ssestream.Stream[sdk.MessageStreamEventUnion], x *remote.Exchange, tell func(agent.Delta),
 ) (*answer, error) {
-	defer func() { _ = s.Close() }() // It was read to its end, or is given up.
+	defer func() { _ = s.Close() }() // It was read to its end, or abandoned.
 	r := &reader{exchange: x, tell: tell, open: make(map[int64]*block)}
 	for s.Next() {
 		if err := r.event(s.Current()); err != nil {
@@ -58,7 +58,7 @@ func (r *reader) event(e sdk.MessageStreamEventUnion) error {
 		return r.delta(e)
 	case "message_delta":
 		if wrong(e.Delta.JSON.StopReason) {
-			return r.exchange.Garbled("an event of it gives no reason to stop")
+			return r.exchange.Garbled("an event of it has no stop reason")
 		}
 		if e.Delta.StopReason != "" {
 			r.stop = e.Delta.StopReason
@@ -67,7 +67,7 @@ func (r *reader) event(e sdk.MessageStreamEventUnion) error {
 	case "message_stop":
 		r.done = r.stop != ""
 	}
-	return nil // Other events are not for us.
+	return nil // Other events are ignored.
 }
 
 func (r *reader) start(e sdk.MessageStreamEventUnion) error {
@@ -77,7 +77,7 @@ func (r *reader) start(e sdk.MessageStreamEventUnion) error {
 		return nil // No block at all.
 	}
 	if made == nil || r.open[e.Index] != nil || made.kind == textBlock && b.Name != "" {
-		return r.exchange.Garbled("a block in it is not of the documented shape")
+		return r.exchange.Garbled("a block in it does not have the documented shape")
 	}
 	r.open[e.Index] = made
 	if made.kind != otherBlock {
@@ -94,7 +94,7 @@ func (r *reader) delta(e sdk.MessageStreamEventUnion) error {
 	case "text_delta", "input_json_delta", "thinking_delta", "signature_delta":
 		b := r.open[e.Index]
 		if b == nil || wrong(e.Delta.JSON.Text) || wrong(e.Delta.JSON.PartialJSON) {
-			return r.exchange.Garbled("an event of it belongs to no block")
+			return r.exchange.Garbled("an event of it refers to an unknown block")
 		}
 		b.signature += e.Delta.Signature
 		r.write(b, e.Delta.Text+e.Delta.PartialJSON+e.Delta.Thinking)
@@ -109,8 +109,8 @@ func (r *reader) write(b *block, text string) {
 	}
 }
 
-// count takes over the counts of an event, which are totals. Those it does
-// not name stay.
+// count sets the token counts of an event, which are totals. Absent ones are left
+// unchanged.
 func (r *reader) count(u sdk.MessageDeltaUsage) {
 	if u.JSON.OutputTokens.Valid() {
 		r.counted.OutputTokens = u.OutputTokens

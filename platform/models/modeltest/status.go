@@ -33,7 +33,7 @@ func (p Provider) statuses(t *testing.T) {
 		"Unprocessable":  {status: 422, want: tool.Invalid, quoted: true},
 		"BadKey":         {status: 401, kind: "authentication_error", want: tool.Denied, says: "TESTING_API_KEY"},
 		"Forbidden":      {status: 403, kind: "permission_error", want: tool.Denied, says: "refused the key"},
-		"Unpaid":         {status: 402, kind: "billing_error", want: tool.Denied, says: "nothing left to spend"},
+		"Unpaid":         {status: 402, kind: "billing_error", want: tool.Denied, says: "no credit left"},
 		"NoModel":        {status: 404, kind: "not_found_error", want: tool.Invalid, says: `no model "` + ModelName + `"`},
 		"TooLarge":       {status: 413, kind: "request_too_large", want: tool.Invalid},
 		"RequestTimeout": {status: 408, want: tool.RateLimited},
@@ -70,7 +70,7 @@ func (p Provider) statuses(t *testing.T) {
 		"LimitedForLong": {
 			status: 429, header: map[string]string{"Retry-After": "999999"}, want: tool.RateLimited, retryAfter: time.Hour,
 		},
-		"NoQuota": {status: 429, kind: "insufficient_quota", want: tool.Denied, says: "nothing left to spend"},
+		"NoQuota": {status: 429, kind: "insufficient_quota", want: tool.Denied, says: "no credit left"},
 		"Failed":  {status: 500, kind: "api_error", want: tool.Unavailable},
 		"BadGateway": {
 			status: 502, header: map[string]string{"Retry-After": "3"}, want: tool.Unavailable, retryAfter: 3 * time.Second,

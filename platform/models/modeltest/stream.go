@@ -110,7 +110,7 @@ func (p Provider) wentSilent(t *testing.T) {
 		model := p.open(t, server.URL, func(c *remote.Config) { c.IdleTimeout = 50 * time.Millisecond })
 		_, err := model.Generate(t.Context(), req)
 		require.Equal(t, tool.Timeout, tool.KindOf(err), "after %d events: %v", sent, err)
-		require.ErrorContains(t, err, "its stream went silent: not a byte in 50ms")
+		require.ErrorContains(t, err, "its stream was idle: no byte in 50ms")
 		require.True(t, tool.AsError(err).Retryable())
 	}
 	t.Cleanup(func() { close(over) })

@@ -11,7 +11,7 @@ import (
 	"github.com/toolcrib/toolcrib/platform/models/remote"
 )
 
-// answer is what a model said, however it came.
+// answer is a model's answer, streamed or not.
 type answer struct {
 	text, refusal strings.Builder
 	calls         []*call
@@ -25,7 +25,7 @@ type call struct {
 	arguments strings.Builder
 }
 
-// whole asks for an answer in one piece.
+// whole requests an answer without streaming.
 func whole(
 	ctx context.Context, s *sdk.ChatCompletionService, params sdk.ChatCompletionNewParams, x *remote.Exchange,
 ) (*answer, error) {
@@ -39,7 +39,7 @@ func whole(
 func read(completion *sdk.ChatCompletion, x *remote.Exchange) (*answer, error) {
 	if completion != nil {
 		if failed := completion.JSON.ExtraFields["error"]; strings.HasPrefix(failed.Raw(), "{") {
-			return nil, x.Event([]byte(`{"error":` + failed.Raw() + `}`)) // Gateways say so with status 200.
+			return nil, x.Event([]byte(`{"error":` + failed.Raw() + `}`)) // Some gateways return errors with status 200.
 		}
 	}
 	if completion == nil || wrong(completion.JSON.Choices) || len(completion.Choices) == 0 {
@@ -49,7 +49,7 @@ func read(completion *sdk.ChatCompletion, x *remote.Exchange) (*answer, error) {
 	said := choice.Message
 	if !strings.HasPrefix(choice.JSON.Message.Raw(), "{") || wrong(said.JSON.Content) || wrong(said.JSON.ToolCalls) ||
 		wrong(choice.JSON.FinishReason) {
-		return nil, x.Garbled("its message is not of the documented shape")
+		return nil, x.Garbled("its message does not have the documented shape")
 	}
 	out := &answer{finish: choice.FinishReason, usage: usage(completion.Usage)}
 	out.text.WriteString(said.Content)
@@ -67,7 +67,7 @@ func read(completion *sdk.ChatCompletion, x *remote.Exchange) (*answer, error) {
 	return out, nil
 }
 
-// wrong reports whether a member is there and of another type than documented.
+// wrong reports whether a member is present with another type than documented.
 func wrong(f respjson.Field) bool { return f.Raw() != "" && f.Raw() != "null" && !f.Valid() }
 
 func usage(u sdk.CompletionUsage) agent.Usage {
@@ -78,8 +78,8 @@ func usage(u sdk.CompletionUsage) agent.Usage {
 	}
 }
 
-// response judges how the answer ended. A reason that is not documented counts
-// as a cut, so that a call which may be half of one is not made.
+// response returns the answer according to its stop reason. An undocumented
+// reason counts as truncation, so that an incomplete call is never made.
 func (a *answer) response(turn int, names *remote.Names, x *remote.Exchange) (*agent.ModelResponse, error) {
 	out := &agent.ModelResponse{Text: a.text.String() + a.refusal.String(), Usage: a.usage}
 	switch a.finish {
@@ -98,7 +98,7 @@ func (a *answer) response(turn int, names *remote.Names, x *remote.Exchange) (*a
 		})
 	}
 	if a.finish == "tool_calls" && len(out.Calls) == 0 {
-		return nil, x.Garbled("it ends with calls and has none")
+		return nil, x.Garbled("its stop reason is tool calls, but it has none")
 	}
 	remote.CallIDs(turn, out.Calls)
 	if out.Truncated && out.Text == "" && len(out.Calls) == 0 {

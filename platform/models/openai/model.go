@@ -1,5 +1,5 @@
-// Package openai is models behind the Chat Completions API: OpenAI's own, and
-// those of the many servers that speak it.
+// Package openai implements models with the Chat Completions API: OpenAI's, and
+// those of the many compatible servers.
 package openai
 
 import (
@@ -13,10 +13,10 @@ import (
 	"github.com/toolcrib/toolcrib/platform/models/remote"
 )
 
-// PublicURL is where OpenAI's API is.
+// PublicURL is the base URL of OpenAI's API.
 const PublicURL = "https://api.openai.com/v1"
 
-// Model asks the models of one provider. It is safe for concurrent use.
+// Model calls the models of one provider. It is safe for concurrent use.
 type Model struct {
 	provider string
 	endpoint *remote.Endpoint
@@ -24,7 +24,7 @@ type Model struct {
 
 var _ agent.Model = (*Model)(nil)
 
-// New returns the models that cfg leads to; without a base URL, OpenAI's. It
+// New returns the models of the provider in cfg; without a base URL, OpenAI's. It
 // fails with tool.Invalid if the base URL can't be one. The caller closes it.
 func New(cfg remote.Config) (*Model, error) {
 	e, err := remote.Open(cfg, PublicURL, remote.Auth{Scheme: egress.Bearer})

@@ -49,8 +49,8 @@ func (m *Model) options(params *sdk.ChatCompletionNewParams, req *agent.ModelReq
 	return o.Err()
 }
 
-// limit bounds the answer. OpenAI's reasoning models know the newer name only,
-// and most other servers the older one.
+// limit bounds the answer. OpenAI's reasoning models support the newer name only,
+// most other servers only the older one.
 func (m *Model) limit(params *sdk.ChatCompletionNewParams, tokens int64) {
 	if host := m.endpoint.Host(); host == "openai.com" || strings.HasSuffix(host, ".openai.com") ||
 		strings.HasSuffix(host, ".openai.azure.com") {

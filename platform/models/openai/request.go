@@ -42,13 +42,13 @@ func messages(req *agent.ModelRequest, names *remote.Names) []sdk.ChatCompletion
 			out = append(out, user(e.Content))
 		case agent.Assistant:
 			out = append(out, assistant(e, names)...)
-		case agent.ToolRole: // ReadTranscript put it with its call.
+		case agent.ToolRole: // ReadTranscript has joined it with its call.
 		}
 	}
 	return out
 }
 
-// user shows images, and everything else as text.
+// user returns images as images, and everything else as text.
 func user(content []tool.Content) sdk.ChatCompletionMessageParamUnion {
 	if !slices.ContainsFunc(content, remote.IsImage) {
 		return sdk.UserMessage(remote.Texts(content))
@@ -66,8 +66,8 @@ func user(content []tool.Content) sdk.ChatCompletionMessageParamUnion {
 	return sdk.UserMessage(parts)
 }
 
-// assistant returns a message with its calls, and a tool message for each. One
-// that says nothing at all is left out.
+// assistant returns a message with its calls, and a tool message for each. An
+// empty one is left out.
 func assistant(e remote.Entry, names *remote.Names) []sdk.ChatCompletionMessageParamUnion {
 	var said sdk.ChatCompletionAssistantMessageParam
 	text := remote.Texts(e.Content)

@@ -11,11 +11,11 @@ import (
 	"github.com/toolcrib/toolcrib/platform/models/remote"
 )
 
-// streamed reads an answer as it arrives, and passes its text on to tell.
+// streamed reads an answer as a stream, and passes its text on to tell.
 func streamed(
 	ctx context.Context, s *ssestream.Stream[sdk.ChatCompletionChunk], x *remote.Exchange, tell func(agent.Delta),
 ) (*answer, error) {
-	defer func() { _ = s.Close() }() // It was read to its end, or is given up.
+	defer func() { _ = s.Close() }() // It was read to its end, or abandoned.
 	out := &answer{}
 	byIndex := make(map[int64]int)
 	for s.Next() {
@@ -28,7 +28,7 @@ func streamed(
 		}
 		for _, choice := range chunk.Choices {
 			if choice.Index != 0 {
-				continue // One was asked for.
+				continue // Only one choice was requested.
 			}
 			if err := out.add(choice, byIndex, x, tell); err != nil {
 				return nil, err
@@ -58,7 +58,7 @@ func (a *answer) add(
 	delta := choice.Delta
 	if wrong(choice.JSON.Delta) || wrong(delta.JSON.Content) || wrong(delta.JSON.ToolCalls) ||
 		wrong(choice.JSON.FinishReason) {
-		return x.Garbled("an event of it is not of the documented shape")
+		return x.Garbled("an event of it does not have the documented shape")
 	}
 	if text := delta.Content + delta.Refusal; text != "" {
 		tell(agent.Delta{Text: text})

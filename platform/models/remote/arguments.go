@@ -24,9 +24,9 @@ func ReadArguments(text string) json.RawMessage {
 	return quoted
 }
 
-// WriteArguments returns a call's arguments as a transcript repeats them: an
-// object in any case. What was malformed stands in it as text, since providers
-// and the templates of models take objects only.
+// WriteArguments returns a call's arguments for a transcript: always an object,
+// because providers and model templates accept nothing else. Malformed arguments
+// become a text in it.
 func WriteArguments(raw json.RawMessage) json.RawMessage {
 	var compact bytes.Buffer
 	if json.Compact(&compact, raw) == nil && compact.Len() > 0 && compact.Bytes()[0] == '{' {
@@ -40,8 +40,7 @@ func WriteArguments(raw json.RawMessage) json.RawMessage {
 	return out
 }
 
-// CallIDs sees to it that the calls of an answer have ids, and each its own:
-// not every server does.
+// CallIDs gives the calls of an answer unique ids: not every server does.
 func CallIDs(turn int, calls []agent.Call) {
 	seen := make(map[string]bool, len(calls))
 	for i := range calls {

@@ -8,7 +8,7 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// images are the types of image that every provider with eyes takes.
+// images are the image types that every provider with vision accepts.
 var images = map[string]bool{"image/png": true, "image/jpeg": true, "image/gif": true, "image/webp": true}
 
 // IsImage reports whether a block is an image that can be shown to a model.
@@ -16,9 +16,9 @@ func IsImage(c tool.Content) bool {
 	return c.Type == tool.ImageContent && len(c.Data) > 0 && images[c.MIMEType]
 }
 
-// Describe returns a block as text: its text, or a description of a block that
-// can't be written as text. A block of a provider's own tool is sent back to
-// that provider only, and not as text.
+// Describe returns a block as text: its text, or a description of a block without
+// text. Blocks of a provider's own tools have none: they are sent back to that
+// provider only.
 func Describe(c tool.Content) string {
 	if _, ok := agent.BlockProvider(c); ok {
 		return ""
@@ -38,7 +38,7 @@ func Describe(c tool.Content) string {
 	}
 }
 
-// label names a block that is not shown: "[image chart.png, image/tiff, 512 bytes]".
+// label describes a block without text: "[image chart.png, image/tiff, 512 bytes]".
 func label(c tool.Content) string {
 	parts := []string{strings.TrimSpace(string(c.Type) + " " + c.Name)}
 	for _, part := range []string{c.URI, c.MIMEType} {

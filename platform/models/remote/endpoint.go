@@ -17,11 +17,11 @@ import (
 const (
 	DefaultMaxBytes = 16 << 20
 	DefaultTimeout  = 10 * time.Minute
-	// DefaultIdleTimeout is for streams, which say something all the time.
+	// DefaultIdleTimeout is for streams, which usually send bytes all the time.
 	DefaultIdleTimeout = time.Minute
 )
 
-// Config says how a provider is reached.
+// Config configures the connection to a provider.
 type Config struct {
 	// Provider is the name of the provider in agents: the part of their model
 	// before the slash. Required.
@@ -30,7 +30,7 @@ type Config struct {
 	// may be private, or loopback, and the key is sent there over plain http as
 	// well. Defaults to the provider's public API.
 	BaseURL string
-	// Keys says where API keys are.
+	// Keys finds the API keys.
 	Keys Keys
 	// MaxBytes bounds an answer. Defaults to [DefaultMaxBytes].
 	MaxBytes int64
@@ -43,30 +43,30 @@ type Config struct {
 	IdleTimeout time.Duration
 }
 
-// Auth is how a provider expects its key.
+// Auth is how a provider's key is sent.
 type Auth struct {
 	Scheme egress.Scheme
 	Header string // For [egress.Raw].
 }
 
-// Endpoint is the way to a provider. It is safe for concurrent use.
+// Endpoint sends requests to a provider. It is safe for concurrent use.
 type Endpoint struct {
 	cfg  Config
 	auth Auth
 	base *url.URL
-	host string // With its port: where keys may go.
+	host string // With its port: keys may be sent only there.
 	gate *egress.Gate
 }
 
-// Open returns an endpoint, whose own guard lets requests pass to the public
+// Open returns an endpoint, whose own guard allows requests to the public
 // internet and to the host of cfg.BaseURL. It fails with [tool.Invalid] if the
 // URL can't be one. The caller closes it.
 func Open(cfg Config, publicURL string, auth Auth) (*Endpoint, error) {
 	return open(cfg, publicURL, auth, egress.Config{})
 }
 
-// open is Open behind a guard of the given configuration, whose policy, where
-// it has none, allows the host of cfg.BaseURL.
+// open is Open with the given configuration of the guard. Without a policy, the
+// guard allows the host of cfg.BaseURL.
 func open(cfg Config, publicURL string, auth Auth, guard egress.Config) (*Endpoint, error) {
 	var policy egress.Policy
 	text := publicURL
@@ -107,26 +107,26 @@ func open(cfg Config, publicURL string, auth Auth, guard egress.Config) (*Endpoi
 		guard.Policy = func(tool.TenantID) egress.Policy { return policy }
 	}
 	if e.gate, err = egress.New(guard); err != nil {
-		return nil, fmt.Errorf("making the way to the model provider %q: %w", cfg.Provider, err)
+		return nil, fmt.Errorf("creating the egress gate for the model provider %q: %w", cfg.Provider, err)
 	}
 	return e, nil
 }
 
-// Close closes idle connections. Requests under way go on.
+// Close closes idle connections. Running requests continue.
 func (e *Endpoint) Close() error {
 	e.gate.Close()
 	return nil
 }
 
-// BaseURL returns where the API is.
+// BaseURL returns the base URL of the API.
 func (e *Endpoint) BaseURL() string { return e.base.String() }
 
 // Host returns the host of the API, without its port.
 func (e *Endpoint) Host() string { return secret.HostForm(e.base.Hostname()) }
 
-// Begin opens the tenant's key and returns what sends one request to a model
-// for it, and the context to send it in. The caller ends the exchange when the
-// answer is read. With stream, anything but a stream of events is refused.
+// Begin opens the tenant's key and returns an exchange that sends one request to
+// a model, and the context to send it in. The caller ends the exchange when the
+// answer is read. With stream, any answer but an event stream is refused.
 func (e *Endpoint) Begin(
 	ctx context.Context, tenant tool.TenantID, model string, stream bool,
 ) (context.Context, *Exchange, error) {

@@ -19,7 +19,7 @@ import (
 // maxErrorBytes bounds how much of an error's body is read.
 const maxErrorBytes = 64 << 10
 
-// doer is what an SDK sends requests with.
+// doer is the HTTP client of an SDK.
 type doer interface {
 	Do(req *http.Request) (*http.Response, error)
 }
@@ -36,23 +36,23 @@ type Exchange struct {
 	cancel                  context.CancelFunc
 	idle                    *idleTimer // Of a stream; nil for none.
 
-	sent   atomic.Bool           // A connection was there to send on.
-	broken atomic.Pointer[error] // Why the answer's body could not be read to its end.
+	sent   atomic.Bool           // A connection was established.
+	broken atomic.Pointer[error] // The error of reading the answer's body.
 }
 
 var _ doer = (*Exchange)(nil)
 
-// watch returns a context whose requests the exchange follows.
+// watch returns a context with which the exchange observes requests.
 func (x *Exchange) watch(ctx context.Context) context.Context {
 	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
 		GotConn: func(httptrace.GotConnInfo) { x.sent.Store(true) },
 	})
 }
 
-// Provider returns the name that agents call the provider by.
+// Provider returns the name of the provider in agents.
 func (x *Exchange) Provider() string { return x.provider }
 
-// End frees what the exchange holds.
+// End releases the exchange.
 func (x *Exchange) End() {
 	x.idle.stop()
 	x.cancel()
@@ -67,19 +67,19 @@ func (x *Exchange) Do(req *http.Request) (*http.Response, error) {
 	x.idle.heard()
 	if resp.StatusCode != http.StatusOK {
 		defer func() { _ = resp.Body.Close() }()
-		raw, _ := io.ReadAll(io.LimitReader(resp.Body, maxErrorBytes)) // What there is of it.
+		raw, _ := io.ReadAll(io.LimitReader(resp.Body, maxErrorBytes)) // As much as can be read.
 		return nil, x.refusal(resp.StatusCode, resp.Header, raw)
 	}
 	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
 	if x.stream && kind != "text/event-stream" {
 		_ = resp.Body.Close()
-		return nil, x.garbled("it was asked for a stream of events and sent something else")
+		return nil, x.garbled("it was asked for an event stream and sent something else")
 	}
 	resp.Body = &body{ReadCloser: resp.Body, exchange: x, left: x.limit}
 	return resp, nil
 }
 
-// body is an answer's body, bounded, that remembers why it broke off.
+// body is an answer's body of bounded size, which records its read error.
 type body struct {
 	io.ReadCloser
 
@@ -108,9 +108,8 @@ func (b *body) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Failure says what err, which an SDK returned for the exchange, means. An
-// error that neither the network nor the provider caused is an answer that
-// can't be read.
+// Failure classifies an error that an SDK returned for the exchange. An error
+// that neither the network nor the provider caused is a malformed answer.
 func (x *Exchange) Failure(ctx context.Context, err error) error {
 	if broke := x.broken.Load(); broke != nil {
 		err = *broke
@@ -126,14 +125,14 @@ func (x *Exchange) Failure(ctx context.Context, err error) error {
 	}
 	switch {
 	case x.idle.over():
-		return x.fail(tool.Timeout, fmt.Sprintf("its stream went silent: not a byte in %s", x.idle.after),
+		return x.fail(tool.Timeout, fmt.Sprintf("its stream was idle: no byte in %s", x.idle.after),
 			context.DeadlineExceeded)
 	case errors.Is(ctx.Err(), context.Canceled):
 		return x.fail(tool.Cancelled, "the turn was cancelled", context.Canceled)
 	case ctx.Err() != nil:
 		return x.fail(tool.Timeout, "it did not answer in time", ctx.Err())
 	case x.broken.Load() != nil || network && x.sent.Load():
-		return x.fail(tool.Unavailable, "it broke off before it had answered", err)
+		return x.fail(tool.Unavailable, "the connection broke before it had answered", err)
 	case network && errors.Is(err, syscall.ECONNREFUSED):
 		return x.fail(tool.Unavailable, "it refused the connection", err)
 	case network:
@@ -143,20 +142,20 @@ func (x *Exchange) Failure(ctx context.Context, err error) error {
 	}
 }
 
-// Garbled is the failure of an answer that is none by the provider's own
-// description; what says how, without repeating any of it.
+// Garbled is the failure of an answer that violates the provider's documented
+// format; what describes the fault, without quoting the answer.
 func (x *Exchange) Garbled(what string) error { return x.garbled(what) }
 
 func (x *Exchange) garbled(what string) *tool.Error {
 	if what == "" {
-		what = "it is no JSON of the documented shape"
+		what = "it is not JSON of the documented shape"
 	}
-	return x.fail(tool.Unavailable, "its answer can't be read: "+what, nil)
+	return x.fail(tool.Unavailable, "its answer is malformed: "+what, nil)
 }
 
 // BrokeOff is the failure of a stream that ended before its answer did.
 func (x *Exchange) BrokeOff() error {
-	return x.fail(tool.Unavailable, "the stream broke off before the answer was complete", nil)
+	return x.fail(tool.Unavailable, "the stream ended before the answer was complete", nil)
 }
 
 // Filtered is the failure of an answer that the provider's filter stopped.
@@ -166,11 +165,11 @@ func (x *Exchange) Filtered() error {
 	return e
 }
 
-// NothingSaid is the failure of an answer that was cut off before its first
-// word: there is nothing to go on with.
+// NothingSaid is the failure of an answer that was truncated before its first
+// word.
 func (x *Exchange) NothingSaid() error {
 	e := x.fail(
-		tool.Invalid, "the answer was cut off before it said anything: raise max_tokens, or lower the effort of reasoning",
+		tool.Invalid, "the answer was truncated before its first word: raise max_tokens, or lower the reasoning effort",
 		nil,
 	)
 	e.Answered = true

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// idleTimer ends an exchange that goes without a byte for too long, once it has
-// begun. A nil timer ends nothing.
+// idleTimer cancels an exchange when no byte arrives for too long after the
+// first. A nil timer does nothing.
 type idleTimer struct {
 	after  time.Duration
 	cancel context.CancelFunc
@@ -51,5 +51,5 @@ func (i *idleTimer) stop() {
 	}
 }
 
-// over reports whether the exchange was ended for its silence.
+// over reports whether the exchange was cancelled for being idle.
 func (i *idleTimer) over() bool { return i != nil && i.fired.Load() }

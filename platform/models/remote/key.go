@@ -11,33 +11,33 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// Keys says where a provider's API keys are. They are read at each request, so
-// that one which was rotated is used at once.
+// Keys finds a provider's API keys. They are read for each request, so that a
+// rotated key is used at once.
 type Keys struct {
-	// Secrets is asked for Ref first: for the tenant's own key, and then for
-	// one that is shared by all. Nil for none.
+	// Secrets resolves Ref first: the tenant's own key, then one shared by all.
+	// Nil for none.
 	Secrets secret.Resolver
 	// Ref names the key among a tenant's secrets.
 	Ref string
 	// Variable is the environment variable with the operator's key, used for
 	// tenants without one of their own.
 	Variable string
-	// Lookup finds a variable. Defaults to [os.LookupEnv].
+	// Lookup reads a variable. Defaults to [os.LookupEnv].
 	Lookup func(name string) (string, bool)
-	// Optional permits requests without a key when there is none: a model
-	// server on one's own machine needs none.
+	// Optional permits requests without a key if there is none, such as to a local
+	// model server.
 	Optional bool
 }
 
-// key is an opened key and where it came from, for messages.
+// key is an opened key and its source, for messages.
 type key struct {
 	value  secret.Value
 	source string
 }
 
-// open finds the key to use for a tenant, bound to the host it may go to. A
-// source that is broken fails the request: it must not let another tenant's or
-// the operator's key answer in its place.
+// open finds the key to use for a tenant, bound to the host that it may be sent
+// to. A source that fails is an error: the operator's key must not be used
+// instead of a tenant's.
 func (k Keys) open(ctx context.Context, tenant tool.TenantID, provider, host string) (key, error) {
 	if k.Secrets != nil {
 		v, err := k.Secrets.Resolve(ctx, tenant, k.Ref)
@@ -74,7 +74,7 @@ func checked(v secret.Value, source, host string) (key, error) {
 	if strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' }) {
 		return key{}, &tool.Error{
 			Kind: tool.Denied, Op: "remote.Open",
-			Msg: source + " holds no usable key: it has spaces or letters that no header may carry",
+			Msg: source + " has no usable key: it has characters that are not allowed in a header",
 		}
 	}
 	hosts := v.Hosts()
@@ -84,7 +84,7 @@ func checked(v secret.Value, source, host string) (key, error) {
 	return key{value: secret.NewValue(text, hosts...), source: source}, nil
 }
 
-// credential returns the key as the guard sends it, or nil for none.
+// credential returns the key for the guard to send, or nil for none.
 func (k key) credential(scheme egress.Scheme, header string) *egress.Credential {
 	if k.value.IsZero() {
 		return nil

@@ -9,14 +9,14 @@ import (
 	"github.com/toolcrib/toolcrib/agent"
 )
 
-// maxName is the length of names that every provider takes.
+// maxName is the length of names that every provider accepts.
 const maxName = 64
 
 var namePattern = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
 
-// Names gives tools the names that a provider allows, and finds the way back.
-// A name that is allowed stays as it is; any other is written with underscores
-// and the beginning of its digest, the same at every turn.
+// Names maps tools' names to names that a provider allows, and back. An allowed
+// name is left unchanged; in any other, characters are replaced by underscores
+// and a prefix of its digest is appended, the same at every turn.
 type Names struct {
 	wire map[string]string // By our name.
 	ours map[string]string // By wire name.
@@ -40,7 +40,7 @@ func NewNames(req *agent.ModelRequest) *Names {
 			all = append(all, c.Name)
 		}
 	}
-	for _, name := range all { // Names that fit are taken before others are made.
+	for _, name := range all { // Allowed names first, so that no generated name takes one.
 		if namePattern.MatchString(name) && (n.ours[name] == "" || n.ours[name] == name) {
 			n.wire[name], n.ours[name] = name, name
 		}
@@ -70,7 +70,7 @@ func (n *Names) Ours(wire string) string {
 	return wire
 }
 
-// spell turns any name into an allowed one, made unique by the digest of salt.
+// spell converts any name to an allowed one, made unique by the digest of salt.
 func spell(name, salt string) string {
 	sum := sha256.Sum256([]byte(salt))
 	suffix := "_" + hex.EncodeToString(sum[:4])

@@ -14,9 +14,9 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// Options reads the model options of an agent. A provider reads each option it
-// knows by name, in any order, and then asks for the first error: an option
-// that was not read is unknown.
+// Options reads the model options of an agent. A provider reads each option that
+// it supports by name, in any order, and then gets the first error with Err: an
+// option that was not read is unknown.
 type Options struct {
 	provider string
 	members  map[string]json.RawMessage
@@ -38,7 +38,7 @@ func ReadOptions(provider string, raw json.RawMessage) *Options {
 func (o *Options) Err() error {
 	for _, name := range slices.Sorted(maps.Keys(o.members)) {
 		if !slices.Contains(o.known, name) {
-			o.fail(name, "there is no such option; "+suggestion(name, o.known))
+			o.fail(name, "unknown option; "+suggestion(name, o.known))
 		}
 	}
 	return o.err
@@ -141,7 +141,7 @@ func (o *Options) Texts(name string, limit int) []string {
 	return all
 }
 
-// Choice is which tools a model is to call. The zero Choice leaves it to it.
+// Choice is which tools a model must call. The zero Choice lets the model decide.
 type Choice struct {
 	Mode string // "auto", "none", "required", or empty.
 	Tool string // The one to call, by our name; Mode is empty then.
@@ -184,10 +184,10 @@ func ToolNames(tools []agent.ToolSpec) []string {
 	return out
 }
 
-// suggestion says which option was meant, or which there are.
+// suggestion names the most similar option, or lists all options.
 func suggestion(name string, known []string) string {
 	if meant := nearest.Name(name, known); meant != "" {
 		return fmt.Sprintf("did you mean %q?", meant)
 	}
-	return "there are " + strings.Join(slices.Sorted(slices.Values(known)), ", ")
+	return "the options are " + strings.Join(slices.Sorted(slices.Values(known)), ", ")
 }

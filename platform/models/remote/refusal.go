@@ -14,8 +14,8 @@ import (
 // maxMessage is how many characters of a provider's message are passed on.
 const maxMessage = 300
 
-// problem is what providers say of a failure, in the shapes of OpenAI,
-// Anthropic and their like.
+// problem is the error body of a provider, in the shapes of OpenAI, Anthropic and
+// compatible servers.
 type problem struct {
 	Type    string
 	Code    string
@@ -32,7 +32,7 @@ func readProblem(raw []byte) problem {
 	}
 	var inner struct {
 		Type    string          `json:"type"`
-		Code    json.RawMessage `json:"code"` // A string, or a number of some servers.
+		Code    json.RawMessage `json:"code"` // A string, or, of some servers, a number.
 		Message string          `json:"message"`
 	}
 	if json.Unmarshal(outer.Error, &inner) != nil {
@@ -45,8 +45,8 @@ func readProblem(raw []byte) problem {
 	return problem{Type: inner.Type, Code: strings.Trim(string(inner.Code), `"`), Message: inner.Message}
 }
 
-// refusal says what an answer that is none means. The text of 401 and 403 is
-// never passed on: it may hold a part of the key.
+// refusal classifies an error response. The text of 401 and 403 is never passed
+// on: it may contain a part of the key.
 func (x *Exchange) refusal(status int, h http.Header, raw []byte) *tool.Error {
 	p := readProblem(raw)
 	e := x.judge(status, p)
@@ -63,15 +63,15 @@ func (x *Exchange) judge(status int, p problem) *tool.Error {
 		return x.fail(tool.Denied, fmt.Sprintf("it refused the key (%d); the key is from: %s", status, x.source), nil)
 	case status == http.StatusPaymentRequired || p.Code == "insufficient_quota" || p.Type == "insufficient_quota" ||
 		p.Type == "billing_error":
-		return x.fail(tool.Denied, fmt.Sprintf("the account of the key has nothing left to spend (%d)", status), nil)
+		return x.fail(tool.Denied, fmt.Sprintf("the account of the key has no credit left (%d)", status), nil)
 	case status == http.StatusNotFound:
 		return x.fail(
-			tool.Invalid, fmt.Sprintf("there is no model %q at its base URL, or none that the key may use (404)", x.model), nil,
+			tool.Invalid, fmt.Sprintf("there is no model %q at its base URL, or the key may not use it (404)", x.model), nil,
 		)
 	case status == http.StatusRequestEntityTooLarge:
-		return x.fail(tool.Invalid, "the request is larger than it takes (413)", nil)
+		return x.fail(tool.Invalid, "the request exceeds its size limit (413)", nil)
 	case status == http.StatusTooManyRequests || status == http.StatusRequestTimeout || status == http.StatusTooEarly:
-		return x.fail(tool.RateLimited, fmt.Sprintf("it asks to come back later (%d)", status), nil)
+		return x.fail(tool.RateLimited, fmt.Sprintf("it limits the rate of requests (%d)", status), nil)
 	case status == 529 || status == http.StatusServiceUnavailable && overloaded(p):
 		return x.fail(tool.RateLimited, fmt.Sprintf("it is overloaded (%d)", status), nil)
 	case status >= http.StatusInternalServerError:
@@ -79,7 +79,7 @@ func (x *Exchange) judge(status int, p problem) *tool.Error {
 	case status >= http.StatusBadRequest:
 		return x.fail(tool.Invalid, fmt.Sprintf("it refused the request (%d): %s", status, x.quote(p.Message)), nil)
 	default:
-		return x.fail(tool.Unavailable, fmt.Sprintf("it answered with a status that is no answer (%d)", status), nil)
+		return x.fail(tool.Unavailable, fmt.Sprintf("it answered with an unexpected status (%d)", status), nil)
 	}
 }
 
@@ -87,8 +87,8 @@ func overloaded(p problem) bool {
 	return strings.Contains(p.Type+p.Code+strings.ToLower(p.Message), "overload")
 }
 
-// eventStatus gives the types of an error in the middle of a stream the
-// statuses that they have outside of one.
+// eventStatus maps the types of errors within a stream to the HTTP statuses that
+// they have otherwise.
 var eventStatus = map[string]int{
 	"invalid_request_error": http.StatusBadRequest,
 	"authentication_error":  http.StatusUnauthorized,
@@ -102,7 +102,7 @@ var eventStatus = map[string]int{
 	"overloaded_error":      529,
 }
 
-// Event says what an error that came as an event of a stream means.
+// Event classifies an error that is an event of a stream.
 func (x *Exchange) Event(raw []byte) error {
 	p := readProblem(raw)
 	status, ok := eventStatus[p.Type]
@@ -115,11 +115,11 @@ func (x *Exchange) Event(raw []byte) error {
 	return x.refusal(status, nil, raw)
 }
 
-// quote makes a provider's message fit to be shown: without the key, on one
-// line, and short.
+// quote sanitizes a provider's message: it redacts the key, removes line breaks
+// and truncates the message.
 func (x *Exchange) quote(msg string) string {
 	if msg = strings.Join(strings.Fields(x.redactor.Text(msg)), " "); msg == "" {
-		return "it does not say why"
+		return "it gave no reason"
 	}
 	if utf8.RuneCountInString(msg) > maxMessage {
 		msg = string([]rune(msg)[:maxMessage]) + "…"

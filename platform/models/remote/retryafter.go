@@ -9,9 +9,9 @@ import (
 	"github.com/toolcrib/toolcrib/internal/egress"
 )
 
-// retryAfter returns how long a provider asks to wait: by Retry-After-Ms, by
-// Retry-After, or else until the limits that are used up are reset. Zero when
-// it does not say.
+// retryAfter returns the wait that a provider requests: from Retry-After-Ms,
+// Retry-After, or else the reset times of exhausted limits. Zero if there is
+// none.
 func retryAfter(h http.Header, now time.Time) time.Duration {
 	if ms, err := strconv.ParseFloat(h.Get("Retry-After-Ms"), 64); err == nil && ms > 0 {
 		return bounded(ms * float64(time.Millisecond))
@@ -39,8 +39,8 @@ func retryAfter(h http.Header, now time.Time) time.Duration {
 	return longest
 }
 
-// resetIn reads when a limit is reset: a span ("1m2.5s"), seconds, a moment
-// in seconds or milliseconds since 1970, or a date of RFC 3339.
+// resetIn parses when a limit is reset: a duration ("1m2.5s"), seconds, a time in
+// seconds or milliseconds since 1970, or a date of RFC 3339.
 func resetIn(text string, now time.Time) time.Duration {
 	if d, err := time.ParseDuration(text); err == nil {
 		return bounded(float64(d))

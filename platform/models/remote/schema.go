@@ -14,8 +14,7 @@ import (
 // combiners are keywords that providers refuse at the top of a tool's schema.
 var combiners = []string{"allOf", "anyOf", "oneOf"}
 
-// droppedAtTop are the other keywords that say nothing to a provider there, or
-// that it refuses. Arguments are checked against the whole schema in any case,
+// droppedAtTop are the other keywords there that a provider ignores or refuses. Arguments are checked against the whole schema in any case,
 // when the model has answered.
 var droppedAtTop = []string{
 	"$schema", "$id", "$ref", "$comment", "not", "enum", "const", "if", "then", "else", "dependentSchemas",
@@ -67,8 +66,8 @@ type gatherer struct {
 	left       int
 }
 
-// gather adds the properties of a schema and its branches, the first of a name
-// counting, and returns the names that are required whichever branch applies.
+// gather adds the properties of a schema and its branches, where the first of a
+// name wins, and returns the names that all branches require.
 func (g *gatherer) gather(s map[string]any) []string {
 	if g.left--; g.left < 0 {
 		return nil

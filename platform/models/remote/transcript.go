@@ -17,7 +17,7 @@ type Entry struct {
 
 // AnsweredCall is a call with its answer.
 type AnsweredCall struct {
-	ID      string // Allowed by every provider, and the only one of its kind.
+	ID      string // Allowed by every provider, and unique.
 	Call    agent.Call
 	Content []tool.Content
 	IsError bool
@@ -27,7 +27,7 @@ type AnsweredCall struct {
 const noAnswer = "There is no answer to this call."
 
 // ReadTranscript returns the entries of a transcript. A call without an answer
-// gets one that says so; an answer without a call is left out.
+// gets a placeholder; an answer without a call is left out.
 func ReadTranscript(messages []agent.Message) []Entry {
 	var out []Entry
 	var open []AnsweredCall // The calls that tool messages answer, of the last entry.
@@ -56,8 +56,8 @@ func ReadTranscript(messages []agent.Message) []Entry {
 	return out
 }
 
-// answered returns which of calls a tool message answers, or -1. Ids may be
-// doubled, so the position counts where it agrees.
+// answered returns the index of the call that a tool message answers, or -1. Ids
+// may be duplicate, so the position decides if it matches.
 func answered(calls []AnsweredCall, m agent.Message) int {
 	if m.Position >= 0 && m.Position < len(calls) && calls[m.Position].Call.ID == m.CallID {
 		return m.Position

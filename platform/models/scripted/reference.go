@@ -89,7 +89,7 @@ func lookup(answers map[string]agent.Message, id, pointer string) (any, error) {
 		}
 		return at(v, pointer)
 	}
-	return nil, fmt.Errorf("the answer to call %q holds no JSON", id)
+	return nil, fmt.Errorf("the answer to call %q has no JSON", id)
 }
 
 // at returns the value that a JSON Pointer names.
@@ -100,7 +100,7 @@ func at(v any, pointer string) (any, error) {
 	}
 	found, ok := p.Lookup(v)
 	if !ok {
-		return nil, fmt.Errorf("pointer %s: the answer has nothing there", pointer)
+		return nil, fmt.Errorf("pointer %s: the answer has no such value", pointer)
 	}
 	return found, nil
 }

@@ -1,9 +1,8 @@
-// Package scripted is a model that plays a transcript file: for demos, tests
-// and benchmarks that need no key, no network and no luck.
+// Package scripted is a deterministic model that plays a transcript file: for
+// demos, tests and benchmarks without a key or a network.
 //
-// It is a real [agent.Model]. What it answers depends on the turn and, through
-// references, on what the tools answered; and it checks that they answered
-// what the script expects.
+// It is a real [agent.Model]. Its answers depend on the turn and, by references,
+// on the tools' answers, which it compares with the script's expectations.
 package scripted
 
 import (
@@ -30,13 +29,13 @@ type Model struct {
 
 var _ agent.Model = (*Model)(nil)
 
-// New returns a model that plays the transcripts in dir. Each is read when it
-// is first asked for, and then kept.
+// New returns a model that plays the transcripts in dir. Each is read on first
+// use and then cached.
 func New(dir string) *Model { return &Model{dir: dir, loaded: make(map[string]*Transcript)} }
 
 var namePattern = regexp.MustCompile(`^[a-zA-Z0-9][a-zA-Z0-9._-]*$`)
 
-// Local implements [agent.LocalModel]: it asks no one.
+// Local implements [agent.LocalModel]: it sends no requests.
 func (m *Model) Local() bool { return true }
 
 // Generate returns the transcript's answer for the turn. It fails with
@@ -48,7 +47,7 @@ func (m *Model) Generate(_ context.Context, req *agent.ModelRequest) (*agent.Mod
 		return nil, invalid(err.Error())
 	}
 	if req.Turn < 1 || req.Turn > len(t.Turns) {
-		return nil, invalid(fmt.Sprintf("transcript %s has %d turns, and turn %d was asked for", req.Model, len(t.Turns),
+		return nil, invalid(fmt.Sprintf("transcript %s has %d turns, but turn %d was requested", req.Model, len(t.Turns),
 			req.Turn))
 	}
 	resp, err := t.Turns[req.Turn-1].answer(req.Messages)
@@ -108,7 +107,7 @@ func (t Turn) answer(messages []agent.Message) (*agent.ModelResponse, error) {
 
 func (c Call) arguments(answers map[string]agent.Message) (json.RawMessage, error) {
 	if c.Raw != "" {
-		// As providers do with a malformed payload: it arrives as text.
+		// Providers also return a malformed payload as text.
 		return json.Marshal(c.Raw)
 	}
 	if c.Args == nil {
@@ -124,7 +123,7 @@ func (c Call) arguments(answers map[string]agent.Message) (json.RawMessage, erro
 func (e Expectation) check(answers map[string]agent.Message) error {
 	answer, ok := answers[e.Call]
 	if !ok {
-		return fmt.Errorf("expected an answer to call %q, and there is none", e.Call)
+		return fmt.Errorf("expected an answer to call %q, but there is none", e.Call)
 	}
 	said := text(answer.Content)
 	if e.IsError != nil && *e.IsError != answer.IsError {

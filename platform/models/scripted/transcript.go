@@ -8,16 +8,15 @@ import (
 	"github.com/goccy/go-yaml"
 )
 
-// Transcript is what a scripted model says, turn by turn.
+// Transcript lists the answers of a scripted model, by turn.
 type Transcript struct {
 	Turns []Turn `yaml:"turns"`
 }
 
 // Turn is one answer of the model.
 type Turn struct {
-	// Expect lists what the transcript must hold of earlier calls before the
-	// model answers. It makes a script a test: a script fails when a tool
-	// returned something else, with an error that says what it got.
+	// Expect lists expectations on the answers to earlier calls. The turn fails if
+	// a tool returned something else, with an error that quotes it.
 	Expect []Expectation `yaml:"expect,omitempty"`
 	Say    string        `yaml:"say,omitempty"`
 	Call   []Call        `yaml:"call,omitempty"`
@@ -33,7 +32,7 @@ type Call struct {
 	ID   string `yaml:"id"`
 	Tool string `yaml:"tool"`
 	Args any    `yaml:"args,omitempty"`
-	// Raw is sent instead of Args, as it stands: a malformed payload, say.
+	// Raw is sent verbatim instead of Args, such as a malformed payload.
 	Raw string `yaml:"raw,omitempty"`
 }
 
@@ -60,16 +59,16 @@ func Load(path string) (*Transcript, error) {
 	return &t, nil
 }
 
-// check refuses a transcript that could not be played to its end.
+// check validates a transcript.
 func (t *Transcript) check() error {
 	if len(t.Turns) == 0 {
 		return errors.New("it has no turns")
 	}
-	named, seen := make(map[string]bool), make(map[string]bool) // seen lags a turn behind.
+	named, seen := make(map[string]bool), make(map[string]bool) // seen excludes the current turn.
 	for i, turn := range t.Turns {
 		for _, e := range turn.Expect {
 			if !seen[e.Call] {
-				return fmt.Errorf("turn %d expects something of call %q, which no turn before it makes", i+1, e.Call)
+				return fmt.Errorf("turn %d has an expectation for call %q, which no earlier turn makes", i+1, e.Call)
 			}
 		}
 		for _, c := range turn.Call {
@@ -84,7 +83,7 @@ func (t *Transcript) check() error {
 			named[c.ID] = true
 			for _, id := range references(c.Args) {
 				if !seen[id] {
-					return fmt.Errorf("turn %d: call %q refers to call %q, which no turn before it makes", i+1, c.ID, id)
+					return fmt.Errorf("turn %d: call %q refers to call %q, which no earlier turn makes", i+1, c.ID, id)
 				}
 			}
 		}
@@ -92,7 +91,7 @@ func (t *Transcript) check() error {
 			seen[c.ID] = true
 		}
 		if last := i == len(t.Turns)-1; last != (len(turn.Call) == 0) {
-			return fmt.Errorf("turn %d: every turn but the last makes calls, and the last makes none", i+1)
+			return fmt.Errorf("turn %d: every turn except the last must make calls, and the last must make none", i+1)
 		}
 	}
 	return nil

@@ -23,25 +23,26 @@ const (
 	fresh = time.Second
 )
 
-// Check is one thing to look at.
+// Check is the check of one dependency.
 type Check struct {
 	Name string
-	// Look reports whether the thing does its work.
+	// Look fails if the dependency does not work.
 	Look func(ctx context.Context) error
-	// Fault is the state of the thing when it does not, such as "not answering".
+	// Fault is the reported state after a failure, such as "not answering".
 	Fault string
 }
 
-// Database looks at a store, at its schema, and whether it takes writes.
+// Database checks a store: its connection, its schema, and whether it accepts
+// writes.
 func Database(s *store.Store) []Check {
 	return []Check{
 		{Name: "database", Look: s.Ping, Fault: "not answering"},
-		{Name: "schema", Look: s.CheckSchema, Fault: "older than this binary, or not to be read"},
+		{Name: "schema", Look: s.CheckSchema, Fault: "older than this binary, or not readable"},
 		{Name: "writes", Look: s.CheckWrites, Fault: "refused or not answering"},
 	}
 }
 
-// Temporal looks at a client's server.
+// Temporal checks a client's server.
 func Temporal(c client.Client) Check {
 	return Check{Name: "temporal", Fault: "not answering", Look: func(ctx context.Context) error {
 		_, err := c.CheckHealth(ctx, &client.CheckHealthRequest{})
@@ -49,7 +50,7 @@ func Temporal(c client.Client) Check {
 	}}
 }
 
-// Prober makes checks, and remembers since when each has found the same. It is
+// Prober runs checks, and records since when each has had the same state. It is
 // safe for concurrent use.
 type Prober struct {
 	checks []Check
@@ -59,7 +60,7 @@ type Prober struct {
 	found  []finding
 }
 
-// finding is what a check found, and since when.
+// finding is the state that a check found, and since when.
 type finding struct {
 	state string
 	since time.Time
@@ -72,7 +73,7 @@ func New(checks ...Check) *Prober {
 	return &Prober{checks: checks, found: make([]finding, len(checks))}
 }
 
-// Ready makes the checks, at the same time, unless that was done a moment ago.
+// Ready runs the checks concurrently, or returns the cached findings.
 func (p *Prober) Ready(ctx context.Context) v1.Health {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -90,8 +91,7 @@ func (p *Prober) Ready(ctx context.Context) v1.Health {
 	return out
 }
 
-// look makes the checks. A caller that leaves does not make them fail for
-// others.
+// look runs the checks. They continue for other callers when one is cancelled.
 func (p *Prober) look(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), timeout)
 	defer cancel()
@@ -110,7 +110,7 @@ func (p *Prober) look(ctx context.Context) {
 	wg.Wait()
 }
 
-// StatusOf returns the HTTP status that goes with an answer.
+// StatusOf returns the HTTP status for a result.
 func StatusOf(h v1.Health) int {
 	if h.Status == ok {
 		return http.StatusOK
@@ -118,13 +118,13 @@ func StatusOf(h v1.Health) int {
 	return http.StatusServiceUnavailable
 }
 
-// RetryAfter returns the header of that name that goes with an answer, in
-// seconds; empty for none.
+// RetryAfter returns the header Retry-After for a result, in seconds; empty for
+// none.
 func RetryAfter(h v1.Health) string {
 	if h.Status == ok {
 		return ""
 	}
-	return "1" // A finding is repeated for as long.
+	return "1" // The time for which a finding is cached.
 }
 
 // Alive answers that the process runs.
