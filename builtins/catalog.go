@@ -74,7 +74,7 @@ type Catalog struct {
 	byKey map[string]Builtin
 }
 
-// offer is a built-in, and whether a configuration has the means for it.
+// offer is a built-in, and whether a configuration has what it needs.
 type offer struct {
 	available bool
 	builtin   Builtin
@@ -95,7 +95,7 @@ func (cfg *Config) all() []offer {
 	}
 }
 
-// New returns the catalog of all built-ins that cfg has the means for.
+// New returns the catalog of the built-ins whose dependencies are in cfg.
 func New(cfg Config) *Catalog {
 	c := &Catalog{byKey: make(map[string]Builtin)}
 	for _, o := range cfg.all() {
