@@ -33,8 +33,8 @@ func (s *server) registerToolMoves() {
 	handle(s, route{
 		id: "renameTool", method: http.MethodPost, path: "/v1/tools/{tool}/rename", tag: "tools", permission: ToolsWrite,
 		summary: "Rename a tool",
-		detail: "Until a given day its former slug still resolves to it, with a warning, and no other tool can take it. Warnings " +
-			"name the agents whose drafts use the former slug.",
+		detail: "Until a given day its former slug still resolves to it, with a warning, and no other tool can take it. " +
+			"Warnings name the agents whose drafts use the former slug.",
 	}, s.renameTool)
 }
 

@@ -19,7 +19,8 @@ var (
 	poolAcquires  = prometheus.NewDesc("toolcrib_database_acquires_total", "Number of acquired connections.", nil, nil)
 	poolCancelled = prometheus.NewDesc("toolcrib_database_acquires_cancelled_total",
 		"Number of acquires that were cancelled while waiting.", nil, nil)
-	poolWaits  = prometheus.NewDesc("toolcrib_database_acquire_waits_total", "Number of acquires that waited because no connection was idle.", nil, nil)
+	poolWaits = prometheus.NewDesc("toolcrib_database_acquire_waits_total",
+		"Number of acquires that waited because no connection was idle.", nil, nil)
 	poolWaited = prometheus.NewDesc("toolcrib_database_acquire_seconds_total", "Time spent acquiring connections.", nil,
 		nil)
 )

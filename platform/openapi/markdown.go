@@ -38,8 +38,8 @@ var (
 )
 
 // prose is [clean] for a text that may be Markdown or HTML: it removes markup,
-// link targets, images and rules, which cost tokens without information. Code keeps its text; lists stay lists, the cells of a table are
-// joined by commas.
+// link targets, images and rules, which cost tokens without information. Code
+// keeps its text; lists stay lists, the cells of a table are joined by commas.
 func prose(text string, limit int) string {
 	text = clip(strings.ReplaceAll(text, "\r\n", "\n"), limit*proseFactor)
 	if !strings.ContainsAny(text, "*_`[]<>#|~\\&=-") {

@@ -330,7 +330,8 @@ func (b *builder) useArguments(server string) error {
 		variable := a.name
 		if before == ";" && a.wire != a.name { // Matrix style writes the name itself.
 			if !variableName.MatchString(a.wire) {
-				failed = refuse(b.pointer, "the path parameter %s in the style matrix is not supported by URL templates", clean(a.wire, 60))
+				failed = refuse(b.pointer, "the path parameter %s in the style matrix is not supported by URL templates",
+					clean(a.wire, 60))
 			}
 			variable = a.wire
 			put(&b.config.Variables, variable, httpcall.Value{From: &from})

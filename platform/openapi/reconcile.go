@@ -87,9 +87,8 @@ func (r *Result) Reconcile(tools []tool.Tool) (gone []tool.Tool) {
 		} else {
 			o.Spec.Slug = freeSlug(o.name, taken)
 			if o.Spec.Slug != o.name {
-				o.Warnings = append(
-					o.Warnings, fmt.Sprintf("the slug %s is already used by %s: the tool is called %s", o.name, taken[o.name], o.Spec.Slug),
-				)
+				o.Warnings = append(o.Warnings, fmt.Sprintf("the slug %s is already used by %s: the tool is called %s",
+					o.name, taken[o.name], o.Spec.Slug))
 			}
 			taken[o.Spec.Slug] = o.Method + " " + o.Path
 		}

@@ -46,8 +46,8 @@ func (b *builder) authenticate() {
 			b.lost.add(s.pointer, "a request carries one credential: the %s %s is not sent, because that of %s is", s.place,
 				s.wire, b.out.scheme)
 		default:
-			b.lost.add(s.pointer, "the %s %s has the name of a secret, so it is not an argument: name a credential for it", s.place,
-				s.wire)
+			b.lost.add(s.pointer, "the %s %s has the name of a secret, so it is not an argument: name a credential for it",
+				s.place, s.wire)
 		}
 	}
 	b.out.open = b.out.open && b.config.Auth == nil && b.out.lacking == nil

@@ -30,9 +30,8 @@ type Model struct {
 
 var _ agent.Model = (*Model)(nil)
 
-// New returns the models of the provider in cfg; without a base URL,
-// Anthropic's. It fails with tool.Invalid if the base URL can't be one. The caller closes
-// it.
+// New returns the models of the provider in cfg; without a base URL, Anthropic's.
+// It fails with tool.Invalid if the base URL can't be one. The caller closes it.
 func New(cfg remote.Config) (*Model, error) {
 	e, err := remote.Open(cfg, PublicURL, remote.Auth{Scheme: egress.Raw, Header: "X-Api-Key"})
 	if err != nil {

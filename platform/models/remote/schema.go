@@ -14,8 +14,9 @@ import (
 // combiners are keywords that providers refuse at the top of a tool's schema.
 var combiners = []string{"allOf", "anyOf", "oneOf"}
 
-// droppedAtTop are the other keywords there that a provider ignores or refuses. Arguments are checked against the whole schema in any case,
-// when the model has answered.
+// droppedAtTop are the other keywords there that a provider ignores or refuses.
+// Arguments are checked against the whole schema in any case, when the model has
+// answered.
 var droppedAtTop = []string{
 	"$schema", "$id", "$ref", "$comment", "not", "enum", "const", "if", "then", "else", "dependentSchemas",
 }
