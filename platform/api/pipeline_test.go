@@ -374,7 +374,7 @@ func TestOffsetsAreOfTheTextThatIsReturned(t *testing.T) {
 		require.Equal(t, hit.Text, part.Text)
 	}
 	for query, says := range map[string]string{
-		"start=5&end=4": "no part", "end=100000": "no part", "end=12": "inside of a character", "start=-1": "",
+		"start=5&end=4": "outside of the text", "end=100000": "outside of the text", "end=12": "inside of a character", "start=-1": "",
 	} {
 		got := b.do(t, http.MethodGet, at+"/"+d.ID+"/text?"+query, "")
 		require.Equal(t, http.StatusUnprocessableEntity, got.status, query)
@@ -404,7 +404,7 @@ func TestDocumentsAreOfTheirMediaType(t *testing.T) {
 		require.Equal(t, http.StatusUnprocessableEntity, got.status, content)
 		require.Contains(t, string(got.body), says)
 	}
-	require.Contains(t, string(put("application/pdf", "# text").body), "is no PDF")
+	require.Contains(t, string(put("application/pdf", "# text").body), "is not a PDF")
 	require.Equal(t, http.StatusAccepted, put("text/markdown", "\xff\xfe#\x00 \x00H\x00i\x00").status)
 	answer := as[v1.PipelineAnswer](t, b.do(t, http.MethodPost, "/v1/pipelines/handbook/search", `{"query":"hi"}`),
 		http.StatusOK)

@@ -112,7 +112,7 @@ func TestBulkToolsRefused(t *testing.T) {
 	require.Equal(t, http.StatusForbidden, b.do(t, http.MethodPost, "/v1/tools/bulk", body, reader).status)
 	require.Equal(t, http.StatusForbidden, b.do(t, http.MethodDelete, "/v1/tools/ownTool", "", reader).status)
 	for body, want := range map[string]string{
-		`{"action":"delete"}`:                      "all tools would be meant",
+		`{"action":"delete"}`:                      "all tools would be selected",
 		`{"action":"explode","tools":["a"]}`:       "action",
 		`{"action":"publish","tools":["a"],"x":1}`: "x",
 	} {

@@ -119,6 +119,6 @@ func TestTemporalThatIsDown(t *testing.T) {
 	for _, command := range []string{"serve", "worker"} {
 		got := s.run(t, command)
 		require.Equal(t, cli.ExitUnavailable, got.code, got.err)
-		require.Contains(t, got.err, "Temporal at 127.0.0.1:1 is not answering; set TEMPORAL_ADDRESS")
+		require.Contains(t, got.err, "Temporal at 127.0.0.1:1 does not respond; set TEMPORAL_ADDRESS")
 	}
 }

@@ -35,9 +35,9 @@ TRACE   /orders/{id}                     skipped: the document at /paths/~1order
 Shop 7 (OpenAPI 3.1.0): 2 operations mapped, 1 of them with losses, 1 skipped, 0 not selected
 the tools call https://us.shop.example.com
 2 operations need a credential that holds a token: --credential key=NAME
-1 webhooks are not mapped: the API calls there, a tool calls the API
+1 webhooks are not mapped: the API sends them, a tool cannot receive them
 1 of the tools write: each call of them needs an approval
-lost in 1 operations: callbacks are not mapped: nothing listens for them
+lost in 1 operations: callbacks are not mapped: a tool cannot receive requests
 nothing was written: --apply writes the drafts
 `, s.ok(t, "tool", "import", "openapi", file, "--variable", "region=us"))
 	require.Equal(t, cli.ExitNotFound, s.run(t, "tool", "show", "getOrder").code)
@@ -95,5 +95,5 @@ func TestImportOpenAPIFaults(t *testing.T) {
 	s.ok(t, "apply", "-f", s.write(t, "get.yaml", "slug: getOrder\nimplementation_type: internal\n"))
 	got := s.run(t, "tool", "import", "openapi", file, "--apply")
 	require.Equal(t, cli.ExitConflict, got.code, got.out+got.err)
-	require.Contains(t, got.out, "give the import a prefix")
+	require.Contains(t, got.out, "set a prefix for the import")
 }

@@ -122,7 +122,7 @@ func TestPipelineAddRefuses(t *testing.T) {
 		{[]string{large}, cli.ExitInvalid, "more than 10 MiB"},
 		{[]string{s.write(t, "binary.txt", "a\x00b")}, cli.ExitInvalid, "is binary"},
 		{[]string{s.write(t, "latin.txt", "caf\xe9")}, cli.ExitInvalid, "neither UTF-8 nor UTF-16"},
-		{[]string{s.write(t, "not.pdf", "hello")}, cli.ExitInvalid, "is no PDF"},
+		{[]string{s.write(t, "not.pdf", "hello")}, cli.ExitInvalid, "is not a PDF"},
 		{[]string{filepath.Join(s.dir, "absent.md")}, cli.ExitNotFound, "there is no file or folder"},
 		{[]string{t.TempDir()}, cli.ExitUsage, "nothing to add"},
 		{[]string{"-"}, cli.ExitUsage, "--document-key"},

@@ -33,7 +33,7 @@ const modelKey = "sk-e2e-0123456789abcdefghijklmnop"
 type provider struct {
 	*httptest.Server
 	mu sync.Mutex
-	// Of each request: whether it asked for a stream.
+	// Of each request: whether it asked for an event stream.
 	streamed []bool
 	fail     func(n int, w http.ResponseWriter, r *http.Request) (done bool) // n counts requests from 1.
 }
@@ -132,11 +132,11 @@ func TestFailingProviderIsVisible(t *testing.T) {
 		"Reset": {func(w http.ResponseWriter, _ *http.Request) {
 			begun(w)
 			panic(http.ErrAbortHandler)
-		}, tool.Unavailable, "broke off", 900 * time.Millisecond},
+		}, tool.Unavailable, "the connection broke", 900 * time.Millisecond},
 		"Silence": {func(w http.ResponseWriter, r *http.Request) {
 			begun(w)
 			<-r.Context().Done() // The client gives it up.
-		}, tool.Timeout, "its stream went silent: not a byte in 200ms", 900 * time.Millisecond},
+		}, tool.Timeout, "its stream was idle: no byte in 200ms", 900 * time.Millisecond},
 		"Garbage": {func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "text/event-stream")
 			_, _ = io.WriteString(w, "data: <html>"+modelKey+"</html>\n\n")

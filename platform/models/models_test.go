@@ -135,7 +135,7 @@ func TestTimeoutsOfTheEnvironment(t *testing.T) {
 	set := []string{
 		"OPENAI_BASE_URL=" + server.URL, "OPENAI_API_KEY=k", "TOOLCRIB_MODEL_MY_GATEWAY_BASE_URL=" + server.URL,
 	}
-	for suffix, says := range map[string]string{"_TIMEOUT": "did not answer in time", "_IDLE_TIMEOUT": "went silent"} {
+	for suffix, says := range map[string]string{"_TIMEOUT": "did not answer in time", "_IDLE_TIMEOUT": "stream was idle"} {
 		all := open(t, "", append(slices.Clone(set), "TOOLCRIB_MODEL_OPENAI"+suffix+"=50ms",
 			"TOOLCRIB_MODEL_MY_GATEWAY"+suffix+"=50ms")...)
 		for _, name := range []string{"openai", "my-gateway"} {
@@ -162,8 +162,8 @@ func TestRefusesWrongVariables(t *testing.T) {
 		"neither openai nor anthropic":      {at, "TOOLCRIB_MODEL_X_API=hidden"},
 		`provider "openai"`:                 {"OPENAI_BASE_URL=hidden"},
 
-		"TOOLCRIB_MODEL_X_TIMEOUT: it is no duration":           {at, "TOOLCRIB_MODEL_X_TIMEOUT=hidden"},
-		"TOOLCRIB_MODEL_OPENAI_IDLE_TIMEOUT: it is no duration": {"TOOLCRIB_MODEL_OPENAI_IDLE_TIMEOUT=-1s"},
+		"TOOLCRIB_MODEL_X_TIMEOUT: it is not a duration":           {at, "TOOLCRIB_MODEL_X_TIMEOUT=hidden"},
+		"TOOLCRIB_MODEL_OPENAI_IDLE_TIMEOUT: it is not a duration": {"TOOLCRIB_MODEL_OPENAI_IDLE_TIMEOUT=-1s"},
 		"at most 10m0s":                     {at, "TOOLCRIB_MODEL_X_IDLE_TIMEOUT=11m"},
 		"TOOLCRIB_MODEL_Y_BASE_URL must be": {"TOOLCRIB_MODEL_Y_TIMEOUT=1s"},
 	} {

@@ -122,12 +122,12 @@ func TestRefused(t *testing.T) {
 		"two documents": {`{"openapi":"3.0.3"} {}`, "more than one JSON value"},
 		"no YAML":       {"openapi: [\n", "line"},
 		"no paths": {
-			`{"openapi":"3.0.3","info":{"title":"x"},"servers":[{"url":"https://x.example"}]}`, "nothing to make tools of",
+			`{"openapi":"3.0.3","info":{"title":"x"},"servers":[{"url":"https://x.example"}]}`, "no operations to import",
 		},
 		"no title": {
-			`{"openapi":"3.0.3","info":{},"servers":[{"url":"https://x.example"}],"paths":{}}`, "give the import a name",
+			`{"openapi":"3.0.3","info":{},"servers":[{"url":"https://x.example"}],"paths":{}}`, "set the name of the import",
 		},
-		"relative": {`{"openapi":"3.0.3","info":{"title":"x"},"paths":{"/a":{}}}`, "say where the document was found"},
+		"relative": {`{"openapi":"3.0.3","info":{"title":"x"},"paths":{"/a":{}}}`, "set the URL of the document"},
 		"scheme": {
 			`{"openapi":"3.0.3","info":{"title":"x"},"servers":[{"url":"file:///etc"}],"paths":{"/a":{}}}`,
 			"expected http or https",
@@ -146,13 +146,13 @@ func TestRefused(t *testing.T) {
 		},
 		"too many":      {string(tooMany), "more than 2000 operations"},
 		"too large":     {strings.Repeat(" ", openapi.MaxDocumentBytes+1), "at most 33554432 are read"},
-		"bomb":          {bomb.String(), "its aliases make it so"},
-		"endless alias": {"openapi: 3.0.3\na: &a [*a]\n", "has no end"},
+		"bomb":          {bomb.String(), "after expansion of aliases"},
+		"endless alias": {"openapi: 3.0.3\na: &a [*a]\n", "is recursive"},
 		"twice":         {"openapi: 3.0.3\ninfo: {}\ninfo: {}\n", "info"},
 		"deep JSON":     {`{"openapi":"3.0.3","x":` + strings.Repeat("[", 500) + strings.Repeat("]", 500) + `}`, "deep"},
 		"deep YAML":     {"openapi: 3.0.3\nx: " + strings.Repeat("[", 500) + strings.Repeat("]", 500), "deep"},
-		"tag":           {"openapi: !env X\n", "has no equal in JSON"},
-		"not a number":  {"openapi: 3.0.3\nx: .inf\n", "is no number in JSON"},
+		"tag":           {"openapi: !env X\n", "has no equivalent in JSON"},
+		"not a number":  {"openapi: 3.0.3\nx: .inf\n", "is not a number in JSON"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -264,7 +264,7 @@ func TestHostingCall(t *testing.T) {
 	numbered := s.call(t, "listRegistries", `{}`)
 	require.JSONEq(t, `{"items":[{"page":"1"},{"page":"2"}],"pages":3,"complete":true}`, string(numbered.Structured))
 	require.Contains(t, s.tools["listDroplets2"].Warnings[0],
-		"the slug listDroplets is that of GET /v2/droplets: the tool is called listDroplets2")
+		"the slug listDroplets is already used by GET /v2/droplets: the tool is called listDroplets2")
 }
 
 // scripts are words in several scripts, with characters of one to four bytes.

@@ -28,9 +28,9 @@ func TestUnmatchedOptionsAreRefused(t *testing.T) {
 		"/except/paths/0": {
 			openapi.Options{Except: openapi.Selection{Paths: []string{"/invoices"}}}, "the document has /orders",
 		},
-		"/idempotent/0":   {openapi.Options{Idempotent: []string{"PUT /orders"}}, "fits no operation"},
+		"/idempotent/0":   {openapi.Options{Idempotent: []string{"PUT /orders"}}, "matches no operation"},
 		"/reads/0":        {openapi.Options{Reads: []string{"createOrders"}}, "did you mean createOrder?"},
-		"/reads":          {openapi.Options{Reads: []string{"deleteOrder"}}, "that is for POST"},
+		"/reads":          {openapi.Options{Reads: []string{"deleteOrder"}}, "only POST can"},
 		"/except/match/1": {openapi.Options{Except: openapi.Selection{Match: []string{"get*", "fetch*"}}}, "fetch*"},
 		"/only/operations/1": {
 			openapi.Options{Only: openapi.Selection{Operations: []string{"getOrder", "x"}}}, "the document has createOrder",

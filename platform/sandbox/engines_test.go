@@ -51,7 +51,7 @@ func TestPrograms(t *testing.T) {
 			"TypeError: no such order",
 		},
 		{"JSRejects", js, `export default () => Promise.reject("nope");`, `null`, "", sandbox.Failed, "nope"},
-		{"JSNeverSettles", js, `export default () => new Promise(() => {});`, `null`, "", sandbox.Failed, "nothing settles"},
+		{"JSNeverSettles", js, `export default () => new Promise(() => {});`, `null`, "", sandbox.Failed, "never settled"},
 		{
 			"JSTopLevelThrows", js, `throw new Error("at once"); export default () => 1;`, `null`, "", sandbox.Failed,
 			"at once",
@@ -61,11 +61,11 @@ func TestPrograms(t *testing.T) {
 		{"JSSyntax", js, `export default (`, `null`, "", sandbox.Malformed, "does not compile"},
 		{
 			"JSImports", js, `import fs from "fs"; export default () => 1;`, `null`, "", sandbox.Malformed,
-			"programs import nothing",
+			"programs cannot import modules",
 		},
 		{
 			"JSImportsLate", js, `export default async () => (await import("os")).platform;`, `null`, "", sandbox.Failed,
-			"programs import nothing",
+			"programs cannot import modules",
 		},
 		{"JSReturnsAFunction", js, `export default () => () => 1;`, `null`, "", sandbox.BadOutput, "function"},
 		{

@@ -218,7 +218,7 @@ func TestHostilePDFs(t *testing.T) {
 		"Half":          {plain[:len(plain)/2], "can't be read", nil},
 		"NoTable":       {bytes.Replace(plain, []byte("xref\n0"), []byte("xxxx\n0"), 1), "can't be read", nil},
 		"Encrypted":     {encrypted.close(), "encrypted", nil},
-		"PagesInPages":  {object("<< /Type /Pages /Kids [2 0 R 2 0 R] /Count 2 >>"), "has no end", nil},
+		"PagesInPages":  {object("<< /Type /Pages /Kids [2 0 R 2 0 R] /Count 2 >>"), "too deep or cyclic", nil},
 		"NoPages":       {object("<< /Type /Pages /Kids [] /Count 0 >>"), "no pages", nil},
 		"PagesOfNumber": {object("7"), "no pages", nil},
 		"TooManyPages":  {newPaper(many...).close(), "more than 5000 pages", nil},

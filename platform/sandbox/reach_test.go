@@ -37,7 +37,7 @@ func TestNothingLeadsOut(t *testing.T) {
 			Language: sandbox.JavaScript, Program: []byte("export default () => import(" + string(raw) + ");"),
 		})
 		require.Equal(t, sandbox.Failed, classOf(err), module)
-		require.ErrorContains(t, err, "programs import nothing", module)
+		require.ErrorContains(t, err, "programs cannot import modules", module)
 		_, err = run(t, p, sandbox.Job{
 			Language: sandbox.JavaScript, Program: []byte("import x from " + string(raw) + "; export default () => x;"),
 		})

@@ -200,7 +200,7 @@ func TestThreadsWithoutTheFilterAreTold(t *testing.T) {
 		t.Skipf("the kernel takes no filter: %s", said)
 	}
 	require.NoError(t, err, "%s", said)
-	require.Contains(t, string(said), "could not be every thread's")
+	require.Contains(t, string(said), "cannot apply to all threads")
 }
 
 // filterMissing says why the kernel takes no filter, if it does not.

@@ -26,7 +26,7 @@ type command struct {
 	body    []byte      // Of _start, which is the function after the imports.
 	locals  uint64      // Variables of _start, of type i32.
 	data    string      // At the beginning of the memory.
-	mute    bool        // It exports no _start.
+	mute    bool        // It has no export _start.
 }
 
 // assemble returns the module.
@@ -191,7 +191,7 @@ func TestHostileCommands(t *testing.T) { //nolint:tparallel // What runs beside 
 		},
 		{"WritesNothing", command{}, 0, []sandbox.Class{sandbox.BadOutput}, "not JSON"},
 		{"Traps", command{body: unreachable}, 0, failed, "unreachable"},
-		{"NoStart", command{mute: true}, 0, malformed, "exports no _start"},
+		{"NoStart", command{mute: true}, 0, malformed, "has no export _start"},
 		{"ForeignImport", command{imports: [][2]string{{"env", "system"}}}, 0, malformed, "imports env.system"},
 		{
 			"UnknownImport",
@@ -203,7 +203,7 @@ func TestHostileCommands(t *testing.T) { //nolint:tparallel // What runs beside 
 			"OtherParameters",
 			command{imports: fdWrite, takes: []byte{i32, i64}},
 			0, malformed,
-			"imports wasi_snapshot_preview1.fd_write with other parameters",
+			"imports wasi_snapshot_preview1.fd_write with another signature",
 		},
 		{"NoInstruction", command{body: []byte{0xff}}, 0, malformed, "does not compile"},
 		{"StackUnderflow", command{body: []byte{0x1a}}, 0, malformed, "does not compile"},

@@ -39,7 +39,7 @@ func (p Provider) network(t *testing.T) {
 			e := tool.AsError(ask(t.Context(), p.open(t, server.URL)))
 			require.Equal(t, tool.Unavailable, e.Kind)
 			require.True(t, e.Sent)
-			require.Contains(t, e.Msg, "broke off")
+			require.Contains(t, e.Msg, "the connection broke")
 		})
 		t.Run("Deadline"+way, func(t *testing.T) {
 			t.Parallel()

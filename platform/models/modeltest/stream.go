@@ -207,7 +207,7 @@ func (p Provider) endsEarly(t *testing.T) {
 		req.Stream = func(agent.Delta) {}
 		_, err := p.open(t, Serve(t, Answer(part)).URL).Generate(t.Context(), req)
 		require.Equal(t, tool.Unavailable, tool.KindOf(err), "after %d events: %v", n, err)
-		require.ErrorContains(t, err, "broke off")
+		require.ErrorContains(t, err, "ended before")
 	}
 }
 
@@ -239,5 +239,5 @@ func (p Provider) noStream(t *testing.T) {
 	req.Stream = func(agent.Delta) {}
 	_, err := p.open(t, Serve(t, Answer(Load(t, "text").Whole)).URL).Generate(t.Context(), req)
 	require.Equal(t, tool.Unavailable, tool.KindOf(err))
-	require.ErrorContains(t, err, "asked for a stream")
+	require.ErrorContains(t, err, "asked for an event stream")
 }

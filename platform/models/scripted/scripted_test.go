@@ -74,7 +74,7 @@ func TestExpectations(t *testing.T) {
 		"NoAnswer": {nil, "expected an answer to call"},
 		"IsError":  {[]agent.Message{answered("c1", `{"id":1}`, true)}, "is_error=false"},
 		"Text":     {[]agent.Message{answered("c1", `{}`, false)}, "to contain"},
-		"Pointer":  {[]agent.Message{answered("c1", `{"id":1,"orders":[]}`, false)}, "the answer has nothing there"},
+		"Pointer":  {[]agent.Message{answered("c1", `{"id":1,"orders":[]}`, false)}, "the answer has no such value"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -93,12 +93,12 @@ func TestRefusesBadTranscripts(t *testing.T) {
 	tests := map[string]struct{ yaml, want string }{
 		"Empty":        {"turns: []", "no turns"},
 		"UnknownField": {"turns:\n  - sya: hello\n", "2:5"},
-		"NoEnd":        {"turns:\n  - call: [{id: a, tool: x}]\n", "the last makes none"},
+		"NoEnd":        {"turns:\n  - call: [{id: a, tool: x}]\n", "the last must make none"},
 		"DoubleID":     {"turns:\n  - call: [{id: a, tool: x}, {id: a, tool: x}]\n  - say: x\n", "used twice"},
 		"FutureCall": {
-			"turns:\n  - call: [{id: a, tool: x, args: {v: {$from: b}}}]\n  - say: x\n", "which no turn before it makes",
+			"turns:\n  - call: [{id: a, tool: x, args: {v: {$from: b}}}]\n  - say: x\n", "which no earlier turn makes",
 		},
-		"FutureExpect": {"turns:\n  - expect: [{call: a}]\n    say: x\n", "which no turn before it makes"},
+		"FutureExpect": {"turns:\n  - expect: [{call: a}]\n    say: x\n", "which no earlier turn makes"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
