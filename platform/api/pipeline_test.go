@@ -374,7 +374,8 @@ func TestOffsetsAreOfTheTextThatIsReturned(t *testing.T) {
 		require.Equal(t, hit.Text, part.Text)
 	}
 	for query, says := range map[string]string{
-		"start=5&end=4": "outside of the text", "end=100000": "outside of the text", "end=12": "inside of a character", "start=-1": "",
+		"start=5&end=4": "outside of the text", "end=100000": "outside of the text", "end=12": "inside of a character",
+		"start=-1": "",
 	} {
 		got := b.do(t, http.MethodGet, at+"/"+d.ID+"/text?"+query, "")
 		require.Equal(t, http.StatusUnprocessableEntity, got.status, query)
