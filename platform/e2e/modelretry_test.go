@@ -140,7 +140,7 @@ func TestFailingProviderIsVisible(t *testing.T) {
 		"Garbage": {func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "text/event-stream")
 			_, _ = io.WriteString(w, "data: <html>"+modelKey+"</html>\n\n")
-		}, tool.Unavailable, "can't be read", 900 * time.Millisecond},
+		}, tool.Unavailable, "its answer is malformed", 900 * time.Millisecond},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
