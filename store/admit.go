@@ -161,10 +161,8 @@ func admitParams(op string, req ledger.AdmitRequest) (db.AdmitCallParams, error)
 // effect the tenant does not have.
 func (s *Store) MarkSent(ctx context.Context, tenant tool.TenantID, effectID string, fence int64) error {
 	const op = "store.MarkSent"
-	var row db.MarkSentRow
-	err := s.doPlanned(ctx, op, tenant, func(q *db.Queries) (err error) {
-		row, err = q.MarkSent(ctx, db.MarkSentParams{TenantID: string(tenant), EffectID: text(effectID), Fence: fence})
-		return err
+	row, err := ask(ctx, s.doPlanned, op, tenant, (*db.Queries).MarkSent, db.MarkSentParams{
+		TenantID: string(tenant), EffectID: text(effectID), Fence: fence,
 	})
 	if err != nil {
 		return err
@@ -176,10 +174,8 @@ func (s *Store) MarkSent(ctx context.Context, tenant tool.TenantID, effectID str
 // effect the tenant does not have.
 func (s *Store) MarkUnsent(ctx context.Context, tenant tool.TenantID, effectID string, fence int64) error {
 	const op = "store.MarkUnsent"
-	var row db.MarkUnsentRow
-	err := s.doPlanned(ctx, op, tenant, func(q *db.Queries) (err error) {
-		row, err = q.MarkUnsent(ctx, db.MarkUnsentParams{TenantID: string(tenant), EffectID: text(effectID), Fence: fence})
-		return err
+	row, err := ask(ctx, s.doPlanned, op, tenant, (*db.Queries).MarkUnsent, db.MarkUnsentParams{
+		TenantID: string(tenant), EffectID: text(effectID), Fence: fence,
 	})
 	if err != nil {
 		return err

@@ -25,13 +25,9 @@ func (s *Store) CreateAgent(ctx context.Context, a agent.Agent) (agent.Agent, er
 	if err != nil {
 		return agent.Agent{}, err
 	}
-	var row db.Agent
-	err = s.do(ctx, op, a.Tenant, func(q *db.Queries) error {
-		row, err = q.CreateAgent(ctx, db.CreateAgentParams{
-			ID: id, TenantID: string(a.Tenant), Slug: text(a.Slug), Name: text(a.Name), Definition: encoded,
-			Status: string(a.Status), Version: text(a.Version), PublishedAt: a.PublishedAt,
-		})
-		return err
+	row, err := ask(ctx, s.do, op, a.Tenant, (*db.Queries).CreateAgent, db.CreateAgentParams{
+		ID: id, TenantID: string(a.Tenant), Slug: text(a.Slug), Name: text(a.Name), Definition: encoded,
+		Status: string(a.Status), Version: text(a.Version), PublishedAt: a.PublishedAt,
 	})
 	if err != nil {
 		return agent.Agent{}, explain(err, tool.Conflict, fmt.Sprintf("an agent %q exists already", a.Slug))
@@ -100,12 +96,8 @@ func (s *Store) FindAgent(ctx context.Context, tenant tool.TenantID, slugOrID st
 func (s *Store) ListAgents(
 	ctx context.Context, tenant tool.TenantID, afterSlug string, limit int,
 ) ([]agent.Agent, error) {
-	var rows []db.Agent
-	err := s.do(ctx, "store.ListAgents", tenant, func(q *db.Queries) (err error) {
-		rows, err = q.ListAgents(ctx, db.ListAgentsParams{
-			TenantID: string(tenant), AfterSlug: text(afterSlug), Limit: pageSize(limit),
-		})
-		return err
+	rows, err := ask(ctx, s.do, "store.ListAgents", tenant, (*db.Queries).ListAgents, db.ListAgentsParams{
+		TenantID: string(tenant), AfterSlug: text(afterSlug), Limit: pageSize(limit),
 	})
 	if err != nil {
 		return nil, err

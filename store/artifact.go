@@ -20,13 +20,9 @@ func (s *Store) CreateArtifact(ctx context.Context, a artifact.Artifact) (artifa
 	if err != nil {
 		return artifact.Artifact{}, err
 	}
-	var row db.Artifact
-	err = s.do(ctx, op, a.Tenant, func(q *db.Queries) (err error) {
-		row, err = q.CreateArtifact(ctx, db.CreateArtifactParams{
-			ID: id, TenantID: string(a.Tenant), Slug: text(a.Slug), Name: text(a.Name), Description: text(a.Description),
-			Language: a.Language, Status: string(a.Status), CreatedBy: text(a.CreatedBy),
-		})
-		return err
+	row, err := ask(ctx, s.do, op, a.Tenant, (*db.Queries).CreateArtifact, db.CreateArtifactParams{
+		ID: id, TenantID: string(a.Tenant), Slug: text(a.Slug), Name: text(a.Name), Description: text(a.Description),
+		Language: a.Language, Status: string(a.Status), CreatedBy: text(a.CreatedBy),
 	})
 	if err != nil {
 		err = explain(err, tool.NotFound, "tenant not found")
@@ -91,12 +87,8 @@ func (s *Store) FindArtifact(ctx context.Context, tenant tool.TenantID, slugOrID
 func (s *Store) ListArtifacts(
 	ctx context.Context, tenant tool.TenantID, afterSlug string, limit int,
 ) ([]artifact.Artifact, error) {
-	var rows []db.Artifact
-	err := s.do(ctx, "store.ListArtifacts", tenant, func(q *db.Queries) (err error) {
-		rows, err = q.ListArtifacts(ctx, db.ListArtifactsParams{
-			TenantID: string(tenant), AfterSlug: text(afterSlug), Limit: pageSize(limit),
-		})
-		return err
+	rows, err := ask(ctx, s.do, "store.ListArtifacts", tenant, (*db.Queries).ListArtifacts, db.ListArtifactsParams{
+		TenantID: string(tenant), AfterSlug: text(afterSlug), Limit: pageSize(limit),
 	})
 	if err != nil {
 		return nil, err
@@ -165,12 +157,8 @@ func (s *Store) LoadArtifact(
 	if err := checkIDs(op, artifactID); err != nil {
 		return tool.ArtifactCode{}, err
 	}
-	var row db.LoadArtifactRow
-	err := s.do(ctx, op, tenant, func(q *db.Queries) (err error) {
-		row, err = q.LoadArtifact(ctx, db.LoadArtifactParams{
-			TenantID: string(tenant), ArtifactID: artifactID, Version: text(version),
-		})
-		return err
+	row, err := ask(ctx, s.do, op, tenant, (*db.Queries).LoadArtifact, db.LoadArtifactParams{
+		TenantID: string(tenant), ArtifactID: artifactID, Version: text(version),
 	})
 	if err != nil {
 		return tool.ArtifactCode{}, explain(err, tool.NotFound, "artifact version not found")

@@ -47,11 +47,7 @@ func (s *Store) CloseRun(ctx context.Context, c RunClosure) (bool, error) {
 		ErrorKind: string(c.Kind), Error: text(c.Msg), Output: text(c.Output), EndedBy: agent.EndedByReconciler,
 		EventType: string(runEndEvent(c.Status)), EventData: event,
 	}
-	var closed bool
-	err = s.do(ctx, op, c.Tenant, func(q *db.Queries) (err error) {
-		closed, err = q.CloseRun(ctx, params)
-		return err
-	})
+	closed, err := ask(ctx, s.do, op, c.Tenant, (*db.Queries).CloseRun, params)
 	if closed {
 		s.wake(c.Tenant, c.RunID)
 	}
@@ -66,12 +62,8 @@ func (s *Store) OpenCalls(
 	if !tool.ValidID(runID) {
 		return nil, notFound(op, "run not found")
 	}
-	var rows []db.ToolInvocation
-	err := s.do(ctx, op, tenant, func(q *db.Queries) (err error) {
-		rows, err = q.ListOpenCalls(ctx, db.ListOpenCallsParams{
-			TenantID: string(tenant), RunID: &runID, Limit: pageSize(limit),
-		})
-		return err
+	rows, err := ask(ctx, s.do, op, tenant, (*db.Queries).ListOpenCalls, db.ListOpenCallsParams{
+		TenantID: string(tenant), RunID: &runID, Limit: pageSize(limit),
 	})
 	if err != nil {
 		return nil, err
@@ -88,12 +80,8 @@ func (s *Store) KnownWorkflows(
 	if err := checkIDs(op, runIDs...); err != nil {
 		return nil, err
 	}
-	var rows []string
-	err := s.do(ctx, op, tenant, func(q *db.Queries) (err error) {
-		rows, err = q.ListKnownWorkflows(ctx, db.ListKnownWorkflowsParams{
-			TenantID: string(tenant), Ids: list(runIDs), WorkflowIds: list(workflowIDs),
-		})
-		return err
+	rows, err := ask(ctx, s.do, op, tenant, (*db.Queries).ListKnownWorkflows, db.ListKnownWorkflowsParams{
+		TenantID: string(tenant), Ids: list(runIDs), WorkflowIds: list(workflowIDs),
 	})
 	known := make(map[string]bool, len(rows))
 	for _, id := range rows {
@@ -115,10 +103,8 @@ type EffectState struct {
 // FindEffect returns the phase of an effect. It fails with tool.NotFound.
 func (s *Store) FindEffect(ctx context.Context, tenant tool.TenantID, effectID string) (EffectState, error) {
 	const op = "store.FindEffect"
-	var row db.FindEffectRow
-	err := s.do(ctx, op, tenant, func(q *db.Queries) (err error) {
-		row, err = q.FindEffect(ctx, db.FindEffectParams{TenantID: string(tenant), EffectID: effectID})
-		return err
+	row, err := ask(ctx, s.do, op, tenant, (*db.Queries).FindEffect, db.FindEffectParams{
+		TenantID: string(tenant), EffectID: effectID,
 	})
 	if errors.Is(err, pgx.ErrNoRows) || tool.KindOf(err) == tool.NotFound {
 		return EffectState{}, notFound(op, "effect not found")

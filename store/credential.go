@@ -19,16 +19,12 @@ func (s *Store) CreateCredential(ctx context.Context, c vault.Sealed) (vault.Cre
 	if err := checkIDs(op, c.ID); err != nil {
 		return vault.Credential{}, err
 	}
-	var row db.Credential
-	err := s.do(ctx, op, c.Tenant, func(q *db.Queries) (err error) {
-		row, err = q.CreateCredential(ctx, db.CreateCredentialParams{
-			TenantID: string(c.Tenant), ID: c.ID, Ref: text(c.Ref),
-			Category: text(c.Selector.Category), ProviderKey: text(c.Selector.Provider),
-			ProviderVariant: text(c.Selector.Variant),
-			Hosts:           list(c.Hosts), Version: number(c.Version), KeyVersion: number(c.KeyVersion),
-			Ciphertext: c.Ciphertext, ExpiresAt: c.ExpiresAt,
-		})
-		return err
+	row, err := ask(ctx, s.do, op, c.Tenant, (*db.Queries).CreateCredential, db.CreateCredentialParams{
+		TenantID: string(c.Tenant), ID: c.ID, Ref: text(c.Ref),
+		Category: text(c.Selector.Category), ProviderKey: text(c.Selector.Provider),
+		ProviderVariant: text(c.Selector.Variant),
+		Hosts:           list(c.Hosts), Version: number(c.Version), KeyVersion: number(c.KeyVersion),
+		Ciphertext: c.Ciphertext, ExpiresAt: c.ExpiresAt,
 	})
 	if err != nil {
 		return vault.Credential{}, explain(taken(err, c.Credential), tool.NotFound, "tenant not found")
@@ -85,10 +81,8 @@ func (s *Store) RevokeCredential(ctx context.Context, tenant tool.TenantID, id s
 	if !tool.ValidID(id) {
 		return vault.Credential{}, notFound(op, nothingKept)
 	}
-	var row db.Credential
-	err := s.do(ctx, op, tenant, func(q *db.Queries) (err error) {
-		row, err = q.RevokeCredential(ctx, db.RevokeCredentialParams{TenantID: string(tenant), ID: id})
-		return err
+	row, err := ask(ctx, s.do, op, tenant, (*db.Queries).RevokeCredential, db.RevokeCredentialParams{
+		TenantID: string(tenant), ID: id,
 	})
 	return credentialOf(row), explain(err, tool.NotFound, nothingKept)
 }
@@ -101,10 +95,8 @@ func (s *Store) FindCredential(ctx context.Context, tenant tool.TenantID, name s
 		sealed, err := s.OpenCredential(ctx, tenant, name)
 		return sealed, explain(err, tool.NotFound, nothingKept)
 	}
-	var row db.FindCredentialRow
-	err := s.do(ctx, "store.FindCredential", tenant, func(q *db.Queries) (err error) {
-		row, err = q.FindCredential(ctx, db.FindCredentialParams{TenantID: string(tenant), ID: name})
-		return err
+	row, err := ask(ctx, s.do, "store.FindCredential", tenant, (*db.Queries).FindCredential, db.FindCredentialParams{
+		TenantID: string(tenant), ID: name,
 	})
 	return sealedOf(row.Credential, row.TenantKey, row.Expired), explain(err, tool.NotFound, nothingKept)
 }
@@ -113,22 +105,17 @@ func (s *Store) FindCredential(ctx context.Context, tenant tool.TenantID, name s
 func (s *Store) ListCredentials(
 	ctx context.Context, tenant tool.TenantID, afterRef string, limit int,
 ) ([]vault.Credential, error) {
-	var rows []db.Credential
-	err := s.do(ctx, "store.ListCredentials", tenant, func(q *db.Queries) (err error) {
-		rows, err = q.ListCredentials(ctx, db.ListCredentialsParams{
-			TenantID: string(tenant), After: text(afterRef), Limit: pageSize(limit),
-		})
-		return err
+	rows, err := ask(ctx, s.do, "store.ListCredentials", tenant, (*db.Queries).ListCredentials, db.ListCredentialsParams{
+		TenantID: string(tenant), After: text(afterRef), Limit: pageSize(limit),
 	})
 	return convert(rows, credentialOf), err
 }
 
 // OpenCredential implements [vault.Store].
 func (s *Store) OpenCredential(ctx context.Context, tenant tool.TenantID, ref string) (vault.Sealed, error) {
-	var row db.OpenCredentialRow
-	err := s.doPlanned(ctx, "store.OpenCredential", tenant, func(q *db.Queries) (err error) {
-		row, err = q.OpenCredential(ctx, db.OpenCredentialParams{TenantID: string(tenant), Ref: text(ref)})
-		return err
+	const op = "store.OpenCredential"
+	row, err := ask(ctx, s.doPlanned, op, tenant, (*db.Queries).OpenCredential, db.OpenCredentialParams{
+		TenantID: string(tenant), Ref: text(ref),
 	})
 	return sealedOf(
 		row.Credential, row.TenantKey, row.Expired,
@@ -137,13 +124,9 @@ func (s *Store) OpenCredential(ctx context.Context, tenant tool.TenantID, ref st
 
 // OpenSelected implements [vault.Store].
 func (s *Store) OpenSelected(ctx context.Context, tenant tool.TenantID, sel secret.Selector) (vault.Sealed, error) {
-	var row db.OpenSelectedRow
-	err := s.doPlanned(ctx, "store.OpenSelected", tenant, func(q *db.Queries) (err error) {
-		row, err = q.OpenSelected(ctx, db.OpenSelectedParams{
-			TenantID: string(tenant), Category: text(sel.Category), ProviderKey: text(sel.Provider),
-			ProviderVariant: text(sel.Variant),
-		})
-		return err
+	row, err := ask(ctx, s.doPlanned, "store.OpenSelected", tenant, (*db.Queries).OpenSelected, db.OpenSelectedParams{
+		TenantID: string(tenant), Category: text(sel.Category), ProviderKey: text(sel.Provider),
+		ProviderVariant: text(sel.Variant),
 	})
 	return sealedOf(
 		row.Credential, row.TenantKey, row.Expired,

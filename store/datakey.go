@@ -31,21 +31,13 @@ func (s *Store) AddDataKey(ctx context.Context, k vault.DataKey) (vault.DataKey,
 
 // NewestDataKey implements [vault.Store].
 func (s *Store) NewestDataKey(ctx context.Context, tenant tool.TenantID) (vault.DataKey, error) {
-	var row db.TenantKey
-	err := s.do(ctx, "store.NewestDataKey", tenant, func(q *db.Queries) (err error) {
-		row, err = q.NewestDataKey(ctx, string(tenant))
-		return err
-	})
+	row, err := ask(ctx, s.do, "store.NewestDataKey", tenant, (*db.Queries).NewestDataKey, string(tenant))
 	return dataKeyOf(row), explain(err, tool.NotFound, "the tenant has no data key")
 }
 
 // ListDataKeys implements [vault.Store].
 func (s *Store) ListDataKeys(ctx context.Context, tenant tool.TenantID) ([]vault.DataKeyUse, error) {
-	var rows []db.ListDataKeysRow
-	err := s.do(ctx, "store.ListDataKeys", tenant, func(q *db.Queries) (err error) {
-		rows, err = q.ListDataKeys(ctx, string(tenant))
-		return err
-	})
+	rows, err := ask(ctx, s.do, "store.ListDataKeys", tenant, (*db.Queries).ListDataKeys, string(tenant))
 	return convert(rows, func(row db.ListDataKeysRow) vault.DataKeyUse {
 		return vault.DataKeyUse{DataKey: dataKeyOf(row.TenantKey), Credentials: int(row.Credentials)}
 	}), err
@@ -66,12 +58,9 @@ func (s *Store) RewrapDataKey(ctx context.Context, k vault.DataKey, from string)
 func (s *Store) ListSealedBefore(
 	ctx context.Context, tenant tool.TenantID, keyVersion, limit int,
 ) ([]vault.Sealed, error) {
-	var rows []db.ListSealedBeforeRow
-	err := s.do(ctx, "store.ListSealedBefore", tenant, func(q *db.Queries) (err error) {
-		rows, err = q.ListSealedBefore(ctx, db.ListSealedBeforeParams{
-			TenantID: string(tenant), KeyVersion: number(keyVersion), Limit: pageSize(limit),
-		})
-		return err
+	const op = "store.ListSealedBefore"
+	rows, err := ask(ctx, s.do, op, tenant, (*db.Queries).ListSealedBefore, db.ListSealedBeforeParams{
+		TenantID: string(tenant), KeyVersion: number(keyVersion), Limit: pageSize(limit),
 	})
 	return convert(rows, func(row db.ListSealedBeforeRow) vault.Sealed {
 		return sealedOf(row.Credential, row.TenantKey, row.Expired)
@@ -84,13 +73,9 @@ func (s *Store) ResealCredential(ctx context.Context, c vault.Sealed) (bool, err
 	if err := checkIDs(op, c.ID); err != nil {
 		return false, err
 	}
-	var n int64
-	err := s.do(ctx, op, c.Tenant, func(q *db.Queries) (err error) {
-		n, err = q.ResealCredential(ctx, db.ResealCredentialParams{
-			TenantID: string(c.Tenant), ID: c.ID, Revision: c.Revision, Version: number(c.Version),
-			KeyVersion: number(c.KeyVersion), Ciphertext: c.Ciphertext,
-		})
-		return err
+	n, err := ask(ctx, s.do, op, c.Tenant, (*db.Queries).ResealCredential, db.ResealCredentialParams{
+		TenantID: string(c.Tenant), ID: c.ID, Revision: c.Revision, Version: number(c.Version),
+		KeyVersion: number(c.KeyVersion), Ciphertext: c.Ciphertext,
 	})
 	return n > 0, err
 }

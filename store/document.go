@@ -112,11 +112,7 @@ func (s *Store) FindDocument(
 	if tool.ValidID(keyOrID) {
 		params.ID = &keyOrID
 	}
-	var row db.Document
-	err := s.do(ctx, op, tenant, func(q *db.Queries) (err error) {
-		row, err = q.FindDocument(ctx, params)
-		return err
-	})
+	row, err := ask(ctx, s.do, op, tenant, (*db.Queries).FindDocument, params)
 	if err != nil {
 		return retrieval.Document{}, explain(err, tool.NotFound, fmt.Sprintf("document %.80q not found", keyOrID))
 	}
@@ -131,13 +127,9 @@ func (s *Store) ListDocuments(
 	if err := checkIDs(op, pipelineID); err != nil {
 		return nil, err
 	}
-	var rows []db.Document
-	err := s.do(ctx, op, tenant, func(q *db.Queries) (err error) {
-		rows, err = q.ListDocuments(ctx, db.ListDocumentsParams{
-			TenantID: string(tenant), PipelineID: pipelineID, AfterKey: text(f.AfterKey), Status: string(f.Status),
-			Limit: pageSize(f.Limit),
-		})
-		return err
+	rows, err := ask(ctx, s.do, op, tenant, (*db.Queries).ListDocuments, db.ListDocumentsParams{
+		TenantID: string(tenant), PipelineID: pipelineID, AfterKey: text(f.AfterKey), Status: string(f.Status),
+		Limit: pageSize(f.Limit),
 	})
 	if err != nil {
 		return nil, err
@@ -197,12 +189,8 @@ func (s *Store) DeleteDocument(ctx context.Context, tenant tool.TenantID, pipeli
 	if err := checkIDs(op, pipelineID, documentID); err != nil {
 		return err
 	}
-	var gone int64
-	err := s.do(ctx, op, tenant, func(q *db.Queries) (err error) {
-		gone, err = q.DeleteDocument(ctx, db.DeleteDocumentParams{
-			TenantID: string(tenant), PipelineID: pipelineID, ID: documentID,
-		})
-		return err
+	gone, err := ask(ctx, s.do, op, tenant, (*db.Queries).DeleteDocument, db.DeleteDocumentParams{
+		TenantID: string(tenant), PipelineID: pipelineID, ID: documentID,
 	})
 	if err == nil && gone == 0 {
 		return notFound(op, "document not found")

@@ -13,10 +13,8 @@ func (s *Store) Records(
 	ctx context.Context, tenant tool.TenantID, effectIDs []string,
 ) (map[string]ledger.Record, error) {
 	const op = "store.Records"
-	var rows []db.ListEffectsRow
-	err := s.do(ctx, op, tenant, func(q *db.Queries) (err error) {
-		rows, err = q.ListEffects(ctx, db.ListEffectsParams{TenantID: string(tenant), EffectIds: effectIDs})
-		return err
+	rows, err := ask(ctx, s.do, op, tenant, (*db.Queries).ListEffects, db.ListEffectsParams{
+		TenantID: string(tenant), EffectIds: effectIDs,
 	})
 	if err != nil {
 		return nil, err

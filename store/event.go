@@ -91,11 +91,7 @@ func (s *Store) EventHorizon(ctx context.Context, tenant tool.TenantID) (EventCu
 	if err := s.SealEvents(ctx, tenant); err != nil {
 		return 0, err
 	}
-	var heads []int64
-	err := s.do(ctx, op, tenant, func(q *db.Queries) (err error) {
-		heads, err = q.EventHead(ctx, string(tenant))
-		return err
-	})
+	heads, err := ask(ctx, s.do, op, tenant, (*db.Queries).EventHead, string(tenant))
 	return EventCursor(last(heads)), err
 }
 

@@ -28,10 +28,8 @@ func (s *Store) FindInvocation(ctx context.Context, tenant tool.TenantID, id str
 	if !tool.ValidID(id) {
 		return tool.Invocation{}, notFound(op, "invocation not found")
 	}
-	var row db.ToolInvocation
-	err := s.do(ctx, op, tenant, func(q *db.Queries) (err error) {
-		row, err = q.FindInvocation(ctx, db.FindInvocationParams{TenantID: string(tenant), ID: id})
-		return err
+	row, err := ask(ctx, s.do, op, tenant, (*db.Queries).FindInvocation, db.FindInvocationParams{
+		TenantID: string(tenant), ID: id,
 	})
 	if err != nil {
 		return tool.Invocation{}, explain(err, tool.NotFound, "invocation not found")
@@ -47,16 +45,12 @@ func (s *Store) ListInvocations(
 	if err := checkIDs(op, q.RunID, q.AgentID, q.Parent, q.Before); err != nil {
 		return nil, err
 	}
-	var rows []db.ToolInvocation
-	err := s.doFiltered(ctx, op, tenant, func(queries *db.Queries) (err error) {
-		rows, err = queries.ListInvocations(ctx, db.ListInvocationsParams{
-			TenantID: string(tenant), Before: optional(q.Before), Status: string(q.Status), Tool: text(q.Tool),
-			Kind:  string(q.Kind),
-			RunID: optional(q.RunID), AgentID: optional(q.AgentID), ParentID: optional(q.Parent), Since: idTime(q.Since),
-			Until: idTime(q.Until),
-			Limit: pageSize(q.Limit),
-		})
-		return err
+	rows, err := ask(ctx, s.doFiltered, op, tenant, (*db.Queries).ListInvocations, db.ListInvocationsParams{
+		TenantID: string(tenant), Before: optional(q.Before), Status: string(q.Status), Tool: text(q.Tool),
+		Kind:  string(q.Kind),
+		RunID: optional(q.RunID), AgentID: optional(q.AgentID), ParentID: optional(q.Parent), Since: idTime(q.Since),
+		Until: idTime(q.Until),
+		Limit: pageSize(q.Limit),
 	})
 	if err != nil {
 		return nil, err

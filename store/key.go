@@ -93,11 +93,7 @@ func (s *Store) CreateKey(ctx context.Context, k Key) (Key, string, error) {
 
 // ListKeys returns a tenant's keys, oldest first, the revoked ones included.
 func (s *Store) ListKeys(ctx context.Context, tenant tool.TenantID) ([]Key, error) {
-	var rows []db.APIKey
-	err := s.do(ctx, "store.ListKeys", tenant, func(q *db.Queries) (err error) {
-		rows, err = q.ListKeys(ctx, string(tenant))
-		return err
-	})
+	rows, err := ask(ctx, s.do, "store.ListKeys", tenant, (*db.Queries).ListKeys, string(tenant))
 	return convert(rows, keyOf), err
 }
 
@@ -107,11 +103,7 @@ func (s *Store) FindKey(ctx context.Context, tenant tool.TenantID, id string) (K
 	if !tool.ValidID(id) {
 		return Key{}, notFound(op, "API key not found")
 	}
-	var row db.APIKey
-	err := s.do(ctx, op, tenant, func(q *db.Queries) (err error) {
-		row, err = q.FindKey(ctx, db.FindKeyParams{TenantID: string(tenant), ID: id})
-		return err
-	})
+	row, err := ask(ctx, s.do, op, tenant, (*db.Queries).FindKey, db.FindKeyParams{TenantID: string(tenant), ID: id})
 	if err != nil {
 		return Key{}, explain(err, tool.NotFound, "API key not found")
 	}
@@ -154,10 +146,8 @@ func (s *Store) Authenticate(ctx context.Context, text string) (Key, error) {
 		return Key{}, refused
 	}
 	hash := sha256.Sum256(secret)
-	var row db.UseKeyRow
-	err := s.do(ctx, op, tool.TenantID(tenant), func(q *db.Queries) (err error) {
-		row, err = q.UseKey(ctx, db.UseKeyParams{TenantID: tenant, ID: id, SecretHash: hash[:]})
-		return err
+	row, err := ask(ctx, s.do, op, tool.TenantID(tenant), (*db.Queries).UseKey, db.UseKeyParams{
+		TenantID: tenant, ID: id, SecretHash: hash[:],
 	})
 	switch {
 	case tool.KindOf(err) == tool.NotFound && err != nil:

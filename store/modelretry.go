@@ -21,12 +21,8 @@ func (s *Store) RecordModelRetry(
 	if err != nil {
 		return err
 	}
-	var written []int64
-	err = s.do(ctx, op, tenant, func(q *db.Queries) (err error) {
-		written, err = q.RecordModelRetry(ctx, db.RecordModelRetryParams{
-			TenantID: string(tenant), RunID: runID, TurnID: text(retry.TurnID), Attempt: number(retry.Attempt), Data: data,
-		})
-		return err
+	written, err := ask(ctx, s.do, op, tenant, (*db.Queries).RecordModelRetry, db.RecordModelRetryParams{
+		TenantID: string(tenant), RunID: runID, TurnID: text(retry.TurnID), Attempt: number(retry.Attempt), Data: data,
 	})
 	if err == nil && len(written) > 0 {
 		s.wake(tenant, runID)
@@ -43,12 +39,8 @@ func (s *Store) ModelRetries(
 	if err := checkIDs(op, runID); err != nil {
 		return nil, err
 	}
-	var rows []db.ListModelRetriesRow
-	err := s.do(ctx, op, tenant, func(q *db.Queries) (err error) {
-		rows, err = q.ListModelRetries(ctx, db.ListModelRetriesParams{
-			TenantID: string(tenant), RunID: runID, Limit: pageSize(limit),
-		})
-		return err
+	rows, err := ask(ctx, s.do, op, tenant, (*db.Queries).ListModelRetries, db.ListModelRetriesParams{
+		TenantID: string(tenant), RunID: runID, Limit: pageSize(limit),
 	})
 	if err != nil {
 		return nil, err

@@ -27,15 +27,11 @@ func (s *Store) CreatePipeline(ctx context.Context, p retrieval.Pipeline) (retri
 	if p.Embedding != nil {
 		generation = 1
 	}
-	var row db.Pipeline
-	err = s.do(ctx, op, p.Tenant, func(q *db.Queries) (err error) {
-		row, err = q.CreatePipeline(ctx, db.CreatePipelineParams{
-			ID: id, TenantID: string(p.Tenant), Slug: text(p.Slug), Name: text(p.Name), Description: text(p.Description),
-			Search: string(p.Search), Language: string(p.Language), MaxChars: number(p.Chunking.MaxChars),
-			Overlap:   number(p.Chunking.Overlap),
-			Embedding: model, Generation: generation, Disabled: p.Disabled, CreatedBy: text(p.CreatedBy),
-		})
-		return err
+	row, err := ask(ctx, s.do, op, p.Tenant, (*db.Queries).CreatePipeline, db.CreatePipelineParams{
+		ID: id, TenantID: string(p.Tenant), Slug: text(p.Slug), Name: text(p.Name), Description: text(p.Description),
+		Search: string(p.Search), Language: string(p.Language), MaxChars: number(p.Chunking.MaxChars),
+		Overlap:   number(p.Chunking.Overlap),
+		Embedding: model, Generation: generation, Disabled: p.Disabled, CreatedBy: text(p.CreatedBy),
 	})
 	if err != nil {
 		err = explain(err, tool.NotFound, "tenant not found")
@@ -52,11 +48,7 @@ func (s *Store) FindPipeline(ctx context.Context, tenant tool.TenantID, slugOrID
 	} else {
 		params.Slug = &name
 	}
-	var row db.FindPipelineRow
-	err := s.do(ctx, "store.FindPipeline", tenant, func(q *db.Queries) (err error) {
-		row, err = q.FindPipeline(ctx, params)
-		return err
-	})
+	row, err := ask(ctx, s.do, "store.FindPipeline", tenant, (*db.Queries).FindPipeline, params)
 	if err != nil {
 		return retrieval.Pipeline{}, explain(err, tool.NotFound, fmt.Sprintf("pipeline %.80q not found", slugOrID))
 	}
@@ -69,12 +61,8 @@ func (s *Store) FindPipeline(ctx context.Context, tenant tool.TenantID, slugOrID
 func (s *Store) ListPipelines(
 	ctx context.Context, tenant tool.TenantID, afterSlug string, limit int,
 ) ([]retrieval.Pipeline, error) {
-	var rows []db.Pipeline
-	err := s.do(ctx, "store.ListPipelines", tenant, func(q *db.Queries) (err error) {
-		rows, err = q.ListPipelines(ctx, db.ListPipelinesParams{
-			TenantID: string(tenant), AfterSlug: text(afterSlug), Limit: pageSize(limit),
-		})
-		return err
+	rows, err := ask(ctx, s.do, "store.ListPipelines", tenant, (*db.Queries).ListPipelines, db.ListPipelinesParams{
+		TenantID: string(tenant), AfterSlug: text(afterSlug), Limit: pageSize(limit),
 	})
 	if err != nil {
 		return nil, err

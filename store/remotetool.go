@@ -17,12 +17,8 @@ func (s *Store) FindRemoteTool(
 	if !tool.ValidID(serverID) {
 		return mcpserver.Tool{}, notFound(op, "server not found")
 	}
-	var row db.FindRemoteToolRow
-	err := s.do(ctx, op, tenant, func(q *db.Queries) (err error) {
-		row, err = q.FindRemoteTool(ctx, db.FindRemoteToolParams{
-			TenantID: string(tenant), ServerID: serverID, Name: text(name),
-		})
-		return err
+	row, err := ask(ctx, s.do, op, tenant, (*db.Queries).FindRemoteTool, db.FindRemoteToolParams{
+		TenantID: string(tenant), ServerID: serverID, Name: text(name),
 	})
 	if err != nil {
 		return mcpserver.Tool{}, explain(err, tool.NotFound, fmt.Sprintf("the server has no tool %q", name))
@@ -36,10 +32,8 @@ func (s *Store) FindToolOrigin(ctx context.Context, tenant tool.TenantID, toolID
 	if !tool.ValidID(toolID) {
 		return mcpserver.Tool{}, notFound(op, "tool not found")
 	}
-	var row db.FindToolOriginRow
-	err := s.do(ctx, op, tenant, func(q *db.Queries) (err error) {
-		row, err = q.FindToolOrigin(ctx, db.FindToolOriginParams{TenantID: string(tenant), ToolID: toolID})
-		return err
+	row, err := ask(ctx, s.do, op, tenant, (*db.Queries).FindToolOrigin, db.FindToolOriginParams{
+		TenantID: string(tenant), ToolID: toolID,
 	})
 	if err != nil {
 		return mcpserver.Tool{}, explain(err, tool.NotFound, "the tool was not imported from a server")
@@ -55,13 +49,9 @@ func (s *Store) ListRemoteTools(
 	if !tool.ValidID(serverID) {
 		return nil, notFound(op, "server not found")
 	}
-	var rows []db.ListRemoteToolsRow
-	err := s.do(ctx, op, tenant, func(queries *db.Queries) (err error) {
-		rows, err = queries.ListRemoteTools(ctx, db.ListRemoteToolsParams{
-			TenantID: string(tenant), ServerID: serverID, AfterName: text(q.AfterName), State: string(q.State),
-			Limit: pageSize(q.Limit),
-		})
-		return err
+	rows, err := ask(ctx, s.do, op, tenant, (*db.Queries).ListRemoteTools, db.ListRemoteToolsParams{
+		TenantID: string(tenant), ServerID: serverID, AfterName: text(q.AfterName), State: string(q.State),
+		Limit: pageSize(q.Limit),
 	})
 	if err != nil {
 		return nil, err

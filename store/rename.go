@@ -103,10 +103,8 @@ func (s *Store) missing(ctx context.Context, op string, tenant tool.TenantID, re
 	if ref.Slug == "" {
 		return e
 	}
-	var rows []db.FindFormerSlugRow
-	err := s.do(ctx, op, tenant, func(q *db.Queries) (err error) {
-		rows, err = q.FindFormerSlug(ctx, db.FindFormerSlugParams{ScopeID: scopeID(tenant), Alias: text(ref.Slug)})
-		return err
+	rows, err := ask(ctx, s.do, op, tenant, (*db.Queries).FindFormerSlug, db.FindFormerSlugParams{
+		ScopeID: scopeID(tenant), Alias: text(ref.Slug),
 	})
 	if err != nil {
 		return err

@@ -123,11 +123,7 @@ func (s *Store) FindRun(ctx context.Context, tenant tool.TenantID, id string) (a
 	if id == "" || !tool.ValidID(id) {
 		return agent.Run{}, notFound(op, "run not found")
 	}
-	var row db.Run
-	err := s.do(ctx, op, tenant, func(q *db.Queries) (err error) {
-		row, err = q.FindRun(ctx, db.FindRunParams{TenantID: string(tenant), ID: id})
-		return err
-	})
+	row, err := ask(ctx, s.do, op, tenant, (*db.Queries).FindRun, db.FindRunParams{TenantID: string(tenant), ID: id})
 	if err != nil {
 		return agent.Run{}, explain(err, tool.NotFound, "run not found")
 	}
@@ -140,12 +136,8 @@ func (s *Store) Ancestors(ctx context.Context, tenant tool.TenantID, runID strin
 	if !tool.ValidID(runID) {
 		return nil, notFound(op, "run not found")
 	}
-	var rows []db.ListAncestorsRow
-	err := s.do(ctx, op, tenant, func(q *db.Queries) (err error) {
-		rows, err = q.ListAncestors(ctx, db.ListAncestorsParams{
-			TenantID: string(tenant), ID: runID, Most: agent.MaxDepth + 1,
-		})
-		return err
+	rows, err := ask(ctx, s.do, op, tenant, (*db.Queries).ListAncestors, db.ListAncestorsParams{
+		TenantID: string(tenant), ID: runID, Most: agent.MaxDepth + 1,
 	})
 	if err != nil {
 		return nil, err
@@ -178,14 +170,10 @@ func (s *Store) ListRuns(ctx context.Context, tenant tool.TenantID, q RunQuery) 
 	if err := checkIDs(op, q.AgentID, q.Parent, q.Before); err != nil {
 		return nil, err
 	}
-	var rows []db.Run
-	err := s.doFiltered(ctx, op, tenant, func(queries *db.Queries) (err error) {
-		rows, err = queries.ListRuns(ctx, db.ListRunsParams{
-			TenantID: string(tenant), Before: optional(q.Before), Status: string(q.Status), Kind: string(q.Kind),
-			AgentID: optional(q.AgentID), ParentRunID: optional(q.Parent),
-			Since: idTime(q.Since), Until: idTime(q.Until), Limit: pageSize(q.Limit),
-		})
-		return err
+	rows, err := ask(ctx, s.doFiltered, op, tenant, (*db.Queries).ListRuns, db.ListRunsParams{
+		TenantID: string(tenant), Before: optional(q.Before), Status: string(q.Status), Kind: string(q.Kind),
+		AgentID: optional(q.AgentID), ParentRunID: optional(q.Parent),
+		Since: idTime(q.Since), Until: idTime(q.Until), Limit: pageSize(q.Limit),
 	})
 	if err != nil {
 		return nil, err
@@ -209,15 +197,11 @@ func (s *Store) FinishRun(ctx context.Context, end agent.RunEnd) error {
 	if err != nil {
 		return err
 	}
-	var row db.FinishRunRow
-	err = s.do(ctx, op, end.Tenant, func(q *db.Queries) error {
-		row, err = q.FinishRun(ctx, db.FinishRunParams{
-			TenantID: string(end.Tenant), ID: end.RunID, Status: string(end.Status), Output: text(end.Output),
-			ErrorKind: string(end.Kind), Error: text(end.Msg), HeadMessageID: optional(end.HeadMessageID),
-			Turns: number(end.Turns), Calls: number(end.Calls), EventType: string(runEndEvent(end.Status)), EventData: event,
-			Execution: text(end.Execution),
-		})
-		return err
+	row, err := ask(ctx, s.do, op, end.Tenant, (*db.Queries).FinishRun, db.FinishRunParams{
+		TenantID: string(end.Tenant), ID: end.RunID, Status: string(end.Status), Output: text(end.Output),
+		ErrorKind: string(end.Kind), Error: text(end.Msg), HeadMessageID: optional(end.HeadMessageID),
+		Turns: number(end.Turns), Calls: number(end.Calls), EventType: string(runEndEvent(end.Status)), EventData: event,
+		Execution: text(end.Execution),
 	})
 	switch {
 	case err != nil:

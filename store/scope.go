@@ -59,6 +59,19 @@ func (s *Store) doFiltered(ctx context.Context, op string, tenant tool.TenantID,
 	return s.doAfter(ctx, op, db.SetTenantPlanEach, tenant, fn)
 }
 
+// ask returns the answer of one query of sqlc, which do runs as tenant: [Store.do] or
+// one of its variants.
+func ask[P, T any](
+	ctx context.Context, do func(context.Context, string, tool.TenantID, func(*db.Queries) error) error,
+	op string, tenant tool.TenantID, query func(*db.Queries, context.Context, P) (T, error), params P,
+) (answer T, err error) {
+	err = do(ctx, op, tenant, func(q *db.Queries) (err error) {
+		answer, err = query(q, ctx, params)
+		return err
+	})
+	return answer, err
+}
+
 // inTx runs fn as tenant in one transaction of several round trips.
 func (s *Store) inTx(ctx context.Context, op string, tenant tool.TenantID, fn func(q *db.Queries) error) error {
 	if err := s.checkTenant(op, tenant); err != nil {

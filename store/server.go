@@ -188,12 +188,8 @@ func (s *Store) FindServer(ctx context.Context, tenant tool.TenantID, slugOrID s
 func (s *Store) ListServers(
 	ctx context.Context, tenant tool.TenantID, afterSlug string, limit int,
 ) ([]mcpserver.Server, error) {
-	var rows []db.MCPServer
-	err := s.do(ctx, "store.ListServers", tenant, func(q *db.Queries) (err error) {
-		rows, err = q.ListServers(ctx, db.ListServersParams{
-			TenantID: string(tenant), AfterSlug: text(afterSlug), Limit: pageSize(limit),
-		})
-		return err
+	rows, err := ask(ctx, s.do, "store.ListServers", tenant, (*db.Queries).ListServers, db.ListServersParams{
+		TenantID: string(tenant), AfterSlug: text(afterSlug), Limit: pageSize(limit),
 	})
 	if err != nil {
 		return nil, err
@@ -203,10 +199,8 @@ func (s *Store) ListServers(
 
 // ListServerTools implements [mcpserver.Store].
 func (s *Store) ListServerTools(ctx context.Context, tenant tool.TenantID, serverSlug string) ([]tool.Tool, error) {
-	var rows []db.ToolRegistry
-	err := s.do(ctx, "store.ListServerTools", tenant, func(q *db.Queries) (err error) {
-		rows, err = q.ListServerTools(ctx, db.ListServerToolsParams{ScopeID: scopeID(tenant), Server: text(serverSlug)})
-		return err
+	rows, err := ask(ctx, s.do, "store.ListServerTools", tenant, (*db.Queries).ListServerTools, db.ListServerToolsParams{
+		ScopeID: scopeID(tenant), Server: text(serverSlug),
 	})
 	if err != nil {
 		return nil, err

@@ -69,10 +69,8 @@ func (s *Store) Page(
 // Policies implements [resolver.Source]. Unknown ids are absent from the answer.
 func (s *Store) Policies(ctx context.Context, tenant tool.TenantID, toolIDs []string) (map[string]tool.Policy, error) {
 	ids := slices.DeleteFunc(slices.Clone(toolIDs), func(id string) bool { return !tool.ValidID(id) })
-	var rows []db.ListToolPoliciesRow
-	err := s.do(ctx, "store.Policies", tenant, func(q *db.Queries) (err error) {
-		rows, err = q.ListToolPolicies(ctx, db.ListToolPoliciesParams{ScopeID: scopeID(tenant), ToolIds: ids})
-		return err
+	rows, err := ask(ctx, s.do, "store.Policies", tenant, (*db.Queries).ListToolPolicies, db.ListToolPoliciesParams{
+		ScopeID: scopeID(tenant), ToolIds: ids,
 	})
 	if err != nil {
 		return nil, err

@@ -114,14 +114,10 @@ func (s *Store) AddStart(ctx context.Context, start agent.Start, lease time.Dura
 	if err := errors.Join(err, checkLease(op, lease)); err != nil {
 		return false, err
 	}
-	var added int64
-	err = s.do(ctx, op, start.Tenant, func(q *db.Queries) (err error) {
-		added, err = q.AddStart(ctx, db.AddStartParams{
-			TenantID: string(start.Tenant), WorkflowID: text(start.WorkflowID), Workflow: text(start.Workflow),
-			TaskQueue: text(start.TaskQueue), Summary: text(start.Summary), Memo: memo, Agent: text(start.Agent),
-			Input: start.Input, LeaseS: lease.Seconds(),
-		})
-		return err
+	added, err := ask(ctx, s.do, op, start.Tenant, (*db.Queries).AddStart, db.AddStartParams{
+		TenantID: string(start.Tenant), WorkflowID: text(start.WorkflowID), Workflow: text(start.Workflow),
+		TaskQueue: text(start.TaskQueue), Summary: text(start.Summary), Memo: memo, Agent: text(start.Agent),
+		Input: start.Input, LeaseS: lease.Seconds(),
 	})
 	return added > 0, explain(err, tool.NotFound, "tenant not found")
 }
@@ -130,10 +126,8 @@ func (s *Store) AddStart(ctx context.Context, start agent.Start, lease time.Dura
 // tool.NotFound.
 func (s *Store) FindStart(ctx context.Context, key agent.StartKey) (agent.Start, error) {
 	const op = "store.FindStart"
-	var row db.FindStartRow
-	err := s.do(ctx, op, key.Tenant, func(q *db.Queries) (err error) {
-		row, err = q.FindStart(ctx, db.FindStartParams{TenantID: string(key.Tenant), WorkflowID: text(key.WorkflowID)})
-		return err
+	row, err := ask(ctx, s.do, op, key.Tenant, (*db.Queries).FindStart, db.FindStartParams{
+		TenantID: string(key.Tenant), WorkflowID: text(key.WorkflowID),
 	})
 	if err != nil {
 		return agent.Start{}, explain(err, tool.NotFound, "no start is pending")
@@ -247,12 +241,9 @@ func (s *Store) endPendingRun(ctx context.Context, end agent.RunEnd, fence *int3
 // FindRunOfWorkflow returns the latest tool call run of a workflow id. It fails with
 // tool.NotFound.
 func (s *Store) FindRunOfWorkflow(ctx context.Context, tenant tool.TenantID, workflowID string) (agent.Run, error) {
-	var row db.Run
-	err := s.do(ctx, "store.FindRunOfWorkflow", tenant, func(q *db.Queries) (err error) {
-		row, err = q.FindRunOfWorkflow(ctx, db.FindRunOfWorkflowParams{
-			TenantID: string(tenant), WorkflowID: text(workflowID),
-		})
-		return err
+	const op = "store.FindRunOfWorkflow"
+	row, err := ask(ctx, s.do, op, tenant, (*db.Queries).FindRunOfWorkflow, db.FindRunOfWorkflowParams{
+		TenantID: string(tenant), WorkflowID: text(workflowID),
 	})
 	if err != nil {
 		return agent.Run{}, explain(err, tool.NotFound, "run not found")

@@ -34,11 +34,7 @@ type Tenant struct {
 
 // FindTenant returns the tenant itself. It fails with tool.NotFound.
 func (s *Store) FindTenant(ctx context.Context, tenant tool.TenantID) (Tenant, error) {
-	var row db.Tenant
-	err := s.do(ctx, "store.FindTenant", tenant, func(q *db.Queries) (err error) {
-		row, err = q.FindTenant(ctx, string(tenant))
-		return err
-	})
+	row, err := ask(ctx, s.do, "store.FindTenant", tenant, (*db.Queries).FindTenant, string(tenant))
 	if err != nil {
 		return Tenant{}, explain(err, tool.NotFound, "tenant not found")
 	}
@@ -63,10 +59,8 @@ func (s *Store) TenantOfSlug(ctx context.Context, slug string) (tool.TenantID, e
 // SetTenantMasking sets whether likely secrets are hidden when the tenant's records are
 // shown. It fails with tool.NotFound.
 func (s *Store) SetTenantMasking(ctx context.Context, tenant tool.TenantID, mask bool) (Tenant, error) {
-	var row db.Tenant
-	err := s.do(ctx, "store.SetTenantMasking", tenant, func(q *db.Queries) (err error) {
-		row, err = q.SetTenantMasking(ctx, db.SetTenantMaskingParams{TenantID: string(tenant), MaskSensitive: mask})
-		return err
+	row, err := ask(ctx, s.do, "store.SetTenantMasking", tenant, (*db.Queries).SetTenantMasking, db.SetTenantMaskingParams{
+		TenantID: string(tenant), MaskSensitive: mask,
 	})
 	if err != nil {
 		return Tenant{}, explain(err, tool.NotFound, "tenant not found")

@@ -166,11 +166,7 @@ func (s *Store) ListTools(ctx context.Context, tenant tool.TenantID, q registry.
 	if err != nil {
 		return nil, err
 	}
-	var rows []db.ToolRegistry
-	err = s.do(ctx, op, tenant, func(queries *db.Queries) (err error) {
-		rows, err = queries.ListTools(ctx, params)
-		return err
-	})
+	rows, err := ask(ctx, s.do, op, tenant, (*db.Queries).ListTools, params)
 	if err != nil {
 		return nil, err
 	}

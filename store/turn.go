@@ -24,10 +24,8 @@ func (s *Store) FindHead(ctx context.Context, tenant tool.TenantID, runID, asked
 	if err := checkIDs(op, asked); err != nil {
 		return "", err
 	}
-	var head string
-	err := s.do(ctx, op, tenant, func(q *db.Queries) (err error) {
-		head, err = q.FindHead(ctx, db.FindHeadParams{TenantID: string(tenant), RunID: runID, Asked: optional(asked)})
-		return err
+	head, err := ask(ctx, s.do, op, tenant, (*db.Queries).FindHead, db.FindHeadParams{
+		TenantID: string(tenant), RunID: runID, Asked: optional(asked),
 	})
 	if err != nil {
 		return "", explain(err, tool.NotFound, "the run has no message to begin with")

@@ -15,10 +15,8 @@ func (s *Store) TurnCalls(ctx context.Context, tenant tool.TenantID, runID strin
 	if err := checkIDs(op, runID); err != nil {
 		return nil, err
 	}
-	var rows []db.ListTurnCallsRow
-	err := s.do(ctx, op, tenant, func(q *db.Queries) (err error) {
-		rows, err = q.ListTurnCalls(ctx, db.ListTurnCallsParams{TenantID: string(tenant), RunID: runID})
-		return err
+	rows, err := ask(ctx, s.do, op, tenant, (*db.Queries).ListTurnCalls, db.ListTurnCallsParams{
+		TenantID: string(tenant), RunID: runID,
 	})
 	if err != nil {
 		return nil, err
