@@ -10,10 +10,6 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-type listAgentsOutput struct {
-	Body v1.Page[v1.Agent]
-}
-
 // AgentPath names the agent of a path. It is exported as [Paging] is.
 type AgentPath struct {
 	Agent string `path:"agent" maxLength:"64" doc:"Slug or id" example:"supportDesk"`
@@ -33,14 +29,6 @@ type agentOutput struct {
 type agentVersionInput struct {
 	AgentPath
 	Version string `path:"version" maxLength:"100" doc:"Its exact number" example:"1.2.0"`
-}
-
-type agentVersionOutput struct {
-	Body v1.AgentVersion
-}
-
-type listAgentVersionsOutput struct {
-	Body v1.Page[v1.AgentVersion]
 }
 
 func (s *server) registerAgents() {
@@ -66,22 +54,19 @@ func (s *server) registerAgents() {
 	s.registerAgentChanges()
 }
 
-func (s *server) listAgents(ctx context.Context, p tool.Principal, in *Paging) (*listAgentsOutput, error) {
-	after := ""
-	if in.Cursor != "" {
-		var err error
-		if after, err = openCursor(in.Cursor); err != nil {
-			return nil, err
-		}
-		if !tool.ValidSlug(after) {
-			return nil, badCursor()
-		}
+func (s *server) listAgents(ctx context.Context, p tool.Principal, in *Paging) (*listed[v1.Agent], error) {
+	after, err := openCursor(in.Cursor)
+	if err != nil {
+		return nil, err
+	}
+	if after != "" && !tool.ValidSlug(after) {
+		return nil, badCursor()
 	}
 	agents, err := s.cfg.Registry.ListAgents(ctx, p, after, in.fetch())
 	if err != nil {
 		return nil, err
 	}
-	return &listAgentsOutput{Body: page(*in, agents, v1.FromAgent, func(a agent.Agent) string { return a.Slug })}, nil
+	return answer(page(*in, agents, v1.FromAgent, func(a agent.Agent) string { return a.Slug })), nil
 }
 
 func (s *server) getAgent(ctx context.Context, p tool.Principal, in *agentInput) (*agentOutput, error) {
@@ -102,12 +87,12 @@ func showAgent(a agent.Agent) *agentOutput {
 
 func (s *server) listAgentVersions(
 	ctx context.Context, p tool.Principal, in *AgentPath,
-) (*listAgentVersionsOutput, error) {
+) (*listed[v1.AgentVersion], error) {
 	versions, err := s.cfg.Registry.AgentVersions(ctx, p, in.Agent)
 	if err != nil {
 		return nil, err
 	}
-	out := &listAgentVersionsOutput{Body: v1.Page[v1.AgentVersion]{Items: make([]v1.AgentVersion, len(versions))}}
+	out := answer(v1.Page[v1.AgentVersion]{Items: make([]v1.AgentVersion, len(versions))})
 	for i, v := range versions {
 		out.Body.Items[i] = v1.FromAgentVersion(v)
 	}
@@ -116,14 +101,14 @@ func (s *server) listAgentVersions(
 
 func (s *server) getAgentVersion(
 	ctx context.Context, p tool.Principal, in *agentVersionInput,
-) (*agentVersionOutput, error) {
+) (*body[v1.AgentVersion], error) {
 	versions, err := s.cfg.Registry.AgentVersions(ctx, p, in.Agent)
 	if err != nil {
 		return nil, err
 	}
 	for _, v := range versions {
 		if v.Number == in.Version {
-			return &agentVersionOutput{Body: v1.FromAgentVersion(v)}, nil
+			return answer(v1.FromAgentVersion(v)), nil
 		}
 	}
 	return nil, &tool.Error{

@@ -105,7 +105,7 @@ func (s *server) publishAgent(
 
 func (s *server) versionAgent(
 	ctx context.Context, p tool.Principal, in *versionAgentInput,
-) (*agentVersionOutput, error) {
+) (*body[v1.AgentVersion], error) {
 	found, changing, err := s.changingAgent(ctx, p, in.Agent, in.Changing)
 	if err != nil {
 		return nil, err
@@ -114,5 +114,5 @@ func (s *server) versionAgent(
 	if err != nil {
 		return nil, in.failed(err)
 	}
-	return &agentVersionOutput{Body: v1.FromAgentVersion(v)}, nil
+	return answer(v1.FromAgentVersion(v)), nil
 }

@@ -12,10 +12,6 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-type createAgentInput struct {
-	Body json.RawMessage
-}
-
 type updateAgentInput struct {
 	AgentPath
 	Changing
@@ -45,7 +41,9 @@ func (s *server) registerAgentEdits() {
 	}, s.updateAgent)
 }
 
-func (s *server) createAgent(ctx context.Context, p tool.Principal, in *createAgentInput) (*savedAgentOutput, error) {
+func (s *server) createAgent(
+	ctx context.Context, p tool.Principal, in *body[json.RawMessage],
+) (*savedAgentOutput, error) {
 	spec, err := parseAgent(in.Body, "")
 	if err != nil {
 		return nil, err

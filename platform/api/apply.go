@@ -10,14 +10,6 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-type applyInput struct {
-	Body v1.Apply
-}
-
-type applyOutput struct {
-	Body v1.Applied
-}
-
 func (s *server) registerApply() {
 	handle(s, route{
 		id: "apply", method: http.MethodPost, path: "/v1/apply", tag: "definitions", permission: ToolsWrite,
@@ -31,7 +23,7 @@ func (s *server) registerApply() {
 	}, s.apply)
 }
 
-func (s *server) apply(ctx context.Context, p tool.Principal, in *applyInput) (*applyOutput, error) {
+func (s *server) apply(ctx context.Context, p tool.Principal, in *body[v1.Apply]) (*body[v1.Applied], error) {
 	b := batch{server: s, principal: p}
 	for i, raw := range in.Body.Definitions {
 		definitions, err := definition.ParseAll(raw)
@@ -62,7 +54,7 @@ func (s *server) apply(ctx context.Context, p tool.Principal, in *applyInput) (*
 	if b.outage != nil && b.written == 0 {
 		return nil, b.outage
 	}
-	return &applyOutput{Body: v1.Applied{DryRun: in.Body.DryRun, Failed: b.failed, Items: b.items}}, nil
+	return answer(v1.Applied{DryRun: in.Body.DryRun, Failed: b.failed, Items: b.items}), nil
 }
 
 // batch is a list of definitions to be applied to the registry.

@@ -15,10 +15,6 @@ type ArtifactPath struct {
 	Artifact string `path:"artifact" maxLength:"64" doc:"Slug or id" example:"quoteOrder"`
 }
 
-type createArtifactInput struct {
-	Body v1.ArtifactDefinition
-}
-
 type uploadArtifactInput struct {
 	ArtifactPath
 	Changing
@@ -29,10 +25,6 @@ type uploadArtifactOutput struct {
 	Location string `header:"Location"`
 	Etag     string `header:"Etag"`
 	Body     v1.UploadedArtifact
-}
-
-type listArtifactsOutput struct {
-	Body v1.Page[v1.Artifact]
 }
 
 type artifactInput struct {
@@ -55,17 +47,9 @@ type artifactVersionsInput struct {
 	ArtifactPath
 }
 
-type artifactVersionsOutput struct {
-	Body v1.ArtifactVersions
-}
-
 type artifactContentInput struct {
 	ArtifactPath
 	Version string `path:"version" maxLength:"64" doc:"Number of a version" example:"1.0.0"`
-}
-
-type artifactContentOutput struct {
-	Body v1.ArtifactContent
 }
 
 func (s *server) registerArtifacts() {
@@ -130,7 +114,7 @@ func (s *server) registerArtifacts() {
 }
 
 func (s *server) createArtifact(
-	ctx context.Context, p tool.Principal, in *createArtifactInput,
+	ctx context.Context, p tool.Principal, in *body[v1.ArtifactDefinition],
 ) (*uploadArtifactOutput, error) {
 	upload, err := in.Body.Upload()
 	if err != nil {
@@ -177,21 +161,16 @@ func (s *server) uploadArtifact(
 	return showUpload(a, &v, added), nil
 }
 
-func (s *server) listArtifacts(ctx context.Context, p tool.Principal, in *Paging) (*listArtifactsOutput, error) {
-	after := ""
-	if in.Cursor != "" {
-		var err error
-		if after, err = openCursor(in.Cursor); err != nil {
-			return nil, err
-		}
+func (s *server) listArtifacts(ctx context.Context, p tool.Principal, in *Paging) (*listed[v1.Artifact], error) {
+	after, err := openCursor(in.Cursor)
+	if err != nil {
+		return nil, err
 	}
 	artifacts, err := s.cfg.Registry.Artifacts().List(ctx, p, after, in.fetch())
 	if err != nil {
 		return nil, err
 	}
-	return &listArtifactsOutput{
-		Body: page(*in, artifacts, v1.FromArtifact, func(a artifact.Artifact) string { return a.Slug }),
-	}, nil
+	return answer(page(*in, artifacts, v1.FromArtifact, func(a artifact.Artifact) string { return a.Slug })), nil
 }
 
 func (s *server) getArtifact(ctx context.Context, p tool.Principal, in *artifactInput) (*artifactOutput, error) {
@@ -212,12 +191,12 @@ func showArtifact(a artifact.Artifact) *artifactOutput {
 
 func (s *server) listArtifactVersions(
 	ctx context.Context, p tool.Principal, in *artifactVersionsInput,
-) (*artifactVersionsOutput, error) {
+) (*body[v1.ArtifactVersions], error) {
 	_, versions, err := s.cfg.Registry.Artifacts().Versions(ctx, p, in.Artifact)
 	if err != nil {
 		return nil, err
 	}
-	out := &artifactVersionsOutput{Body: v1.ArtifactVersions{Items: make([]v1.ArtifactVersion, len(versions))}}
+	out := answer(v1.ArtifactVersions{Items: make([]v1.ArtifactVersion, len(versions))})
 	for i, v := range versions {
 		out.Body.Items[i] = v1.FromArtifactVersion(v)
 	}
@@ -226,12 +205,12 @@ func (s *server) listArtifactVersions(
 
 func (s *server) getArtifactContent(
 	ctx context.Context, p tool.Principal, in *artifactContentInput,
-) (*artifactContentOutput, error) {
+) (*body[v1.ArtifactContent], error) {
 	a, number, code, err := s.cfg.Registry.Artifacts().Code(ctx, p, in.Artifact, in.Version)
 	if err != nil {
 		return nil, err
 	}
-	return &artifactContentOutput{Body: v1.FromArtifactCode(a, number, code)}, nil
+	return answer(v1.FromArtifactCode(a, number, code)), nil
 }
 
 func (s *server) setArtifactStatus(

@@ -11,10 +11,6 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-type createCredentialInput struct {
-	Body v1.NewCredential
-}
-
 type createCredentialOutput struct {
 	Location string `header:"Location"`
 	Etag     string `header:"Etag"`
@@ -23,10 +19,6 @@ type createCredentialOutput struct {
 
 type listCredentialsInput struct {
 	Paging
-}
-
-type listCredentialsOutput struct {
-	Body v1.Page[v1.Credential]
 }
 
 // CredentialPath names the credential of a path. It is exported as [Paging] is.
@@ -89,7 +81,7 @@ func (s *server) registerCredentials() {
 }
 
 func (s *server) createCredential(
-	ctx context.Context, p tool.Principal, in *createCredentialInput,
+	ctx context.Context, p tool.Principal, in *body[v1.NewCredential],
 ) (*createCredentialOutput, error) {
 	c, err := s.cfg.Vault.Create(ctx, vault.Credential{
 		Tenant: p.Tenant, Ref: in.Body.Ref, Hosts: in.Body.Hosts, Selector: in.Body.Selector(), ExpiresAt: in.Body.ExpiresAt,
@@ -104,21 +96,16 @@ func (s *server) createCredential(
 
 func (s *server) listCredentials(
 	ctx context.Context, p tool.Principal, in *listCredentialsInput,
-) (*listCredentialsOutput, error) {
-	after := ""
-	if in.Cursor != "" {
-		var err error
-		if after, err = openCursor(in.Cursor); err != nil {
-			return nil, err
-		}
+) (*listed[v1.Credential], error) {
+	after, err := openCursor(in.Cursor)
+	if err != nil {
+		return nil, err
 	}
 	found, err := s.cfg.Vault.List(ctx, p.Tenant, after, in.fetch())
 	if err != nil {
 		return nil, err
 	}
-	return &listCredentialsOutput{
-		Body: page(in.Paging, found, v1.FromCredential, func(c vault.Credential) string { return c.Ref }),
-	}, nil
+	return answer(page(in.Paging, found, v1.FromCredential, func(c vault.Credential) string { return c.Ref })), nil
 }
 
 func (s *server) getCredential(ctx context.Context, p tool.Principal, in *credentialInput) (*credentialOutput, error) {

@@ -16,14 +16,6 @@ type diffToolInput struct {
 	To   string `query:"to" maxLength:"100" doc:"Number of a version, or draft; the draft when absent"`
 }
 
-type diffDefinitionInput struct {
-	Body v1.NewDiff
-}
-
-type diffOutput struct {
-	Body v1.Diff
-}
-
 func (s *server) registerDiffs() {
 	handle(s, route{
 		id: "diffTool", method: http.MethodGet, path: "/v1/tools/{tool}/diff", tag: "tools", permission: ToolsRead,
@@ -39,7 +31,7 @@ func (s *server) registerDiffs() {
 	}, s.diffDefinition)
 }
 
-func (s *server) diffTool(ctx context.Context, p tool.Principal, in *diffToolInput) (*diffOutput, error) {
+func (s *server) diffTool(ctx context.Context, p tool.Principal, in *diffToolInput) (*body[v1.Diff], error) {
 	t, err := s.findTool(ctx, p, in.Tool)
 	if err != nil {
 		return nil, err
@@ -48,10 +40,10 @@ func (s *server) diffTool(ctx context.Context, p tool.Principal, in *diffToolInp
 	if err != nil {
 		return nil, err
 	}
-	return &diffOutput{Body: showDiff(d)}, nil
+	return answer(showDiff(d)), nil
 }
 
-func (s *server) diffDefinition(ctx context.Context, p tool.Principal, in *diffDefinitionInput) (*diffOutput, error) {
+func (s *server) diffDefinition(ctx context.Context, p tool.Principal, in *body[v1.NewDiff]) (*body[v1.Diff], error) {
 	parsed, err := definition.Parse(in.Body.Definition)
 	if err != nil {
 		return nil, err
@@ -65,7 +57,7 @@ func (s *server) diffDefinition(ctx context.Context, p tool.Principal, in *diffD
 	if err != nil {
 		return nil, err
 	}
-	return &diffOutput{Body: showDiff(d)}, nil
+	return answer(showDiff(d)), nil
 }
 
 func showDiff(d release.Diff) v1.Diff {

@@ -41,10 +41,6 @@ type listDocumentsInput struct {
 	Limit  int    `query:"limit" minimum:"1" maximum:"200" default:"50"`
 }
 
-type listDocumentsOutput struct {
-	Body v1.Page[v1.Document]
-}
-
 type documentInput struct {
 	DocumentPath
 }
@@ -53,14 +49,6 @@ type documentTextInput struct {
 	DocumentPath
 	Start int `query:"start" minimum:"0" doc:"Where the requested part begins, in bytes, as a hit's start" example:"120"`
 	End   int `query:"end" minimum:"0" doc:"Where it ends, as a hit's end; absent or 0 for the end of the text" example:"320"`
-}
-
-type documentTextOutput struct {
-	Body v1.DocumentText
-}
-
-type documentOutput struct {
-	Body v1.Document
 }
 
 func (s *server) registerDocuments() {
@@ -155,7 +143,7 @@ func (s *server) lookAtDocument(ctx context.Context, wanted retrieval.Document) 
 
 func (s *server) listDocuments(
 	ctx context.Context, p tool.Principal, in *listDocumentsInput,
-) (*listDocumentsOutput, error) {
+) (*listed[v1.Document], error) {
 	found, err := s.cfg.Retrieval.FindPipeline(ctx, p.Tenant, in.Pipeline)
 	if err != nil {
 		return nil, err
@@ -174,17 +162,15 @@ func (s *server) listDocuments(
 	if err != nil {
 		return nil, fmt.Errorf("listing documents: %w", err)
 	}
-	return &listDocumentsOutput{
-		Body: page(paging, documents, v1.FromDocument, func(d retrieval.Document) string { return d.Key }),
-	}, nil
+	return answer(page(paging, documents, v1.FromDocument, func(d retrieval.Document) string { return d.Key })), nil
 }
 
 // listDocument lists the document of a key, if there is one and it has the
 // status that is asked for.
 func (s *server) listDocument(
 	ctx context.Context, p tool.Principal, pipeline string, in *listDocumentsInput,
-) (*listDocumentsOutput, error) {
-	out := &listDocumentsOutput{Body: v1.Page[v1.Document]{Items: []v1.Document{}}}
+) (*listed[v1.Document], error) {
+	out := answer(v1.Page[v1.Document]{Items: []v1.Document{}})
 	d, err := s.cfg.Retrieval.FindDocument(ctx, p.Tenant, pipeline, in.Key)
 	switch {
 	case err != nil && tool.KindOf(err) == tool.NotFound:
@@ -209,7 +195,7 @@ func (s *server) findDocument(ctx context.Context, p tool.Principal, in Document
 
 func (s *server) getDocumentText(
 	ctx context.Context, p tool.Principal, in *documentTextInput,
-) (*documentTextOutput, error) {
+) (*body[v1.DocumentText], error) {
 	found, err := s.cfg.Retrieval.FindPipeline(ctx, p.Tenant, in.Pipeline)
 	if err != nil {
 		return nil, err
@@ -229,9 +215,9 @@ func (s *server) getDocumentText(
 	case !boundary(text, start) || !boundary(text, end):
 		return nil, invalidPart(fmt.Sprintf("%d or %d is inside of a character, which has several bytes", start, end))
 	}
-	return &documentTextOutput{
-		Body: v1.DocumentText{ID: d.ID, Version: version, Bytes: len(text), Start: start, End: end, Text: text[start:end]},
-	}, nil
+	return answer(v1.DocumentText{
+		ID: d.ID, Version: version, Bytes: len(text), Start: start, End: end, Text: text[start:end],
+	}), nil
 }
 
 // boundary reports whether a character begins, or the text ends, at an offset.
@@ -241,7 +227,7 @@ func invalidPart(msg string) error {
 	return &tool.Error{Kind: tool.Invalid, Op: "api.getDocumentText", Path: "/start", Msg: msg}
 }
 
-func (s *server) getDocument(ctx context.Context, p tool.Principal, in *documentInput) (*documentOutput, error) {
+func (s *server) getDocument(ctx context.Context, p tool.Principal, in *documentInput) (*body[v1.Document], error) {
 	d, err := s.findDocument(ctx, p, in.DocumentPath)
 	if err != nil {
 		return nil, err
@@ -249,10 +235,10 @@ func (s *server) getDocument(ctx context.Context, p tool.Principal, in *document
 	if looked, err := s.records.Document(ctx, d); err == nil { // Without Temporal, the stored record is shown.
 		d = looked
 	}
-	return &documentOutput{Body: v1.FromDocument(d)}, nil
+	return answer(v1.FromDocument(d)), nil
 }
 
-func (s *server) deleteDocument(ctx context.Context, p tool.Principal, in *documentInput) (*documentOutput, error) {
+func (s *server) deleteDocument(ctx context.Context, p tool.Principal, in *documentInput) (*body[v1.Document], error) {
 	d, err := s.findDocument(ctx, p, in.DocumentPath)
 	if err != nil {
 		return nil, err
@@ -260,5 +246,5 @@ func (s *server) deleteDocument(ctx context.Context, p tool.Principal, in *docum
 	if err := s.cfg.Retrieval.DeleteDocument(ctx, p.Tenant, d.PipelineID, d.ID); err != nil {
 		return nil, err
 	}
-	return &documentOutput{Body: v1.FromDocument(d)}, nil
+	return answer(v1.FromDocument(d)), nil
 }

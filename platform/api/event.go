@@ -15,10 +15,6 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-type listMessagesOutput struct {
-	Body v1.Page[agent.Message]
-}
-
 // StreamOptions are how a list of events is asked for as a stream. They are
 // exported for the framework, which fills the fields of embedded structs only
 // then.
@@ -47,11 +43,6 @@ type tenantEventsInput struct {
 	After string `query:"after" maxLength:"64" doc:"Cursor behind the last received event: next of a page, or id of a stream's event; \"now\" for future events only"`
 	Limit int    `query:"limit" minimum:"1" maximum:"1000" default:"200" doc:"Of a page; a stream has no limit"`
 	StreamOptions
-}
-
-// eventsOutput is a page or a stream, as the request asked.
-type eventsOutput struct {
-	Body func(huma.Context)
 }
 
 const streamDetail = "With `Accept: text/event-stream` the answer is a stream of server-sent events: `id` is the " +
@@ -104,7 +95,7 @@ func (s *server) describeStream(path string, page reflect.Type, ends bool) {
 }
 
 // listMessages answers with the whole transcript: a run's limits bound it.
-func (s *server) listMessages(ctx context.Context, p tool.Principal, in *runInput) (*listMessagesOutput, error) {
+func (s *server) listMessages(ctx context.Context, p tool.Principal, in *runInput) (*listed[agent.Message], error) {
 	messages, err := s.cfg.Store.Transcript(ctx, p.Tenant, in.ID)
 	if err != nil {
 		return nil, err
@@ -119,10 +110,12 @@ func (s *server) listMessages(ctx context.Context, p tool.Principal, in *runInpu
 	if messages == nil {
 		messages = []agent.Message{}
 	}
-	return &listMessagesOutput{Body: v1.Page[agent.Message]{Items: messages}}, nil
+	return answer(v1.Page[agent.Message]{Items: messages}), nil
 }
 
-func (s *server) listEvents(ctx context.Context, p tool.Principal, in *listEventsInput) (*eventsOutput, error) {
+func (s *server) listEvents(
+	ctx context.Context, p tool.Principal, in *listEventsInput,
+) (*body[func(huma.Context)], error) {
 	if acceptsStream(in.Accept) {
 		return s.followRun(ctx, p, in)
 	}
@@ -145,7 +138,9 @@ func (s *server) listEvents(ctx context.Context, p tool.Principal, in *listEvent
 
 // followRun reads the first page before it begins a stream, so that errors are
 // returned as problems.
-func (s *server) followRun(ctx context.Context, p tool.Principal, in *listEventsInput) (*eventsOutput, error) {
+func (s *server) followRun(
+	ctx context.Context, p tool.Principal, in *listEventsInput,
+) (*body[func(huma.Context)], error) {
 	after := in.cursor(strconv.FormatInt(in.After, 10))
 	if _, err := strconv.ParseUint(after, 10, 63); err != nil {
 		return nil, badPlace()
@@ -167,7 +162,7 @@ func (s *server) followRun(ctx context.Context, p tool.Principal, in *listEvents
 // stream without further events has ended.
 func (s *server) openStream(
 	ctx context.Context, p tool.Principal, sub subscription, goesOn bool,
-) (out *eventsOutput, err error) {
+) (out *body[func(huma.Context)], err error) {
 	place, refused := s.streams.begin(p.Tenant)
 	if refused != nil {
 		return nil, refused
@@ -182,11 +177,10 @@ func (s *server) openStream(
 	}
 	if goesOn && first.end != nil && len(first.frames) == 0 {
 		place()
-		return &eventsOutput{Body: func(ctx huma.Context) { ctx.SetStatus(http.StatusNoContent) }}, nil
+		return answer(func(ctx huma.Context) { ctx.SetStatus(http.StatusNoContent) }), nil
 	}
-	return &eventsOutput{
-		Body: func(ctx huma.Context) { s.follow(ctx, p, sub, first) }, //nolint:contextcheck // huma's context holds the request's.
-	}, nil
+	//nolint:contextcheck // huma's context holds the request's.
+	return answer(func(ctx huma.Context) { s.follow(ctx, p, sub, first) }), nil
 }
 
 func (s *server) readRun(ctx context.Context, tenant tool.TenantID, runID, after string, shown mask) (passage, error) {
@@ -210,7 +204,9 @@ func (s *server) readRun(ctx context.Context, tenant tool.TenantID, runID, after
 	return b, nil
 }
 
-func (s *server) listTenantEvents(ctx context.Context, p tool.Principal, in *tenantEventsInput) (*eventsOutput, error) {
+func (s *server) listTenantEvents(
+	ctx context.Context, p tool.Principal, in *tenantEventsInput,
+) (*body[func(huma.Context)], error) {
 	after, err := s.place(ctx, p.Tenant, in.cursor(in.After))
 	if err != nil {
 		return nil, err
@@ -289,13 +285,13 @@ func badPlace() error {
 }
 
 // answerPage responds with a page, at an endpoint that can also stream.
-func answerPage(page any) *eventsOutput {
-	return &eventsOutput{Body: func(ctx huma.Context) {
+func answerPage(page any) *body[func(huma.Context)] {
+	return answer(func(ctx huma.Context) {
 		ctx.AppendHeader("Vary", "Accept")
 		ctx.SetHeader("Content-Type", "application/json")
 		ctx.SetStatus(http.StatusOK)
 		enc := json.NewEncoder(ctx.BodyWriter())
 		enc.SetEscapeHTML(false)
 		_ = enc.Encode(page) // An error cannot be reported any more.
-	}}
+	})
 }

@@ -14,10 +14,6 @@ type toolFieldsInput struct {
 	Version string `query:"version" maxLength:"100" doc:"Number of a version; the draft when absent"`
 }
 
-type toolFieldsOutput struct {
-	Body v1.ToolForm
-}
-
 func (s *server) registerForms() {
 	handle(s, route{
 		id: "getToolFields", method: http.MethodGet, path: "/v1/tools/{tool}/fields", tag: "tools", permission: ToolsRead,
@@ -28,13 +24,13 @@ func (s *server) registerForms() {
 	}, s.getToolFields)
 }
 
-func (s *server) getToolFields(ctx context.Context, p tool.Principal, in *toolFieldsInput) (*toolFieldsOutput, error) {
+func (s *server) getToolFields(ctx context.Context, p tool.Principal, in *toolFieldsInput) (*body[v1.ToolForm], error) {
 	t, err := s.findTool(ctx, p, in.Tool)
 	if err != nil {
 		return nil, err
 	}
 	if in.Version == "" {
-		return &toolFieldsOutput{Body: v1.FormOf(&t, &t.Definition, t.Version, true)}, nil
+		return answer(v1.FormOf(&t, &t.Definition, t.Version, true)), nil
 	}
 	versions, err := s.cfg.Registry.Versions(ctx, p, tool.Ref{ID: t.ID})
 	if err != nil {
@@ -42,7 +38,7 @@ func (s *server) getToolFields(ctx context.Context, p tool.Principal, in *toolFi
 	}
 	for _, v := range versions {
 		if v.Number == in.Version {
-			return &toolFieldsOutput{Body: v1.FormOf(&t, &v.Snapshot.Definition, v.Number, false)}, nil
+			return answer(v1.FormOf(&t, &v.Snapshot.Definition, v.Number, false)), nil
 		}
 	}
 	return nil, &tool.Error{

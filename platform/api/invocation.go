@@ -23,16 +23,8 @@ type listInvocationsInput struct {
 	Paging
 }
 
-type listInvocationsOutput struct {
-	Body v1.Page[v1.Invocation]
-}
-
 type invocationInput struct {
 	ID string `path:"id" maxLength:"64"`
-}
-
-type invocationOutput struct {
-	Body v1.Invocation
 }
 
 func (s *server) registerInvocations() {
@@ -50,7 +42,7 @@ func (s *server) registerInvocations() {
 
 func (s *server) listInvocations(
 	ctx context.Context, p tool.Principal, in *listInvocationsInput,
-) (*listInvocationsOutput, error) {
+) (*listed[v1.Invocation], error) {
 	before, err := in.before()
 	if err != nil {
 		return nil, err
@@ -88,16 +80,15 @@ func (s *server) listInvocations(
 	if err != nil {
 		return nil, err
 	}
-	return &listInvocationsOutput{
-		Body: page(in.Paging, invocations, shown.invocation, func(i tool.Invocation) string { return i.InvocationID }),
-	}, nil
+	id := func(i tool.Invocation) string { return i.InvocationID }
+	return answer(page(in.Paging, invocations, shown.invocation, id)), nil
 }
 
 func (s *server) getInvocation(
 	ctx context.Context,
 	p tool.Principal,
 	in *invocationInput,
-) (*invocationOutput, error) {
+) (*body[v1.Invocation], error) {
 	invocation, err := s.cfg.Store.FindInvocation(ctx, p.Tenant, in.ID)
 	if err != nil {
 		return nil, err
@@ -113,5 +104,5 @@ func (s *server) getInvocation(
 	if err != nil {
 		return nil, err
 	}
-	return &invocationOutput{Body: shown.invocation(invocation)}, nil
+	return answer(shown.invocation(invocation)), nil
 }

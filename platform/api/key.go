@@ -12,25 +12,13 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-type createKeyInput struct {
-	Body v1.NewKey
-}
-
 type createKeyOutput struct {
 	Location string `header:"Location"`
 	Body     v1.CreatedKey
 }
 
-type listKeysOutput struct {
-	Body v1.Page[v1.Key]
-}
-
 type keyInput struct {
 	ID string `path:"id" maxLength:"64"`
-}
-
-type keyOutput struct {
-	Body v1.Key
 }
 
 func (s *server) registerKeys() {
@@ -57,7 +45,7 @@ func (s *server) registerKeys() {
 	}, s.revokeKey)
 }
 
-func (s *server) createKey(ctx context.Context, p tool.Principal, in *createKeyInput) (*createKeyOutput, error) {
+func (s *server) createKey(ctx context.Context, p tool.Principal, in *body[v1.NewKey]) (*createKeyOutput, error) {
 	if err := mayGrant(p, in.Body); err != nil {
 		return nil, err
 	}
@@ -114,32 +102,32 @@ func (s *server) mayOutlive(ctx context.Context, p tool.Principal, k v1.NewKey) 
 	}
 }
 
-func (s *server) getKey(ctx context.Context, p tool.Principal, in *keyInput) (*keyOutput, error) {
+func (s *server) getKey(ctx context.Context, p tool.Principal, in *keyInput) (*body[v1.Key], error) {
 	key, err := s.cfg.Store.FindKey(ctx, p.Tenant, in.ID)
 	if err != nil {
 		return nil, err
 	}
-	return &keyOutput{Body: showKey(key)}, nil
+	return answer(showKey(key)), nil
 }
 
-func (s *server) listKeys(ctx context.Context, p tool.Principal, _ *struct{}) (*listKeysOutput, error) {
+func (s *server) listKeys(ctx context.Context, p tool.Principal, _ *struct{}) (*listed[v1.Key], error) {
 	keys, err := s.cfg.Store.ListKeys(ctx, p.Tenant)
 	if err != nil {
 		return nil, err
 	}
-	out := &listKeysOutput{Body: v1.Page[v1.Key]{Items: make([]v1.Key, len(keys))}}
+	out := answer(v1.Page[v1.Key]{Items: make([]v1.Key, len(keys))})
 	for i, k := range keys {
 		out.Body.Items[i] = showKey(k)
 	}
 	return out, nil
 }
 
-func (s *server) revokeKey(ctx context.Context, p tool.Principal, in *keyInput) (*keyOutput, error) {
+func (s *server) revokeKey(ctx context.Context, p tool.Principal, in *keyInput) (*body[v1.Key], error) {
 	key, err := s.cfg.Store.RevokeKey(ctx, p.Tenant, in.ID)
 	if err != nil {
 		return nil, err
 	}
-	return &keyOutput{Body: showKey(key)}, nil
+	return answer(showKey(key)), nil
 }
 
 func showKey(k store.Key) v1.Key {

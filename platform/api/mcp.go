@@ -17,18 +17,10 @@ type MCPServerPath struct {
 	Server string `path:"server" maxLength:"64" doc:"Slug or id" example:"files"`
 }
 
-type attachServerInput struct {
-	Body json.RawMessage
-}
-
 type attachServerOutput struct {
 	Location string `header:"Location"`
 	Etag     string `header:"Etag"`
 	Body     v1.MCPRefresh
-}
-
-type listServersOutput struct {
-	Body v1.Page[v1.MCPServer]
 }
 
 type serverInput struct {
@@ -62,10 +54,6 @@ type detachServerInput struct {
 	MCPServerPath
 	Changing
 	Force bool `query:"force" doc:"Disable the published tools that run on it; otherwise they make it a conflict"`
-}
-
-type detachServerOutput struct {
-	Body v1.DetachedMCP
 }
 
 func (s *server) registerMCPServers() {
@@ -112,7 +100,7 @@ func (s *server) registerMCPServers() {
 }
 
 func (s *server) attachServer(
-	ctx context.Context, p tool.Principal, in *attachServerInput,
+	ctx context.Context, p tool.Principal, in *body[json.RawMessage],
 ) (*attachServerOutput, error) {
 	spec, err := parseServer(in.Body)
 	if err != nil {
@@ -150,21 +138,16 @@ func parseServer(raw json.RawMessage) (definition.ServerSpec, error) {
 	return *d.Server, nil
 }
 
-func (s *server) listServers(ctx context.Context, p tool.Principal, in *Paging) (*listServersOutput, error) {
-	after := ""
-	if in.Cursor != "" {
-		var err error
-		if after, err = openCursor(in.Cursor); err != nil {
-			return nil, err
-		}
+func (s *server) listServers(ctx context.Context, p tool.Principal, in *Paging) (*listed[v1.MCPServer], error) {
+	after, err := openCursor(in.Cursor)
+	if err != nil {
+		return nil, err
 	}
 	servers, err := s.cfg.Registry.Servers().List(ctx, p, after, in.fetch())
 	if err != nil {
 		return nil, err
 	}
-	return &listServersOutput{
-		Body: page(*in, servers, v1.FromMCPServer, func(server mcpserver.Server) string { return server.Slug }),
-	}, nil
+	return answer(page(*in, servers, v1.FromMCPServer, func(server mcpserver.Server) string { return server.Slug })), nil
 }
 
 func (s *server) getServer(ctx context.Context, p tool.Principal, in *serverInput) (*serverOutput, error) {
@@ -232,7 +215,7 @@ func (s *server) refreshServer(
 
 func (s *server) detachServer(
 	ctx context.Context, p tool.Principal, in *detachServerInput,
-) (*detachServerOutput, error) {
+) (*body[v1.DetachedMCP], error) {
 	found, changing, err := s.changingServer(ctx, p, in.Server, in.Changing)
 	if err != nil {
 		return nil, err
@@ -244,5 +227,5 @@ func (s *server) detachServer(
 	if disabled == nil {
 		disabled = []string{}
 	}
-	return &detachServerOutput{Body: v1.DetachedMCP{Server: found.Slug, Disabled: disabled}}, nil
+	return answer(v1.DetachedMCP{Server: found.Slug, Disabled: disabled}), nil
 }

@@ -15,26 +15,14 @@ type listRemoteToolsInput struct {
 	Paging
 }
 
-type listRemoteToolsOutput struct {
-	Body v1.Page[v1.MCPTool]
-}
-
 type driftInput struct {
 	MCPServerPath
 	Tool string `query:"tool" maxLength:"128" doc:"The server's name of the tool; when absent, all that changed, at most fifty" example:"read_file"`
 }
 
-type driftOutput struct {
-	Body v1.Page[v1.MCPDrift]
-}
-
 type approveInput struct {
 	MCPServerPath
 	Body v1.ApproveMCP
-}
-
-type approveOutput struct {
-	Body v1.ApprovedMCP
 }
 
 // maxDrifts bounds how many differences one answer lists.
@@ -67,7 +55,7 @@ func (s *server) registerMCPTools() {
 
 func (s *server) listRemoteTools(
 	ctx context.Context, p tool.Principal, in *listRemoteToolsInput,
-) (*listRemoteToolsOutput, error) {
+) (*listed[v1.MCPTool], error) {
 	q := mcpserver.ToolQuery{State: mcpserver.State(in.State), Limit: in.fetch()}
 	if in.Cursor != "" {
 		var err error
@@ -79,12 +67,10 @@ func (s *server) listRemoteTools(
 	if err != nil {
 		return nil, err
 	}
-	return &listRemoteToolsOutput{
-		Body: page(in.Paging, tools, v1.FromRemoteTool, func(t mcpserver.Tool) string { return t.Name }),
-	}, nil
+	return answer(page(in.Paging, tools, v1.FromRemoteTool, func(t mcpserver.Tool) string { return t.Name })), nil
 }
 
-func (s *server) compareRemote(ctx context.Context, p tool.Principal, in *driftInput) (*driftOutput, error) {
+func (s *server) compareRemote(ctx context.Context, p tool.Principal, in *driftInput) (*listed[v1.MCPDrift], error) {
 	names := []string{in.Tool}
 	if in.Tool == "" {
 		changed, err := s.cfg.Registry.Servers().Tools(ctx, p, in.Server, mcpserver.ToolQuery{
@@ -98,7 +84,7 @@ func (s *server) compareRemote(ctx context.Context, p tool.Principal, in *driftI
 			names = append(names, t.Name)
 		}
 	}
-	out := &driftOutput{Body: v1.Page[v1.MCPDrift]{Items: make([]v1.MCPDrift, 0, len(names))}}
+	out := answer(v1.Page[v1.MCPDrift]{Items: make([]v1.MCPDrift, 0, len(names))})
 	for _, name := range names {
 		d, err := s.cfg.Registry.Servers().Compare(ctx, p, in.Server, name)
 		if err != nil {
@@ -114,12 +100,12 @@ func (s *server) compareRemote(ctx context.Context, p tool.Principal, in *driftI
 	return out, nil
 }
 
-func (s *server) approveRemote(ctx context.Context, p tool.Principal, in *approveInput) (*approveOutput, error) {
+func (s *server) approveRemote(ctx context.Context, p tool.Principal, in *approveInput) (*body[v1.ApprovedMCP], error) {
 	found, err := s.cfg.Registry.Servers().Get(ctx, p, in.Server)
 	if err != nil {
 		return nil, err
 	}
-	out := &approveOutput{Body: v1.ApprovedMCP{Items: make([]v1.ApprovedMCPChanges, len(in.Body.Tools))}}
+	out := answer(v1.ApprovedMCP{Items: make([]v1.ApprovedMCPChanges, len(in.Body.Tools))})
 	for i, t := range in.Body.Tools {
 		c, err := s.cfg.Registry.Servers().Approve(ctx, p, found.ID, mcpserver.Approval{
 			Name: t.Name, Digest: t.Digest, Publish: in.Body.Publish,

@@ -24,14 +24,6 @@ import (
 // [openapi.MaxDocumentBytes], and more once it is written in a JSON string.
 const MaxImportBytes = 2 * openapi.MaxDocumentBytes
 
-type importOpenAPIInput struct {
-	Body v1.ImportOpenAPI
-}
-
-type importOpenAPIOutput struct {
-	Body v1.ImportedOpenAPI
-}
-
 func (s *server) registerOpenAPI() {
 	handle(s, route{
 		id: "importOpenAPI", method: http.MethodPost, path: "/v1/tools/import/openapi", tag: "tools", permission: ToolsWrite,
@@ -64,8 +56,8 @@ func (s *server) registerOpenAPI() {
 }
 
 func (s *server) importOpenAPI(
-	ctx context.Context, p tool.Principal, in *importOpenAPIInput,
-) (*importOpenAPIOutput, error) {
+	ctx context.Context, p tool.Principal, in *body[v1.ImportOpenAPI],
+) (*body[v1.ImportedOpenAPI], error) {
 	plan, err := s.planImport(ctx, p, in.Body)
 	if err != nil {
 		return nil, err
@@ -74,7 +66,7 @@ func (s *server) importOpenAPI(
 	if err != nil {
 		return nil, err
 	}
-	return &importOpenAPIOutput{Body: out}, nil
+	return answer(out), nil
 }
 
 // planImport maps a document, and puts its operations beside the tenant's tools.

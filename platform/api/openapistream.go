@@ -18,15 +18,11 @@ import (
 // importBeat is how often a stream reports the progress of its import.
 const importBeat = 500 * time.Millisecond
 
-type streamImportOutput struct {
-	Body func(huma.Context)
-}
-
 // streamImportOpenAPI reserves the stream and maps the document before it
 // answers: a fault of the whole document is returned as a problem.
 func (s *server) streamImportOpenAPI(
-	ctx context.Context, p tool.Principal, in *importOpenAPIInput,
-) (out *streamImportOutput, err error) {
+	ctx context.Context, p tool.Principal, in *body[v1.ImportOpenAPI],
+) (out *body[func(huma.Context)], err error) {
 	place, refused := s.streams.begin(p.Tenant)
 	if refused != nil {
 		return nil, refused
@@ -42,10 +38,10 @@ func (s *server) streamImportOpenAPI(
 	if err != nil {
 		return nil, err
 	}
-	return &streamImportOutput{Body: func(ctx huma.Context) { //nolint:contextcheck // huma's context holds the request's.
+	return answer(func(ctx huma.Context) { //nolint:contextcheck // huma's context holds the request's.
 		defer place()
 		s.followImport(ctx, plan)
-	}}, nil
+	}), nil
 }
 
 // followImport runs an import and streams its progress, until it ends, the

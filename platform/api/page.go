@@ -20,11 +20,8 @@ func (in Paging) fetch() int { return in.Limit + 1 }
 
 // before returns the last id of the previous page.
 func (in Paging) before() (string, error) {
-	if in.Cursor == "" {
-		return "", nil
-	}
 	id, err := openCursor(in.Cursor)
-	if err != nil || !tool.ValidID(id) {
+	if err != nil || id != "" && !tool.ValidID(id) {
 		return "", badCursor()
 	}
 	return id, nil
@@ -47,6 +44,7 @@ func page[T, V any](in Paging, fetched []T, show func(T) V, place func(T) string
 // A cursor is opaque to callers, so that an order may change.
 func sealCursor(place string) string { return base64.RawURLEncoding.EncodeToString([]byte(place)) }
 
+// openCursor returns the position that a cursor holds; empty for the first page.
 func openCursor(cursor string) (string, error) {
 	raw, err := base64.RawURLEncoding.DecodeString(cursor)
 	if err != nil {

@@ -17,18 +17,10 @@ type PipelinePath struct {
 	Pipeline string `path:"pipeline" maxLength:"64" doc:"Slug or id" example:"handbook"`
 }
 
-type createPipelineInput struct {
-	Body v1.NewPipeline
-}
-
 type createPipelineOutput struct {
 	Location string `header:"Location"`
 	Etag     string `header:"Etag"`
 	Body     v1.Pipeline
-}
-
-type listPipelinesOutput struct {
-	Body v1.Page[v1.Pipeline]
 }
 
 type pipelineInput struct {
@@ -60,10 +52,6 @@ type pipelineOutput struct {
 type searchPipelineInput struct {
 	PipelinePath
 	Body v1.PipelineQuery
-}
-
-type searchPipelineOutput struct {
-	Body v1.PipelineAnswer
 }
 
 func (s *server) registerPipelines() {
@@ -119,7 +107,7 @@ func (s *server) registerPipelines() {
 }
 
 func (s *server) createPipeline(
-	ctx context.Context, p tool.Principal, in *createPipelineInput,
+	ctx context.Context, p tool.Principal, in *body[v1.NewPipeline],
 ) (*createPipelineOutput, error) {
 	wanted := in.Body.Pipeline()
 	wanted.Tenant, wanted.CreatedBy = p.Tenant, p.Subject
@@ -141,21 +129,16 @@ func showPipeline(p retrieval.Pipeline) *pipelineOutput {
 	return out
 }
 
-func (s *server) listPipelines(ctx context.Context, p tool.Principal, in *Paging) (*listPipelinesOutput, error) {
-	after := ""
-	if in.Cursor != "" {
-		var err error
-		if after, err = openCursor(in.Cursor); err != nil {
-			return nil, err
-		}
+func (s *server) listPipelines(ctx context.Context, p tool.Principal, in *Paging) (*listed[v1.Pipeline], error) {
+	after, err := openCursor(in.Cursor)
+	if err != nil {
+		return nil, err
 	}
 	found, err := s.cfg.Retrieval.ListPipelines(ctx, p.Tenant, after, in.fetch())
 	if err != nil {
 		return nil, fmt.Errorf("listing pipelines: %w", err)
 	}
-	return &listPipelinesOutput{
-		Body: page(*in, found, v1.FromPipeline, func(p retrieval.Pipeline) string { return p.Slug }),
-	}, nil
+	return answer(page(*in, found, v1.FromPipeline, func(p retrieval.Pipeline) string { return p.Slug })), nil
 }
 
 func (s *server) getPipeline(ctx context.Context, p tool.Principal, in *pipelineInput) (*pipelineOutput, error) {
@@ -242,18 +225,18 @@ func (s *server) deletePipeline(
 
 func (s *server) searchPipeline(
 	ctx context.Context, p tool.Principal, in *searchPipelineInput,
-) (*searchPipelineOutput, error) {
+) (*body[v1.PipelineAnswer], error) {
 	filter, err := retrieval.ParseFilter("/filter", in.Body.Filter)
 	if err != nil {
 		return nil, fmt.Errorf("reading the filter: %w", err)
 	}
 	text, exclude := retrieval.CutExclusions(in.Body.Query)
-	answer, err := s.cfg.Searcher.Search(ctx, p.Tenant, in.Pipeline, retrieval.Query{
+	found, err := s.cfg.Searcher.Search(ctx, p.Tenant, in.Pipeline, retrieval.Query{
 		Text: text, Exclude: slices.Concat(in.Body.Exclude, exclude), Limit: in.Body.Limit, Mode: in.Body.Mode,
 		Filter: filter, MinScore: in.Body.MinScore,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("searching pipeline %q: %w", in.Pipeline, err)
 	}
-	return &searchPipelineOutput{Body: v1.FromAnswer(answer)}, nil
+	return answer(v1.FromAnswer(found)), nil
 }

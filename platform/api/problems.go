@@ -10,16 +10,8 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-type listProblemsOutput struct {
-	Body v1.Page[v1.ProblemClass]
-}
-
 type problemInput struct {
 	Name string `path:"name" maxLength:"64" doc:"The last part of a problem's type" example:"not_found"`
-}
-
-type problemOutput struct {
-	Body v1.ProblemClass
 }
 
 // registerProblems adds the list of problem classes, without authentication:
@@ -36,18 +28,18 @@ func (s *server) registerProblems() {
 		OperationID: "listProblems", Path: v1.ProblemsPath,
 		Summary:     "List the problems that the API returns",
 		Description: "Every error response is one of these, as `application/problem+json`. Without a key.",
-	}), func(context.Context, *struct{}) (*listProblemsOutput, error) {
-		return &listProblemsOutput{Body: v1.Page[v1.ProblemClass]{Items: v1.ProblemClasses()}}, nil
+	}), func(context.Context, *struct{}) (*listed[v1.ProblemClass], error) {
+		return answer(v1.Page[v1.ProblemClass]{Items: v1.ProblemClasses()}), nil
 	})
 	huma.Register(s.api, describe(huma.Operation{
 		OperationID: "getProblem", Path: v1.ProblemsPath + "/{name}",
 		Summary:     "Explain a problem",
 		Description: "The `type` of a problem links here. Without a key.",
-	}), func(_ context.Context, in *problemInput) (*problemOutput, error) {
+	}), func(_ context.Context, in *problemInput) (*body[v1.ProblemClass], error) {
 		class, ok := v1.FindProblemClass(in.Name)
 		if !ok {
 			return nil, refusal(string(tool.NotFound), "there is no problem of this name; "+v1.ProblemsPath+" lists them")
 		}
-		return &problemOutput{Body: class}, nil
+		return answer(class), nil
 	})
 }

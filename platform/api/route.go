@@ -41,6 +41,14 @@ type route struct {
 	stream bool
 }
 
+// body is a request or a response that is only its body.
+type body[T any] struct{ Body T }
+
+// listed is the response with a page of a list.
+type listed[T any] = body[v1.Page[T]]
+
+func answer[T any](value T) *body[T] { return &body[T]{value} }
+
 // handle registers an endpoint. The handler gets the principal of the request
 // as an argument, so that its tenant is explicit. An error that it returns
 // is returned as a problem, and its cause is logged.

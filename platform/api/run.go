@@ -13,10 +13,6 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-type startRunInput struct {
-	Body v1.NewRun
-}
-
 type runOutput struct {
 	Location string `header:"Location"`
 	Body     v1.Run
@@ -39,10 +35,6 @@ type listRunsInput struct {
 	Since  time.Time `query:"since" doc:"Created at or after"`
 	Until  time.Time `query:"until" doc:"Created before"`
 	Paging
-}
-
-type listRunsOutput struct {
-	Body v1.Page[v1.Run]
 }
 
 func (s *server) registerRuns() {
@@ -74,7 +66,7 @@ func (s *server) registerRuns() {
 	}, s.listMessages)
 }
 
-func (s *server) startRun(ctx context.Context, p tool.Principal, in *startRunInput) (*runOutput, error) {
+func (s *server) startRun(ctx context.Context, p tool.Principal, in *body[v1.NewRun]) (*runOutput, error) {
 	asked := runs.NewRun{Request: requestOf(ctx), Principal: p, Mode: in.Body.Mode, Input: in.Body.Input}
 	asked.Agent, asked.Constraint, _ = strings.Cut(in.Body.Agent, "@")
 	if in.Body.Version != "" {
@@ -107,7 +99,7 @@ func (s *server) getRun(ctx context.Context, p tool.Principal, in *getRunInput) 
 	return out, err
 }
 
-func (s *server) listRuns(ctx context.Context, p tool.Principal, in *listRunsInput) (*listRunsOutput, error) {
+func (s *server) listRuns(ctx context.Context, p tool.Principal, in *listRunsInput) (*listed[v1.Run], error) {
 	q := store.RunQuery{
 		Status: agent.RunStatus(in.Status), Kind: agent.RunKind(in.Kind), Since: in.Since, Until: in.Until, Limit: in.fetch(),
 	}
@@ -137,7 +129,7 @@ func (s *server) listRuns(ctx context.Context, p tool.Principal, in *listRunsInp
 	if err != nil {
 		return nil, err
 	}
-	return &listRunsOutput{Body: page(in.Paging, found, shown.run, func(r agent.Run) string { return r.ID })}, nil
+	return answer(page(in.Paging, found, shown.run, func(r agent.Run) string { return r.ID })), nil
 }
 
 func (s *server) cancelRun(ctx context.Context, p tool.Principal, in *runInput) (*runOutput, error) {

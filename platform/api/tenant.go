@@ -10,10 +10,6 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-type listTenantsOutput struct {
-	Body v1.Page[v1.Tenant]
-}
-
 type tenantInput struct {
 	Tenant string `path:"tenant" maxLength:"64" doc:"Slug or id"`
 }
@@ -21,10 +17,6 @@ type tenantInput struct {
 type maskingInput struct {
 	Tenant string `path:"tenant" maxLength:"64" doc:"Slug or id"`
 	Body   v1.Masking
-}
-
-type tenantOutput struct {
-	Body v1.Tenant
 }
 
 // registerTenants adds the endpoints of tenants. A key sees its own tenant only:
@@ -48,23 +40,23 @@ func (s *server) registerTenants() {
 	}, s.setTenantMasking)
 }
 
-func (s *server) listTenants(ctx context.Context, p tool.Principal, _ *struct{}) (*listTenantsOutput, error) {
+func (s *server) listTenants(ctx context.Context, p tool.Principal, _ *struct{}) (*listed[v1.Tenant], error) {
 	own, err := s.cfg.Store.FindTenant(ctx, p.Tenant)
 	if err != nil {
 		return nil, err
 	}
-	return &listTenantsOutput{Body: v1.Page[v1.Tenant]{Items: []v1.Tenant{showTenant(own)}}}, nil
+	return answer(v1.Page[v1.Tenant]{Items: []v1.Tenant{showTenant(own)}}), nil
 }
 
-func (s *server) getTenant(ctx context.Context, p tool.Principal, in *tenantInput) (*tenantOutput, error) {
+func (s *server) getTenant(ctx context.Context, p tool.Principal, in *tenantInput) (*body[v1.Tenant], error) {
 	own, err := s.ownTenant(ctx, p, in.Tenant)
 	if err != nil {
 		return nil, err
 	}
-	return &tenantOutput{Body: showTenant(own)}, nil
+	return answer(showTenant(own)), nil
 }
 
-func (s *server) setTenantMasking(ctx context.Context, p tool.Principal, in *maskingInput) (*tenantOutput, error) {
+func (s *server) setTenantMasking(ctx context.Context, p tool.Principal, in *maskingInput) (*body[v1.Tenant], error) {
 	if _, err := s.ownTenant(ctx, p, in.Tenant); err != nil {
 		return nil, err
 	}
@@ -72,7 +64,7 @@ func (s *server) setTenantMasking(ctx context.Context, p tool.Principal, in *mas
 	if err != nil {
 		return nil, err
 	}
-	return &tenantOutput{Body: showTenant(changed)}, nil
+	return answer(showTenant(changed)), nil
 }
 
 // ownTenant returns the tenant of the key, if it has the given name.

@@ -23,10 +23,6 @@ type listToolsInput struct {
 	Paging
 }
 
-type listToolsOutput struct {
-	Body v1.Page[v1.Tool]
-}
-
 // ToolPath names the tool of a path. It is exported as [Paging] is.
 type ToolPath struct {
 	Tool string `path:"tool" maxLength:"64" doc:"Slug or id" example:"searchOrders"`
@@ -48,18 +44,10 @@ type toolVersionInput struct {
 	Version string `path:"version" maxLength:"100" doc:"Its exact number" example:"1.2.0"`
 }
 
-type listToolVersionsOutput struct {
-	Body v1.Page[v1.ToolVersion]
-}
-
 type explainInput struct {
 	ToolPath
 	Version string `query:"version" maxLength:"100" doc:"Version or constraint, such as ^1.2"`
 	Mode    string `query:"mode" enum:"production,debug" default:"production"`
-}
-
-type explainOutput struct {
-	Body v1.Explanation
 }
 
 func (s *server) registerTools() {
@@ -104,7 +92,7 @@ func (s *server) registerTools() {
 	s.registerToolBulk()
 }
 
-func (s *server) listTools(ctx context.Context, p tool.Principal, in *listToolsInput) (*listToolsOutput, error) {
+func (s *server) listTools(ctx context.Context, p tool.Principal, in *listToolsInput) (*listed[v1.Tool], error) {
 	if in.Callable != "" {
 		return s.listCallable(ctx, p, in)
 	}
@@ -129,8 +117,8 @@ func (s *server) listTools(ctx context.Context, p tool.Principal, in *listToolsI
 // match the filters.
 func (s *server) showTools(
 	ctx context.Context, p tool.Principal, in Paging, tools []tool.Tool, wanted func(*tool.Tool) bool,
-) (*listToolsOutput, error) {
-	out := &listToolsOutput{Body: page(in, tools, v1.FromTool, toolPlace)}
+) (*listed[v1.Tool], error) {
+	out := answer(page(in, tools, v1.FromTool, toolPlace))
 	viewer, shown := s.viewer(p), out.Body.Items[:0]
 	for i, item := range out.Body.Items {
 		sees, err := viewer.sees(ctx, &tools[i])
@@ -147,7 +135,7 @@ func (s *server) showTools(
 
 // listBuiltins lists global tools only: a tenant's tool with the slug of a
 // built-in is not one.
-func (s *server) listBuiltins(ctx context.Context, p tool.Principal, in *Paging) (*listToolsOutput, error) {
+func (s *server) listBuiltins(ctx context.Context, p tool.Principal, in *Paging) (*listed[v1.Tool], error) {
 	q := registry.ToolQuery{Bucket: tool.BuiltInBucket, Limit: in.fetch()}
 	if in.Cursor != "" {
 		var err error
@@ -164,7 +152,7 @@ func (s *server) listBuiltins(ctx context.Context, p tool.Principal, in *Paging)
 
 // listCallable lists the tools that the principal may call, with the function
 // that decides on calls.
-func (s *server) listCallable(ctx context.Context, p tool.Principal, in *listToolsInput) (*listToolsOutput, error) {
+func (s *server) listCallable(ctx context.Context, p tool.Principal, in *listToolsInput) (*listed[v1.Tool], error) {
 	if in.Status != "" || in.Skip != 0 {
 		return nil, &tool.Error{
 			Kind: tool.Invalid, Op: "api.listTools", Path: "callable", Msg: "callable cannot be combined with status or skip",
@@ -177,7 +165,7 @@ func (s *server) listCallable(ctx context.Context, p tool.Principal, in *listToo
 	if err != nil {
 		return nil, err
 	}
-	out := &listToolsOutput{Body: v1.Page[v1.Tool]{Items: make([]v1.Tool, len(items)), Next: next}}
+	out := answer(v1.Page[v1.Tool]{Items: make([]v1.Tool, len(items)), Next: next})
 	for i, item := range items {
 		out.Body.Items[i] = v1.FromTool(item.Tool)
 		out.Body.Items[i].Version = item.Version
@@ -222,7 +210,7 @@ func showTool(t tool.Tool) *toolOutput {
 
 func (s *server) getToolVersion(
 	ctx context.Context, p tool.Principal, in *toolVersionInput,
-) (*toolVersionOutput, error) {
+) (*body[v1.ToolVersion], error) {
 	t, err := s.findTool(ctx, p, in.Tool)
 	if err != nil {
 		return nil, err
@@ -233,7 +221,7 @@ func (s *server) getToolVersion(
 	}
 	for _, v := range versions {
 		if v.Number == in.Version {
-			return &toolVersionOutput{Body: v1.FromToolVersion(v)}, nil
+			return answer(v1.FromToolVersion(v)), nil
 		}
 	}
 	return nil, &tool.Error{
@@ -243,7 +231,7 @@ func (s *server) getToolVersion(
 
 func (s *server) listToolVersions(
 	ctx context.Context, p tool.Principal, in *ToolPath,
-) (*listToolVersionsOutput, error) {
+) (*listed[v1.ToolVersion], error) {
 	t, err := s.findTool(ctx, p, in.Tool)
 	if err != nil {
 		return nil, err
@@ -252,14 +240,14 @@ func (s *server) listToolVersions(
 	if err != nil {
 		return nil, err
 	}
-	out := &listToolVersionsOutput{Body: v1.Page[v1.ToolVersion]{Items: make([]v1.ToolVersion, len(versions))}}
+	out := answer(v1.Page[v1.ToolVersion]{Items: make([]v1.ToolVersion, len(versions))})
 	for i, v := range versions {
 		out.Body.Items[i] = v1.FromToolVersion(v)
 	}
 	return out, nil
 }
 
-func (s *server) explainTool(ctx context.Context, p tool.Principal, in *explainInput) (*explainOutput, error) {
+func (s *server) explainTool(ctx context.Context, p tool.Principal, in *explainInput) (*body[v1.Explanation], error) {
 	ref := tool.Ref{Slug: in.Tool, Constraint: in.Version}
 	if tool.ValidID(in.Tool) {
 		ref.Slug, ref.ID = "", in.Tool
@@ -282,7 +270,7 @@ func (s *server) explainTool(ctx context.Context, p tool.Principal, in *explainI
 	if out.Code == "" {
 		explainPolicy(&out, p, e.Policy)
 	}
-	return &explainOutput{Body: out}, nil
+	return answer(out), nil
 }
 
 // explainPolicy adds the policy decisions on each call of a version that may run.

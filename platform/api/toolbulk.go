@@ -16,14 +16,6 @@ import (
 // maxBulk bounds the tools of one bulk change.
 const maxBulk = 2000
 
-type bulkToolsInput struct {
-	Body v1.BulkTools
-}
-
-type bulkToolsOutput struct {
-	Body v1.BulkResult
-}
-
 // registerToolBulk adds the endpoints that delete a tool, and that change many.
 func (s *server) registerToolBulk() {
 	handle(s, route{
@@ -53,7 +45,9 @@ func (s *server) deleteTool(ctx context.Context, p tool.Principal, in *changeToo
 	return showTool(t), nil
 }
 
-func (s *server) bulkTools(ctx context.Context, p tool.Principal, in *bulkToolsInput) (*bulkToolsOutput, error) {
+func (s *server) bulkTools(
+	ctx context.Context, p tool.Principal, in *body[v1.BulkTools],
+) (*body[v1.BulkResult], error) {
 	chosen, items, err := s.chooseTools(ctx, p, in.Body)
 	if err != nil {
 		return nil, err
@@ -78,7 +72,7 @@ func (s *server) bulkTools(ctx context.Context, p tool.Principal, in *bulkToolsI
 			out.Counts.Failed++
 		}
 	}
-	return &bulkToolsOutput{Body: out}, nil
+	return answer(out), nil
 }
 
 // chooseTools returns the selected tools, and an item for each unknown name.

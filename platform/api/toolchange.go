@@ -32,10 +32,6 @@ type versionToolInput struct {
 	NewVersion string `query:"new_version" required:"true" minLength:"1" maxLength:"100" doc:"A semantic version greater than the last"`
 }
 
-type toolVersionOutput struct {
-	Body v1.ToolVersion
-}
-
 // registerToolChanges adds the endpoints that change the state of a tool.
 func (s *server) registerToolChanges() {
 	handle(s, route{
@@ -118,7 +114,9 @@ func (s *server) publishTool(ctx context.Context, p tool.Principal, in *publishT
 	}, nil
 }
 
-func (s *server) versionTool(ctx context.Context, p tool.Principal, in *versionToolInput) (*toolVersionOutput, error) {
+func (s *server) versionTool(
+	ctx context.Context, p tool.Principal, in *versionToolInput,
+) (*body[v1.ToolVersion], error) {
 	found, changing, err := s.changingTool(ctx, p, in.Tool, in.Changing)
 	if err != nil {
 		return nil, err
@@ -127,7 +125,7 @@ func (s *server) versionTool(ctx context.Context, p tool.Principal, in *versionT
 	if err != nil {
 		return nil, in.failed(err)
 	}
-	return &toolVersionOutput{Body: v1.FromToolVersion(v)}, nil
+	return answer(v1.FromToolVersion(v)), nil
 }
 
 // toolPlace is the position of a tool in the order of lists.

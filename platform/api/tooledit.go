@@ -11,10 +11,6 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-type createToolInput struct {
-	Body json.RawMessage
-}
-
 type updateToolInput struct {
 	ToolPath
 	Changing
@@ -45,7 +41,9 @@ func (s *server) registerToolEdits() {
 	}, s.updateTool)
 }
 
-func (s *server) createTool(ctx context.Context, p tool.Principal, in *createToolInput) (*savedToolOutput, error) {
+func (s *server) createTool(
+	ctx context.Context, p tool.Principal, in *body[json.RawMessage],
+) (*savedToolOutput, error) {
 	spec, err := parseTool(in.Body)
 	if err != nil {
 		return nil, err

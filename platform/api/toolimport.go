@@ -10,10 +10,6 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-type importToolsInput struct {
-	Body v1.ImportTools
-}
-
 type renameToolInput struct {
 	ToolPath
 	Changing
@@ -38,7 +34,9 @@ func (s *server) registerToolMoves() {
 	}, s.renameTool)
 }
 
-func (s *server) importTools(ctx context.Context, p tool.Principal, in *importToolsInput) (*applyOutput, error) {
+func (s *server) importTools(
+	ctx context.Context, p tool.Principal, in *body[v1.ImportTools],
+) (*body[v1.Applied], error) {
 	b := batch{server: s, principal: p}
 	var specs []definition.ToolSpec
 	var places []int // Index of each spec among the items.
@@ -78,7 +76,7 @@ func (s *server) importTools(ctx context.Context, p tool.Principal, in *importTo
 	if b.outage != nil && b.written == 0 {
 		return nil, b.outage
 	}
-	return &applyOutput{Body: v1.Applied{DryRun: in.Body.DryRun, Failed: b.failed, Items: b.items}}, nil
+	return answer(v1.Applied{DryRun: in.Body.DryRun, Failed: b.failed, Items: b.items}), nil
 }
 
 func (s *server) renameTool(ctx context.Context, p tool.Principal, in *renameToolInput) (*savedToolOutput, error) {

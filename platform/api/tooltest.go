@@ -182,9 +182,7 @@ func (s *server) streamToolTest(
 
 // withResult adds the result of a test to the last passage of its stream. It is
 // not an event of the run, so a stream cannot be resumed after it.
-func (s *server) withResult(
-	ctx context.Context, b passage, tenant tool.TenantID, call runs.Call,
-) (passage, error) {
+func (s *server) withResult(ctx context.Context, b passage, tenant tool.TenantID, call runs.Call) (passage, error) {
 	test, err := s.testOf(ctx, tenant, call)
 	if err != nil {
 		return passage{}, err
