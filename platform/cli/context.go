@@ -205,10 +205,8 @@ name local takes that back: commands find the stack of "toolcrib dev" again.`,
 			if err != nil {
 				return err
 			}
-			return a.Printer.Show(contextShape{Name: args[0], Server: server, Current: true}, func(w io.Writer) error {
-				_, err := fmt.Fprintf(w, "using %s\n", strings.TrimSpace(args[0]+" "+terminal.Clean(server)))
-				return err
-			})
+			return a.Printer.ShowLine(contextShape{Name: args[0], Server: server, Current: true}, "using %s",
+				strings.TrimSpace(args[0]+" "+terminal.Clean(server)))
 		},
 	}
 }
@@ -237,10 +235,7 @@ server if it is not to be used any more.`,
 			if err != nil {
 				return err
 			}
-			return a.Printer.Show(contextShape{Name: args[0]}, func(w io.Writer) error {
-				_, err := fmt.Fprintf(w, "removed %s\n", args[0])
-				return err
-			})
+			return a.Printer.ShowLine(contextShape{Name: args[0]}, "removed %s", args[0])
 		},
 	}
 }

@@ -2,7 +2,7 @@ package commands
 
 import (
 	"context"
-	"fmt"
+	"errors"
 	"io"
 	"maps"
 	"slices"
@@ -28,32 +28,18 @@ tools are, with "toolcrib apply", and runs with "toolcrib run start".`,
 }
 
 func (a *app) agentListCommand() *cobra.Command {
-	var p paging
-	cmd := cli.Describe(&cobra.Command{
-		Use: "list", Short: "List agents", Args: cli.Operands(),
-		RunE: a.Online(func(cmd *cobra.Command, c *client.Client, _ []string) error {
-			page, err := collect(p, func(page client.Page) (v1.Page[v1.Agent], error) {
-				return c.ListAgents(cmd.Context(), page)
-			})
-			if err != nil {
-				return err
+	return cli.Describe(listCommand(a, "List agents", (*client.Client).ListAgents, listing[v1.Agent]{
+		header: "AGENT VERSION STATUS MODEL TOOLS DESCRIPTION~",
+		row: func(g v1.Agent) []string {
+			return []string{
+				g.Slug, g.Version, string(g.Status), g.Model, strconv.Itoa(len(g.Tools)),
+				terminal.Shorten(g.Description, 60),
 			}
-			return showPage(a, cmd, page, listing[v1.Agent]{
-				header: "AGENT VERSION STATUS MODEL TOOLS DESCRIPTION~",
-				row: func(g v1.Agent) []string {
-					return []string{
-						g.Slug, g.Version, string(g.Status), g.Model, strconv.Itoa(len(g.Tools)),
-						terminal.Shorten(g.Description, 60),
-					}
-				},
-				empty: "no agents yet: write a definition with kind: agent and apply it with toolcrib apply -f FILE",
-			})
-		}),
-	}, `Lists the tenant's agents in the order of their names, with the number of the draft.`,
+		},
+		empty: "no agents yet: write a definition with kind: agent and apply it with toolcrib apply -f FILE",
+	}), `Lists the tenant's agents in the order of their names, with the number of the draft.`,
 		`  toolcrib agent list
   toolcrib agent list --all --json`)
-	p.register(cmd)
-	return cmd
 }
 
 // withAgent makes a command that takes the name of an agent.
@@ -100,17 +86,7 @@ func writeAgent(w io.Writer, g v1.Agent, versions []v1.AgentVersion) error {
 		string(g.OnUnavailableTool), "limits", compact(g.Limits), "max concurrency", compact(g.MaxConcurrency),
 		"skills", strings.Join(slices.Sorted(maps.Keys(g.Skills)), " "),
 		"published", terminal.StampSinceOf(g.PublishedAt), "instructions", g.Instructions)
-	if err != nil {
-		return err
-	}
-	if _, err := io.WriteString(w, "\n"); err != nil {
-		return err
-	}
-	rows := make([][]string, len(versions))
-	for i, v := range versions {
-		rows[i] = agentVersionRow(v)
-	}
-	return terminal.Table(w, agentVersionHeader, rows)
+	return errors.Join(err, gap(w), terminal.Table(w, agentVersionHeader, each(versions, agentVersionRow)))
 }
 
 const agentVersionHeader = "VERSION STATE DIGEST CREATED"
@@ -120,21 +96,18 @@ func agentVersionRow(v v1.AgentVersion) []string {
 }
 
 func (a *app) agentVersionsCommand() *cobra.Command {
-	return cli.Describe(&cobra.Command{
-		Use: "versions AGENT", Short: "List an agent's versions, newest first", Args: cli.Operands("agent"),
-		ValidArgsFunction: a.completeAgents,
-		RunE: a.Online(func(cmd *cobra.Command, c *client.Client, args []string) error {
-			page, err := c.AgentVersions(cmd.Context(), args[0])
+	return cli.Describe(a.withAgent("versions", "List an agent's versions, newest first",
+		func(ctx context.Context, c *client.Client, name string) error {
+			page, err := c.AgentVersions(ctx, name)
 			if err != nil {
-				return a.suggestAgent(cmd.Context(), c, args[0], err)
+				return err
 			}
-			return showPage(a, cmd, page, listing[v1.AgentVersion]{
+			return showPage(a, false, page, listing[v1.AgentVersion]{
 				header: agentVersionHeader, row: agentVersionRow,
-				empty: terminal.Clean(args[0]) + " has only a draft: publish it with toolcrib agent publish " +
-					terminal.Clean(args[0]),
+				empty: terminal.Clean(name) + " has only a draft: publish it with toolcrib agent publish " +
+					terminal.Clean(name),
 			})
-		}),
-	}, `Lists the versions of an agent. A version never changes; its digest names its
+		}), `Lists the versions of an agent. A version never changes; its digest names its
 content.`, `  toolcrib agent versions supportDesk`)
 }
 
@@ -145,11 +118,8 @@ func (a *app) agentPublishCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.Printer.Show(published, func(w io.Writer) error {
-				_, err := fmt.Fprintf(w, "published %s\n",
-					terminal.Clean(versioned(published.Agent.Slug, published.Version.Version)))
-				return err
-			})
+			return a.Printer.ShowLine(published, "published %s",
+				terminal.Clean(versioned(published.Agent.Slug, published.Version.Version)))
 		}), `Makes the draft available in production. All its tools are resolved as
 production would: one that is missing is refused here.`, `  toolcrib agent publish supportDesk`)
 }

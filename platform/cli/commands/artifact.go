@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"strconv"
@@ -119,28 +120,14 @@ func (a *app) showUpload(u v1.UploadedArtifact) error {
 }
 
 func (a *app) artifactListCommand() *cobra.Command {
-	var p paging
-	cmd := cli.Describe(&cobra.Command{
-		Use: "list", Short: "List artifacts", Args: cli.Operands(),
-		RunE: a.Online(func(cmd *cobra.Command, c *client.Client, _ []string) error {
-			page, err := collect(p, func(page client.Page) (v1.Page[v1.Artifact], error) {
-				return c.Artifacts(cmd.Context(), page)
-			})
-			if err != nil {
-				return err
-			}
-			return showPage(a, cmd, page, listing[v1.Artifact]{
-				header: "SLUG LANGUAGE VERSION STATUS UPDATED DESCRIPTION~",
-				row: func(x v1.Artifact) []string {
-					return []string{x.Slug, x.Language, x.Version, x.Status, terminal.Since(x.UpdatedAt), x.Description}
-				},
-				empty: "no artifacts yet: make one with toolcrib artifact create SLUG --file FILE",
-			})
-		}),
-	}, `Lists the artifacts of the tenant with their newest versions, in the order of slugs.`, `  toolcrib artifact list
+	return cli.Describe(listCommand(a, "List artifacts", (*client.Client).Artifacts, listing[v1.Artifact]{
+		header: "SLUG LANGUAGE VERSION STATUS UPDATED DESCRIPTION~",
+		row: func(x v1.Artifact) []string {
+			return []string{x.Slug, x.Language, x.Version, x.Status, terminal.Since(x.UpdatedAt), x.Description}
+		},
+		empty: "no artifacts yet: make one with toolcrib artifact create SLUG --file FILE",
+	}), `Lists the artifacts of the tenant with their newest versions, in the order of slugs.`, `  toolcrib artifact list
   toolcrib artifact list --json`)
-	p.register(cmd)
-	return cmd
 }
 
 // artifactDetail is what showing an artifact prints as JSON.
@@ -172,24 +159,13 @@ first.`, `  toolcrib artifact show quote`)
 func writeArtifact(w io.Writer, x v1.Artifact, versions []v1.ArtifactVersion) error {
 	err := terminal.Pairs(w, "artifact", x.Slug, "id", x.ID, "name", x.Name, "description", x.Description,
 		"language", x.Language, "status", x.Status)
-	if err != nil {
-		return err
-	}
-	if _, err := io.WriteString(w, "\n"); err != nil {
-		return err
-	}
-	rows := make([][]string, len(versions))
-	for i, v := range versions {
-		inputs := make([]string, len(v.Inputs))
-		for n, in := range v.Inputs {
-			inputs[n] = inputText(in)
-		}
-		rows[i] = []string{
+	row := func(v v1.ArtifactVersion) []string {
+		return []string{
 			v.Version, sizeText(v.Size), v.Digest[:min(12, len(v.Digest))], terminal.Since(v.CreatedAt),
-			strings.Join(inputs, " "),
+			strings.Join(each(v.Inputs, inputText), " "),
 		}
 	}
-	return terminal.Table(w, "VERSION SIZE SHA256 UPLOADED INPUTS~", rows)
+	return errors.Join(err, gap(w), terminal.Table(w, "VERSION SIZE SHA256 UPLOADED INPUTS~", each(versions, row)))
 }
 
 func (a *app) artifactChangeCommand(change, short, long string) *cobra.Command {
@@ -200,10 +176,7 @@ func (a *app) artifactChangeCommand(change, short, long string) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.Printer.Show(x, func(w io.Writer) error {
-				_, err := fmt.Fprintf(w, "artifact %s is %s\n", terminal.Clean(x.Slug), terminal.Clean(x.Status))
-				return err
-			})
+			return a.Printer.ShowLine(x, "artifact %s is %s", terminal.Clean(x.Slug), terminal.Clean(x.Status))
 		}),
 	}, long, "  toolcrib artifact "+change+" quote")
 }

@@ -130,9 +130,6 @@ func (a *app) writeProgram(got v1.ArtifactContent, file string) error {
 	if err := os.WriteFile(file, program, 0o644); err != nil { //nolint:gosec // A program is no secret of its user's.
 		return fmt.Errorf("writing the program: %w", err)
 	}
-	return a.Printer.Show(got, func(w io.Writer) error {
-		_, err := fmt.Fprintf(w, "%s: artifact %s %s, %s, sha256 %s\n", file, terminal.Clean(got.Artifact),
-			terminal.Clean(got.Version), sizeText(len(program)), terminal.Clean(got.Digest))
-		return err
-	})
+	return a.Printer.ShowLine(got, "%s: artifact %s %s, %s, sha256 %s",
+		file, terminal.Clean(got.Artifact), terminal.Clean(got.Version), sizeText(len(program)), terminal.Clean(got.Digest))
 }

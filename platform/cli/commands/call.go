@@ -51,11 +51,8 @@ dots leads into an object, and a name given several times makes a list.`,
 				return a.suggestTool(cmd.Context(), c, args[0], err)
 			}
 			if dryRun {
-				return a.Printer.Show(in.Arguments, func(w io.Writer) error {
-					_, err := fmt.Fprintf(w, "would call %s with %s\n", terminal.Clean(args[0]),
-						terminal.Clean(plainJSON(in.Arguments)))
-					return err
-				})
+				return a.Printer.ShowLine(in.Arguments, "would call %s with %s",
+					terminal.Clean(args[0]), terminal.Clean(plainJSON(in.Arguments)))
 			}
 			return a.suggestTool(cmd.Context(), c, args[0], a.call(cmd.Context(), c, args[0], in))
 		}),

@@ -77,7 +77,7 @@ func (a *app) tools(cmd *cobra.Command, _ []string, typed string) ([]string, cob
 		page, err := collect(paging{limit: completionNames}, func(p client.Page) (v1.Page[v1.Tool], error) {
 			return c.ListTools(ctx, client.ToolQuery{Search: searchable(typed), Page: p})
 		})
-		return names(page.Items, func(t v1.Tool) string { return t.Slug + "\t" + terminal.Shorten(t.Description, 60) }), err
+		return each(page.Items, func(t v1.Tool) string { return t.Slug + "\t" + terminal.Shorten(t.Description, 60) }), err
 	})
 }
 
@@ -95,14 +95,14 @@ func (a *app) agents(cmd *cobra.Command, _ []string, typed string) ([]string, co
 		page, err := collect(paging{limit: completionNames}, func(p client.Page) (v1.Page[v1.Agent], error) {
 			return c.ListAgents(ctx, p)
 		})
-		return names(page.Items, func(g v1.Agent) string { return g.Slug + "\t" + terminal.Shorten(g.Description, 60) }), err
+		return each(page.Items, func(g v1.Agent) string { return g.Slug + "\t" + terminal.Shorten(g.Description, 60) }), err
 	})
 }
 
 func (a *app) runs(cmd *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
 	return a.ask(cmd, typed, func(ctx context.Context, c *client.Client) ([]string, error) {
 		page, err := c.ListRuns(ctx, client.RunQuery{Page: client.Page{Limit: v1.DefaultLimit}})
-		return names(page.Items, func(r v1.Run) string {
+		return each(page.Items, func(r v1.Run) string {
 			return r.ID + "\t" + terminal.Clean(versioned(r.Agent, r.AgentVersion)) + " " + string(r.Status) + " " +
 				terminal.Since(r.CreatedAt)
 		}), err
@@ -116,7 +116,7 @@ func (a *app) completeVersions(cmd *cobra.Command, args []string, typed string) 
 	}
 	return a.ask(cmd, typed, func(ctx context.Context, c *client.Client) ([]string, error) {
 		page, err := c.ToolVersions(ctx, args[0])
-		return names(page.Items, func(v v1.ToolVersion) string { return v.Version + "\t" + versionState(v.Published) }), err
+		return each(page.Items, func(v v1.ToolVersion) string { return v.Version + "\t" + versionState(v.Published) }), err
 	})
 }
 

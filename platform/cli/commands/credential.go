@@ -233,11 +233,8 @@ from now on send the new one. Its hosts stay, unless others are given.`,
 }
 
 func (a *app) showCredential(did string, c v1.Credential) error {
-	return a.Printer.Show(c, func(w io.Writer) error {
-		_, err := fmt.Fprintf(w, "%s %s, version %d, for %s\n", did, terminal.Clean(c.Ref), c.Version,
-			terminal.Clean(hostsOf(c)))
-		return err
-	})
+	return a.Printer.ShowLine(c, "%s %s, version %d, for %s",
+		did, terminal.Clean(c.Ref), c.Version, terminal.Clean(hostsOf(c)))
 }
 
 func hostsOf(c v1.Credential) string {
@@ -248,32 +245,19 @@ func hostsOf(c v1.Credential) string {
 }
 
 func (a *app) credentialListCommand() *cobra.Command {
-	var p paging
-	cmd := cli.Describe(&cobra.Command{
-		Use: "list", Short: "List credentials, never their values", Args: cli.Operands(),
-		RunE: a.Online(func(cmd *cobra.Command, c *client.Client, _ []string) error {
-			page, err := collect(p, func(page client.Page) (v1.Page[v1.Credential], error) {
-				return c.ListCredentials(cmd.Context(), page)
-			})
-			if err != nil {
-				return err
+	list := (*client.Client).ListCredentials
+	return cli.Describe(listCommand(a, "List credentials, never their values", list, listing[v1.Credential]{
+		header: "NAME FOR HOSTS~ VERSION EXPIRES USED ROTATED",
+		row: func(c v1.Credential) []string {
+			return []string{
+				c.Ref, useOf(c.CredentialUse), hostsOf(c), strconv.Itoa(c.Version), terminal.SinceOf(c.ExpiresAt),
+				terminal.SinceOf(c.LastUsedAt), terminal.SinceOf(c.RotatedAt),
 			}
-			return showPage(a, cmd, page, listing[v1.Credential]{
-				header: "NAME FOR HOSTS~ VERSION EXPIRES USED ROTATED",
-				row: func(c v1.Credential) []string {
-					return []string{
-						c.Ref, useOf(c.CredentialUse), hostsOf(c), strconv.Itoa(c.Version), terminal.SinceOf(c.ExpiresAt),
-						terminal.SinceOf(c.LastUsedAt), terminal.SinceOf(c.RotatedAt),
-					}
-				},
-				empty: "no credentials: keep one with toolcrib credential set NAME --host HOST",
-			})
-		}),
-	}, `Lists the tenant's credentials: where they may go, what they are for, and when
+		},
+		empty: "no credentials: keep one with toolcrib credential set NAME --host HOST",
+	}), `Lists the tenant's credentials: where they may go, what they are for, and when
 they were used last. Values are not shown, here or anywhere.`, `  toolcrib credential list
   toolcrib credential list --json`)
-	p.register(cmd)
-	return cmd
 }
 
 func useOf(u v1.CredentialUse) string {
@@ -311,10 +295,7 @@ func (a *app) credentialDeleteCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.Printer.Show(gone, func(w io.Writer) error {
-				_, err := fmt.Fprintf(w, "revoked %s\n", terminal.Clean(gone.Ref))
-				return err
-			})
+			return a.Printer.ShowLine(gone, "revoked %s", terminal.Clean(gone.Ref))
 		}),
 	}, `Revokes a credential and destroys its value. The next call that needs it is
 refused; calls under way are let finish.`, `  toolcrib credential delete orders-api`)

@@ -78,7 +78,7 @@ func (a *app) agentExportCommand() *cobra.Command {
 				page, err := collect(paging{all: true}, func(p client.Page) (v1.Page[v1.Agent], error) {
 					return c.ListAgents(ctx, p)
 				})
-				return names(page.Items, func(g v1.Agent) string { return g.Slug }), err
+				return each(page.Items, func(g v1.Agent) string { return g.Slug }), err
 			}, func(ctx context.Context, name string) (exported, error) {
 				out, err := exportAgent(ctx, c, name)
 				return out, a.suggestAgent(ctx, c, name, err)

@@ -2,6 +2,7 @@ package commands
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -31,31 +32,17 @@ given, its attempts and how it ended.`,
 
 func (a *app) invocationListCommand() *cobra.Command {
 	var q client.InvocationQuery
-	var p paging
-	var status, since, until string
-	cmd := cli.Describe(&cobra.Command{
-		Use: "list", Short: "List invocations, newest first", Args: cli.Operands(),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := period(since, until, &q.Since, &q.Until); err != nil {
-				return err
-			}
-			return a.Online(func(cmd *cobra.Command, c *client.Client, _ []string) error {
-				q.Status = tool.InvocationStatus(status)
-				page, err := collect(p, func(page client.Page) (v1.Page[v1.Invocation], error) {
-					q.Page = page
-					return c.ListInvocations(cmd.Context(), q)
-				})
-				if err != nil {
-					return err
-				}
-				return showPage(a, cmd, page, invocationListing)
-			})(cmd, args)
-		},
-	}, `Lists the calls of tools, newest first, as far as the filters let them through.`,
+	var since, until string
+	cmd := cli.Describe(listCommand(a, "List invocations, newest first",
+		func(c *client.Client, ctx context.Context, page client.Page) (v1.Page[v1.Invocation], error) {
+			q.Page = page
+			return c.ListInvocations(ctx, q)
+		}, invocationListing), `Lists the calls of tools, newest first, as far as the filters let them through.`,
 		`  toolcrib invocations list --run 01987a3c-0000-7000-8000-000000000001
   toolcrib invocations list --tool getOrder --status failed --since 24h`)
+	cmd.PreRunE = func(*cobra.Command, []string) error { return period(since, until, &q.Since, &q.Until) }
 	cmd.Flags().StringVar(
-		&status, "status", "",
+		(*string)(&q.Status), "status", "",
 		"pending, approved, running, waiting, completed, failed, rejected, cancelled, expired or unknown",
 	)
 	cmd.Flags().StringVar(&q.Tool, "tool", "", "slug of the tool")
@@ -63,7 +50,6 @@ func (a *app) invocationListCommand() *cobra.Command {
 	cmd.Flags().StringVar(&q.Agent, "agent", "", "slug or id of the agent")
 	cmd.Flags().StringVar(&q.Parent, "parent", "", "id of the invocation that they are steps of")
 	periodFlags(cmd, &since, &until)
-	p.register(cmd)
 	return cmd
 }
 

@@ -2,8 +2,6 @@ package commands
 
 import (
 	"context"
-	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"time"
@@ -76,10 +74,7 @@ keys can be allowed; a permission of your own is for tools that require it.`,
 }
 
 func (a *app) showKey(key v1.CreatedKey) error {
-	return a.Printer.Show(key, func(w io.Writer) error {
-		_, err := fmt.Fprintf(w, "%s\n", terminal.Clean(key.Secret))
-		return err
-	})
+	return a.Printer.ShowLine(key, "%s", terminal.Clean(key.Secret))
 }
 
 // createFirstKey makes a key without having one, on the owner's database.
@@ -126,7 +121,7 @@ func (a *app) keyListCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return showPage(a, cmd, v1.Page[v1.Key]{Items: keys}, listing[v1.Key]{
+			return showPage(a, filtered(cmd), v1.Page[v1.Key]{Items: keys}, listing[v1.Key]{
 				header: "KEY NAME PERMISSIONS~ STATE EXPIRES USED CREATED",
 				row: func(k v1.Key) []string {
 					return []string{
@@ -163,10 +158,7 @@ func (a *app) keyRevokeCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.Printer.Show(key, func(w io.Writer) error {
-				_, err := fmt.Fprintf(w, "revoked %s\n", terminal.Clean(key.Name))
-				return err
-			})
+			return a.Printer.ShowLine(key, "revoked %s", terminal.Clean(key.Name))
 		}),
 	}, `Revokes a key by its id, as "toolcrib key list" shows it. Requests with it are
 refused from then on; it cannot be taken back.`, `  toolcrib key revoke 01987a3c-0000-7000-8000-000000000003`)

@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"slices"
@@ -64,27 +65,52 @@ type listing[T any] struct {
 	empty  string // Hint for an empty list without filters.
 }
 
+// listCommand makes the command that lists the records of one kind, which fetch
+// returns page by page.
+func listCommand[T any](
+	a *app, short string, fetch func(*client.Client, context.Context, client.Page) (v1.Page[T], error), l listing[T],
+) *cobra.Command {
+	var p paging
+	cmd := &cobra.Command{
+		Use: "list", Short: short, Args: cli.Operands(),
+		RunE: a.Online(func(cmd *cobra.Command, c *client.Client, _ []string) error {
+			page, err := collect(p, func(page client.Page) (v1.Page[T], error) { return fetch(c, cmd.Context(), page) })
+			if err != nil {
+				return err
+			}
+			return showPage(a, filtered(cmd), page, l)
+		}),
+	}
+	p.register(cmd)
+	return cmd
+}
+
 // showPage prints a page of a list. For an empty page the message goes to the
 // error stream, so that standard output is empty for programs.
-func showPage[T any](a *app, cmd *cobra.Command, page v1.Page[T], l listing[T]) error {
+func showPage[T any](a *app, filtered bool, page v1.Page[T], l listing[T]) error {
 	return a.Printer.Show(page, func(w io.Writer) error {
 		if len(page.Items) == 0 {
 			hint := l.empty
-			if filtered(cmd) {
+			if filtered {
 				hint = "nothing here; the filters may leave out too much"
 			}
 			_, err := fmt.Fprintln(a.Env.Err, hint)
 			return err
 		}
-		rows := make([][]string, len(page.Items))
-		for i, item := range page.Items {
-			rows[i] = l.row(item)
-		}
-		if err := terminal.Table(w, l.header, rows); err != nil {
+		if err := terminal.Table(w, l.header, each(page.Items, l.row)); err != nil {
 			return err
 		}
 		return a.more(page.Next)
 	})
+}
+
+// each returns what of makes of every item, in their order.
+func each[From, To any](items []From, of func(From) To) []To {
+	out := make([]To, len(items))
+	for i, item := range items {
+		out[i] = of(item)
+	}
+	return out
 }
 
 // filtered reports whether a command line leaves out part of a list.

@@ -1,7 +1,7 @@
 package commands
 
 import (
-	"fmt"
+	"errors"
 	"io"
 	"strconv"
 	"strings"
@@ -152,11 +152,8 @@ func (a *app) mcpUpdateCommand() *cobra.Command {
 			if s, err = c.UpdateMCPServer(cmd.Context(), s.ID, d); err != nil {
 				return err
 			}
-			return a.Printer.Show(s, func(w io.Writer) error {
-				_, err := fmt.Fprintf(w, "%s is updated; import what is newly allowed with toolcrib mcp refresh %s\n",
-					terminal.Clean(s.Slug), terminal.Clean(s.Slug))
-				return err
-			})
+			return a.Printer.ShowLine(s, "%s is updated; import what is newly allowed with toolcrib mcp refresh %s",
+				terminal.Clean(s.Slug), terminal.Clean(s.Slug))
 		}),
 	}, `Changes what the flags name, and leaves the rest. A tool that is no longer allowed
 stops at once. A disabled server is not asked, and none of its tools is called.`,
@@ -170,31 +167,17 @@ stops at once. A disabled server is not asked, and none of its tools is called.`
 }
 
 func (a *app) mcpListCommand() *cobra.Command {
-	var p paging
-	cmd := cli.Describe(&cobra.Command{
-		Use: "list", Short: "List the attached MCP servers", Args: cli.Operands(),
-		RunE: a.Online(func(cmd *cobra.Command, c *client.Client, _ []string) error {
-			page, err := collect(p, func(page client.Page) (v1.Page[v1.MCPServer], error) {
-				return c.MCPServers(cmd.Context(), page)
-			})
-			if err != nil {
-				return err
+	return cli.Describe(listCommand(a, "List the attached MCP servers", (*client.Client).MCPServers, listing[v1.MCPServer]{
+		header: "SERVER STATUS ALLOWED~ ASKED WHERE~",
+		row: func(s v1.MCPServer) []string {
+			return []string{
+				s.Slug, serverState(s), strings.Join(s.AllowedTools, " "), terminal.SinceOf(s.DiscoveredAt), s.URL + s.Command,
 			}
-			return showPage(a, cmd, page, listing[v1.MCPServer]{
-				header: "SERVER STATUS ALLOWED~ ASKED WHERE~",
-				row: func(s v1.MCPServer) []string {
-					return []string{
-						s.Slug, serverState(s), strings.Join(s.AllowedTools, " "), terminal.SinceOf(s.DiscoveredAt), s.URL + s.Command,
-					}
-				},
-				empty: "no servers yet: attach one with toolcrib mcp attach SLUG --url URL",
-			})
-		}),
-	}, `Lists the servers with what is allowed of each, and when it was asked last what
+		},
+		empty: "no servers yet: attach one with toolcrib mcp attach SLUG --url URL",
+	}), `Lists the servers with what is allowed of each, and when it was asked last what
 it offers.`, `  toolcrib mcp list
   toolcrib mcp list --json`)
-	p.register(cmd)
-	return cmd
 }
 
 func serverState(s v1.MCPServer) string {
@@ -258,15 +241,8 @@ func writeServer(w io.Writer, s v1.MCPServer, tools []v1.MCPTool) error {
 		strconv.FormatBool(s.TrustHints),
 		"calls itself", strings.TrimSpace(s.ServerName+" "+s.ServerVersion), "protocol", s.ProtocolVersion,
 		"asked", terminal.StampSinceOf(s.DiscoveredAt), "failed", s.DiscoveryError)
-	if err != nil {
-		return err
+	row := func(t v1.MCPTool) []string {
+		return []string{t.Name, t.State, t.Tool, string(t.ToolStatus), terminal.Since(t.ChangedAt), t.Reason}
 	}
-	if _, err := io.WriteString(w, "\n"); err != nil {
-		return err
-	}
-	rows := make([][]string, len(tools))
-	for i, t := range tools {
-		rows[i] = []string{t.Name, t.State, t.Tool, string(t.ToolStatus), terminal.Since(t.ChangedAt), t.Reason}
-	}
-	return terminal.Table(w, "NAME STATE TOOL STATUS CHANGED WHY~", rows)
+	return errors.Join(err, gap(w), terminal.Table(w, "NAME STATE TOOL STATUS CHANGED WHY~", each(tools, row)))
 }

@@ -45,7 +45,7 @@ func (a *app) warnOfPermissions(ctx context.Context, c *client.Client, wanted []
 			return c.ListTools(ctx, client.ToolQuery{Page: p})
 		})
 		if err == nil { // Else the key may not see them, and what the API asks for is all there is to compare with.
-			known = append(known, names(page.Items, func(t v1.Tool) string { return t.RequiredPermission })...)
+			known = append(known, each(page.Items, func(t v1.Tool) string { return t.RequiredPermission })...)
 		}
 	}
 	for i, p := range wanted {

@@ -92,11 +92,8 @@ func (a *app) pipelineCreateCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.Printer.Show(made, func(w io.Writer) error {
-				_, err := fmt.Fprintf(w, "%s is made, and searched by %s; add documents with toolcrib pipeline add %s FILES\n",
-					terminal.Clean(made.Slug), terminal.Clean(string(made.Search)), terminal.Clean(made.Slug))
-				return err
-			})
+			return a.Printer.ShowLine(made, "%s is made, and searched by %s; add documents with toolcrib pipeline add %s FILES",
+				terminal.Clean(made.Slug), terminal.Clean(string(made.Search)), terminal.Clean(made.Slug))
 		}),
 	}, `Creates a pipeline under a slug, which stays for good. It is searched by words,
 full_text, unless --search says vector or hybrid: these need an embedding model.
@@ -120,29 +117,15 @@ Words are reduced by the rules of --language: with english, "leaves" is found by
 }
 
 func (a *app) pipelineListCommand() *cobra.Command {
-	var p paging
-	cmd := cli.Describe(&cobra.Command{
-		Use: "list", Short: "List pipelines", Args: cli.Operands(),
-		RunE: a.Online(func(cmd *cobra.Command, c *client.Client, _ []string) error {
-			page, err := collect(p, func(page client.Page) (v1.Page[v1.Pipeline], error) {
-				return c.ListPipelines(cmd.Context(), page)
-			})
-			if err != nil {
-				return err
-			}
-			return showPage(a, cmd, page, listing[v1.Pipeline]{
-				header: "PIPELINE NAME~ SEARCH MODEL~ CHANGED",
-				row: func(p v1.Pipeline) []string {
-					return []string{p.Slug, p.Name, searchOf(p), modelOf(p), terminal.Since(p.UpdatedAt)}
-				},
-				empty: "no pipelines yet: create one with toolcrib pipeline create SLUG",
-			})
-		}),
-	}, `Lists the tenant's pipelines, how each is searched, and by which model its passages
+	return cli.Describe(listCommand(a, "List pipelines", (*client.Client).ListPipelines, listing[v1.Pipeline]{
+		header: "PIPELINE NAME~ SEARCH MODEL~ CHANGED",
+		row: func(p v1.Pipeline) []string {
+			return []string{p.Slug, p.Name, searchOf(p), modelOf(p), terminal.Since(p.UpdatedAt)}
+		},
+		empty: "no pipelines yet: create one with toolcrib pipeline create SLUG",
+	}), `Lists the tenant's pipelines, how each is searched, and by which model its passages
 are embedded, if they are.`, `  toolcrib pipeline list
   toolcrib pipeline list --json`)
-	p.register(cmd)
-	return cmd
 }
 
 func searchOf(p v1.Pipeline) string {
@@ -242,10 +225,7 @@ func (a *app) pipelineUpdateCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.Printer.Show(saved, func(w io.Writer) error {
-				_, err := fmt.Fprintf(w, "%s is updated\n", terminal.Clean(saved.Slug))
-				return err
-			})
+			return a.Printer.ShowLine(saved, "%s is updated", terminal.Clean(saved.Slug))
 		}),
 	}, `Changes what the flags name, and leaves the rest. How documents are cut holds for
 those that are added from now on. Another embedding model is asked for by
@@ -274,10 +254,7 @@ func (a *app) pipelineDeleteCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.Printer.Show(gone, func(w io.Writer) error {
-				_, err := fmt.Fprintf(w, "deleted %s\n", terminal.Clean(gone.Slug))
-				return err
-			})
+			return a.Printer.ShowLine(gone, "deleted %s", terminal.Clean(gone.Slug))
 		}),
 	}, `Deletes a pipeline with everything in it. Tools that search it fail from then on;
 those that name it by its slug, until another pipeline takes that.`, `  toolcrib pipeline delete handbook`)

@@ -169,7 +169,7 @@ func (a *app) pipelineDocumentsCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return showPage(a, cmd, page, listing[v1.Document]{
+			return showPage(a, filtered(cmd), page, listing[v1.Document]{
 				header: "KEY~ STATUS PASSAGES BYTES TYPE TITLE~ CHANGED",
 				row: func(d v1.Document) []string {
 					return []string{

@@ -104,11 +104,8 @@ func (a *app) pipelineReembedCommand() *cobra.Command {
 				return err
 			}
 			if noWait {
-				return a.Printer.Show(p, func(w io.Writer) error {
-					_, err := fmt.Fprintf(w, "%s is being embedded by %s; see toolcrib pipeline show %s\n", terminal.Clean(p.Slug),
-						terminal.Clean(config.Model), terminal.Clean(p.Slug))
-					return err
-				})
+				return a.Printer.ShowLine(p, "%s is being embedded by %s; see toolcrib pipeline show %s",
+					terminal.Clean(p.Slug), terminal.Clean(config.Model), terminal.Clean(p.Slug))
 			}
 			return a.awaitReembedding(cmd, c, p)
 		}),

@@ -11,7 +11,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/toolcrib/toolcrib/agent"
 	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
 	"github.com/toolcrib/toolcrib/platform/cli"
 	"github.com/toolcrib/toolcrib/platform/cli/definition"
@@ -107,10 +106,7 @@ func (a *app) startRun(ctx context.Context, in v1.NewRun, wait, follow bool) err
 		defer a.Progress("following %s", run.ID)()
 		return a.follow(ctx, c, run.ID)
 	}
-	return a.Printer.Show(run, func(w io.Writer) error {
-		_, err := fmt.Fprintf(w, "%[1]s\nfollow it with: toolcrib run follow %[1]s\n", terminal.Clean(run.ID))
-		return err
-	})
+	return a.Printer.ShowLine(run, "%[1]s\nfollow it with: toolcrib run follow %[1]s", terminal.Clean(run.ID))
 }
 
 // withRun makes a command that takes a run's id.
@@ -140,14 +136,8 @@ turn, and which attempts got no answer of the model.`, `  toolcrib run show 0198
 }
 
 func writeRun(w io.Writer, r v1.Run) error {
-	pins := make([]string, len(r.Tools))
-	for i, pin := range r.Tools {
-		pins[i] = pin.Tool + "@" + pin.Version
-	}
-	omitted := make([]string, len(r.Omitted))
-	for i, o := range r.Omitted {
-		omitted[i] = o.Tool + ": " + o.Reason
-	}
+	pins := each(r.Tools, func(p v1.Pin) string { return p.Tool + "@" + p.Version })
+	omitted := each(r.Omitted, func(o v1.Omission) string { return o.Tool + ": " + o.Reason })
 	failed := ""
 	if r.ErrorKind != "" {
 		failed = string(r.ErrorKind) + ": " + r.Error
@@ -177,10 +167,7 @@ func writeWaits(w io.Writer, waits []v1.CallWait) error {
 	for i, wait := range waits {
 		rows[i] = []string{strconv.Itoa(wait.Turn), strconv.Itoa(wait.Calls), strconv.FormatInt(wait.MostMS, 10), wait.Detail}
 	}
-	if _, err := io.WriteString(w, "\n"); err != nil {
-		return err
-	}
-	return terminal.Table(w, "TURN WAITED LONGEST_MS WHY~", rows)
+	return errors.Join(gap(w), terminal.Table(w, "TURN WAITED LONGEST_MS WHY~", rows))
 }
 
 // writeModelRetries writes which attempts got no answer of the model, and when
@@ -196,10 +183,7 @@ func writeModelRetries(w io.Writer, r v1.Run) error {
 			string(m.Kind) + ": " + m.Cause,
 		}
 	}
-	if _, err := io.WriteString(w, "\n"); err != nil {
-		return err
-	}
-	return terminal.Table(w, "TURN ATTEMPT NEXT_TRY FAILED~", rows)
+	return errors.Join(gap(w), terminal.Table(w, "TURN ATTEMPT NEXT_TRY FAILED~", rows))
 }
 
 func versioned(name, version string) string {
@@ -211,35 +195,20 @@ func versioned(name, version string) string {
 
 func (a *app) runListCommand() *cobra.Command {
 	var q client.RunQuery
-	var p paging
-	var status, kind, since, until string
-	cmd := cli.Describe(&cobra.Command{
-		Use: "list", Short: "List runs, newest first", Args: cli.Operands(),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := period(since, until, &q.Since, &q.Until); err != nil {
-				return err
-			}
-			return a.Online(func(cmd *cobra.Command, c *client.Client, _ []string) error {
-				q.Status, q.Kind = agent.RunStatus(status), agent.RunKind(kind)
-				page, err := collect(p, func(page client.Page) (v1.Page[v1.Run], error) {
-					q.Page = page
-					return c.ListRuns(cmd.Context(), q)
-				})
-				if err != nil {
-					return err
-				}
-				return showPage(a, cmd, page, runListing)
-			})(cmd, args)
-		},
-	}, `Lists runs of agents and single calls of tools, newest first.`,
+	var since, until string
+	cmd := cli.Describe(listCommand(a, "List runs, newest first",
+		func(c *client.Client, ctx context.Context, page client.Page) (v1.Page[v1.Run], error) {
+			q.Page = page
+			return c.ListRuns(ctx, q)
+		}, runListing), `Lists runs of agents and single calls of tools, newest first.`,
 		`  toolcrib run list --agent supportDesk --since 24h
   toolcrib run list --status failed --all --json`)
-	cmd.Flags().StringVar(&status, "status", "", "pending, running, completed, failed, cancelled or hosted")
-	cmd.Flags().StringVar(&kind, "kind", "", "agent, tool_call, tool_test or host")
+	cmd.PreRunE = func(*cobra.Command, []string) error { return period(since, until, &q.Since, &q.Until) }
+	cmd.Flags().StringVar((*string)(&q.Status), "status", "", "pending, running, completed, failed, cancelled or hosted")
+	cmd.Flags().StringVar((*string)(&q.Kind), "kind", "", "agent, tool_call, tool_test or host")
 	cmd.Flags().StringVar(&q.Agent, "agent", "", "slug or id of the agent")
 	cmd.Flags().StringVar(&q.Parent, "parent", "", "id of the run that asked for them")
 	periodFlags(cmd, &since, &until)
-	p.register(cmd)
 	return cmd
 }
 
@@ -260,10 +229,7 @@ func (a *app) runCancelCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return a.Printer.Show(run, func(w io.Writer) error {
-			_, err := fmt.Fprintf(w, "asked %s to stop\n", terminal.Clean(run.ID))
-			return err
-		})
+		return a.Printer.ShowLine(run, "asked %s to stop", terminal.Clean(run.ID))
 	}
 	return cli.Describe(a.withRun("cancel", "Ask a run to stop", cancel), `Asks a run to stop, and does not wait until it has: calls under way are cancelled
 first. "toolcrib run follow" waits.`, `  toolcrib run cancel 01987a3c-0000-7000-8000-000000000001`)

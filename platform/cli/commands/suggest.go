@@ -60,20 +60,12 @@ func toolNames(ctx context.Context, c *client.Client) ([]string, error) {
 	page, err := collect(paging{limit: suggestNames}, func(p client.Page) (v1.Page[v1.Tool], error) {
 		return c.ListTools(ctx, client.ToolQuery{Page: p})
 	})
-	return names(page.Items, func(t v1.Tool) string { return t.Slug }), err
+	return each(page.Items, func(t v1.Tool) string { return t.Slug }), err
 }
 
 func agentNames(ctx context.Context, c *client.Client) ([]string, error) {
 	page, err := collect(paging{limit: suggestNames}, func(p client.Page) (v1.Page[v1.Agent], error) {
 		return c.ListAgents(ctx, p)
 	})
-	return names(page.Items, func(g v1.Agent) string { return g.Slug }), err
-}
-
-func names[T any](items []T, name func(T) string) []string {
-	out := make([]string, len(items))
-	for i, item := range items {
-		out[i] = name(item)
-	}
-	return out
+	return each(page.Items, func(g v1.Agent) string { return g.Slug }), err
 }

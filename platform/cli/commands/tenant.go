@@ -1,9 +1,6 @@
 package commands
 
 import (
-	"fmt"
-	"io"
-
 	"github.com/spf13/cobra"
 
 	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
@@ -43,11 +40,8 @@ with "toolcrib key create --tenant".`,
 			if err != nil {
 				return err
 			}
-			return a.Printer.Show(tenant, func(w io.Writer) error {
-				_, err := fmt.Fprintf(w, "%s\nmake its first key with: toolcrib key create admin --tenant %s --permission '*'\n",
-					tenant.ID, tenant.Slug)
-				return err
-			})
+			return a.Printer.ShowLine(tenant,
+				"%s\nmake its first key with: toolcrib key create admin --tenant %s --permission '*'", tenant.ID, tenant.Slug)
 		},
 	}
 	cmd.Flags().StringVar(&name, "name", "", "what people call it (default: the slug)")
@@ -76,7 +70,7 @@ func (a *app) tenantListCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return showPage(a, cmd, v1.Page[store.Tenant]{Items: tenants}, listing[store.Tenant]{
+			return showPage(a, filtered(cmd), v1.Page[store.Tenant]{Items: tenants}, listing[store.Tenant]{
 				header: "TENANT SLUG NAME~ STATUS CREATED",
 				row: func(t store.Tenant) []string {
 					return []string{string(t.ID), t.Slug, t.Name, string(t.Status), terminal.Since(t.CreatedAt)}
@@ -119,10 +113,7 @@ which stay in the database.`,
 			if err != nil {
 				return err
 			}
-			return a.Printer.Show(changed, func(w io.Writer) error {
-				_, err := fmt.Fprintf(w, "records of %s hide what looks like a secret: %s\n", changed.Slug, args[0])
-				return err
-			})
+			return a.Printer.ShowLine(changed, "records of %s hide what looks like a secret: %s", changed.Slug, args[0])
 		},
 	}
 }

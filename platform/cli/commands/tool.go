@@ -3,6 +3,7 @@ package commands
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"strconv"
 	"strings"
@@ -40,34 +41,20 @@ change. Production runs published versions; debug mode may run the draft.`,
 
 func (a *app) toolListCommand() *cobra.Command {
 	var q client.ToolQuery
-	var p paging
-	var status, implementation, bucket, callable string
-	cmd := cli.Describe(&cobra.Command{
-		Use: "list", Short: "List tools, the tenant's and the global ones", Args: cli.Operands(),
-		RunE: a.Online(func(cmd *cobra.Command, c *client.Client, _ []string) error {
-			q.Status, q.Implementation = tool.Status(status), tool.Implementation(implementation)
-			q.ToolType = tool.Bucket(bucket)
-			q.Callable = tool.Mode(callable)
-			page, err := collect(p, func(page client.Page) (v1.Page[v1.Tool], error) {
-				q.Page = page
-				return c.ListTools(cmd.Context(), q)
-			})
-			if err != nil {
-				return err
-			}
-			return showPage(a, cmd, page, toolListing)
-		}),
-	}, `Lists the tools that the key may see, in the order of their names, with the
+	cmd := cli.Describe(listCommand(a, "List tools, the tenant's and the global ones",
+		func(c *client.Client, ctx context.Context, page client.Page) (v1.Page[v1.Tool], error) {
+			q.Page = page
+			return c.ListTools(ctx, q)
+		}, toolListing), `Lists the tools that the key may see, in the order of their names, with the
 number of the draft. With --callable it lists what a call would find.`,
 		`  toolcrib tool list
   toolcrib tool list --type http --status published --all
   toolcrib tool list --callable production --json`)
-	cmd.Flags().StringVar(&status, "status", "", "draft, published, deprecated or disabled")
-	cmd.Flags().StringVar(&implementation, "type", "", "implementation type, such as http")
-	cmd.Flags().StringVar(&bucket, "tool-type", "", "built_in, mcp, artifact or custom")
-	cmd.Flags().StringVar(&callable, "callable", "", "only what may be called, in production or debug mode")
+	cmd.Flags().StringVar((*string)(&q.Status), "status", "", "draft, published, deprecated or disabled")
+	cmd.Flags().StringVar((*string)(&q.Implementation), "type", "", "implementation type, such as http")
+	cmd.Flags().StringVar((*string)(&q.ToolType), "tool-type", "", "built_in, mcp, artifact or custom")
+	cmd.Flags().StringVar((*string)(&q.Callable), "callable", "", "only what may be called, in production or debug mode")
 	cmd.Flags().StringVar(&q.Search, "search", "", "text in slug, name or description")
-	p.register(cmd)
 	return cmd
 }
 
@@ -130,13 +117,7 @@ func writeTool(w io.Writer, t v1.Tool, versions []v1.ToolVersion) error {
 		t.RequiredPermission, "execution", compact(t.Execution),
 		"config", plainJSON(t.Config), "input", plainJSON(t.InputSchema), "output", plainJSON(t.OutputSchema), "output check",
 		string(t.OutputCheck), "published", terminal.StampSinceOf(t.PublishedAt))
-	if err != nil {
-		return err
-	}
-	if _, err := io.WriteString(w, "\n"); err != nil {
-		return err
-	}
-	return writeToolVersions(w, versions)
+	return errors.Join(err, gap(w), writeToolVersions(w, versions))
 }
 
 // declared returns who declared that a POST only reads, and when; it is empty
@@ -175,15 +156,13 @@ func versionState(published bool) string {
 }
 
 func (a *app) toolVersionsCommand() *cobra.Command {
-	return cli.Describe(&cobra.Command{
-		Use: "versions TOOL", Short: "List a tool's versions, newest first", Args: cli.Operands("tool"),
-		ValidArgsFunction: a.completeTools,
-		RunE: a.Online(func(cmd *cobra.Command, c *client.Client, args []string) error {
-			page, err := c.ToolVersions(cmd.Context(), args[0])
+	return cli.Describe(a.withTool("versions", "List a tool's versions, newest first",
+		func(ctx context.Context, c *client.Client, name string) error {
+			page, err := c.ToolVersions(ctx, name)
 			if err != nil {
-				return a.suggestTool(cmd.Context(), c, args[0], err)
+				return err
 			}
-			return showPage(a, cmd, page, listing[v1.ToolVersion]{
+			return showPage(a, false, page, listing[v1.ToolVersion]{
 				header: "VERSION STATE DIGEST CREATED BY~ DESCRIPTION~",
 				row: func(v v1.ToolVersion) []string {
 					return []string{
@@ -191,11 +170,10 @@ func (a *app) toolVersionsCommand() *cobra.Command {
 						terminal.Shorten(v.Definition.Description, 60),
 					}
 				},
-				empty: terminal.Clean(args[0]) + " has only a draft: publish it with toolcrib tool publish " +
-					terminal.Clean(args[0]),
+				empty: terminal.Clean(name) + " has only a draft: publish it with toolcrib tool publish " +
+					terminal.Clean(name),
 			})
-		}),
-	}, `Lists the versions of a tool. A version never changes; its digest names its
+		}), `Lists the versions of a tool. A version never changes; its digest names its
 content. Those in the state snapshot are not published yet.`, `  toolcrib tool versions getOrder`)
 }
 

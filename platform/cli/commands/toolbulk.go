@@ -22,10 +22,7 @@ func (a *app) toolDeleteCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.Printer.Show(gone, func(w io.Writer) error {
-				_, err := fmt.Fprintf(w, "deleted %s\n", terminal.Clean(gone.Slug))
-				return err
-			})
+			return a.Printer.ShowLine(gone, "deleted %s", terminal.Clean(gone.Slug))
 		}), `Takes a tool out of sight and frees its slug. What is published has to be disabled
 first. Its versions and the record of its calls stay.`, `  toolcrib tool delete getOrder`)
 }

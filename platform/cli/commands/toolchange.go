@@ -29,11 +29,8 @@ func (a *app) toolPublishCommand() *cobra.Command {
 					return err
 				}
 			}
-			return a.Printer.Show(published, func(w io.Writer) error {
-				_, err := fmt.Fprintf(w, "published %s\n",
-					terminal.Clean(versioned(published.Tool.Slug, published.Version.Version)))
-				return err
-			})
+			return a.Printer.ShowLine(published, "published %s",
+				terminal.Clean(versioned(published.Tool.Slug, published.Version.Version)))
 		}), `Makes a version available in production: the draft under its number, or with
 --version one that was snapshotted before. The number must be raised by what the
 change demands; "toolcrib tool diff" shows it.`, `  toolcrib tool publish getOrder
@@ -52,11 +49,8 @@ func (a *app) toolVersionCommand() *cobra.Command {
 			if err != nil {
 				return a.suggestTool(cmd.Context(), c, args[0], err)
 			}
-			return a.Printer.Show(version, func(w io.Writer) error {
-				_, err := fmt.Fprintf(w, "made %s, %s\n", terminal.Clean(versioned(version.Slug, version.Version)),
-					terminal.Shorten(version.Digest, 13))
-				return err
-			})
+			return a.Printer.ShowLine(version, "made %s, %s",
+				terminal.Clean(versioned(version.Slug, version.Version)), terminal.Shorten(version.Digest, 13))
 		}),
 	}, `Keeps the draft as a version, which can be tried in debug mode and published
 later. The number must be raised by what the change demands.`, `  toolcrib tool version getOrder 1.3.0-rc.1
@@ -119,10 +113,7 @@ func (a *app) toolStateCommand(to client.Transition, short, long string) *cobra.
 		if err != nil {
 			return err
 		}
-		return a.Printer.Show(t, func(w io.Writer) error {
-			_, err := fmt.Fprintf(w, "%s is %s\n", terminal.Clean(t.Slug), terminal.Clean(string(t.Status)))
-			return err
-		})
+		return a.Printer.ShowLine(t, "%s is %s", terminal.Clean(t.Slug), terminal.Clean(string(t.Status)))
 	}), long, "  toolcrib tool "+string(to)+" getOrder")
 }
 

@@ -50,11 +50,9 @@ func (a *app) encryptionNewKeyCommand() *cobra.Command {
 				return err
 			}
 			shape := keyFileShape{File: args[0], KEK: keys.IDs()[0]}
-			return a.Printer.Show(shape, func(w io.Writer) error {
-				_, err := fmt.Fprintf(w, "made %s with the key %s: keep a copy of it, and give it to servers and workers as %s\n",
-					terminal.Clean(shape.File), shape.KEK, vault.FileVariable)
-				return err
-			})
+			return a.Printer.ShowLine(shape,
+				"made %s with the key %s: keep a copy of it, and give it to servers and workers as %s",
+				terminal.Clean(shape.File), shape.KEK, vault.FileVariable)
 		},
 	}, `Makes a file with one random key, which its owner alone may read. Without
 a copy of it, the credentials that are encrypted by it are lost.`, `  toolcrib encryption new-key kek`)

@@ -1,8 +1,6 @@
 package operator
 
 import (
-	"fmt"
-	"io"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -42,10 +40,7 @@ in batches and may be interrupted and repeated. The URL is that of the owner.`,
 			if err != nil {
 				return err
 			}
-			return a.Printer.Show(purgedShape{Runs: purged}, func(w io.Writer) error {
-				_, err := fmt.Fprintf(w, "deleted %d runs\n", purged)
-				return err
-			})
+			return a.Printer.ShowLine(purgedShape{Runs: purged}, "deleted %d runs", purged)
 		},
 	}
 	cli.DatabaseFlag(cmd, &database)

@@ -34,6 +34,11 @@ func (p Printer) Show(v any, human func(w io.Writer) error) error {
 	return enc.Encode(v)
 }
 
+// ShowLine prints v as JSON, or a line for people.
+func (p Printer) ShowLine(v any, format string, args ...any) error {
+	return p.Show(v, func(io.Writer) error { return p.Say(format, args...) })
+}
+
 // Say prints a line for people.
 func (p Printer) Say(format string, args ...any) error {
 	if p.JSON {
