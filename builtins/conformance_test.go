@@ -5,11 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
-	"net/http/httptest"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -67,23 +64,12 @@ func TestConformance(t *testing.T) {
 
 func conformingSubject(t *testing.T, key, config, args string, b executortest.Behaviour) executortest.Subject {
 	t.Helper()
-	var mu sync.Mutex
-	var keys []string
-	over := make(chan struct{})
-	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		mu.Lock()
-		keys = append(keys, r.Header.Get("Idempotency-Key"))
-		mu.Unlock()
-		behave(w, r, b, over)
+	upstream := executortest.NewUpstream(t, b)
+	host := upstream.Start(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !upstream.Fault(w, r) {
+			behave(w, r, b)
+		}
 	}))
-	t.Cleanup(func() { close(over); srv.Close() })
-	host := strings.TrimPrefix(srv.URL, "http://")
-	if b == executortest.Unreachable {
-		ln, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp4", "127.0.0.1:0")
-		require.NoError(t, err)
-		host = ln.Addr().String()
-		require.NoError(t, ln.Close())
-	}
 	gate, err := egress.New(egress.Config{
 		Policy: func(tool.TenantID) egress.Policy { return egress.Policy{AllowHosts: []string{host}} },
 	})
@@ -101,26 +87,10 @@ func conformingSubject(t *testing.T, key, config, args string, b executortest.Be
 	version := &tool.Version{Tenant: "t1", Slug: "own", Number: "1.0.0", Snapshot: tool.Snapshot{
 		Definition: tool.Definition{Implementation: tool.Internal, Config: at(config)},
 	}}
-	return executortest.Subject{
-		Executor: run,
-		Call: func(effectID string) *tool.Call {
-			return &tool.Call{
-				CallIdentity: tool.CallIdentity{
-					CallID:    "call_1",
-					EffectID:  effectID,
-					Principal: tool.Principal{Tenant: "t1"},
-				},
-				Attempt:   1,
-				Egress:    tool.EgressWrite,
-				Version:   version,
-				Arguments: at(args),
-			}
-		},
-		Keys: func() []string { mu.Lock(); defer mu.Unlock(); return append([]string(nil), keys...) },
-	}
+	return upstream.Subject(run, version, string(at(args)))
 }
 
-func behave(w http.ResponseWriter, r *http.Request, b executortest.Behaviour, over <-chan struct{}) {
+func behave(w http.ResponseWriter, r *http.Request, b executortest.Behaviour) {
 	_, _ = io.Copy(io.Discard, r.Body)
 	found := func(snippet string) {
 		w.Header().Set("Content-Type", "application/json")
@@ -132,26 +102,13 @@ func behave(w http.ResponseWriter, r *http.Request, b executortest.Behaviour, ov
 		found("Where tools are kept.")
 	case executortest.SaysNo:
 		http.Error(w, executortest.Reason, http.StatusUnprocessableEntity)
-	case executortest.Refuses:
-		w.WriteHeader(http.StatusForbidden)
-	case executortest.Saturated:
-		w.Header().Set("Retry-After", "7")
-		w.WriteHeader(http.StatusTooManyRequests)
-	case executortest.Fails:
-		w.WriteHeader(http.StatusInternalServerError)
-	case executortest.BreaksOff:
-		panic(http.ErrAbortHandler)
-	case executortest.Hangs:
-		select {
-		case <-over:
-		case <-r.Context().Done():
-		}
 	case executortest.Overflows:
 		found(strings.Repeat("x", 2*executortest.MaxBytes))
 	case executortest.QuotesSecret:
 		found(quote)
 	case executortest.NoSecret:
 		http.Error(w, quote, http.StatusBadRequest)
-	case executortest.Unreachable, executortest.Panics:
+	case executortest.Refuses, executortest.Saturated, executortest.Fails, executortest.BreaksOff, executortest.Hangs,
+		executortest.Unreachable, executortest.Panics: // Of every protocol.
 	}
 }

@@ -6,11 +6,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
-	"net/http/httptest"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -58,27 +55,16 @@ var conforming = map[string]string{
 
 func conformingSubject(t *testing.T, b executortest.Behaviour, config string) executortest.Subject {
 	t.Helper()
-	var mu sync.Mutex
-	var keys []string
-	over := make(chan struct{})
-	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	upstream := executortest.NewUpstream(t, b)
+	host := upstream.Start(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/token" {
 			_ = json.NewEncoder(w).Encode(map[string]string{"access_token": executortest.Secret})
 			return
 		}
-		mu.Lock()
-		keys = append(keys, r.Header.Get("Idempotency-Key"))
-		mu.Unlock()
-		behave(w, r, b, over)
+		if !upstream.Fault(w, r) {
+			behave(w, r, b)
+		}
 	}))
-	t.Cleanup(func() { close(over); srv.Close() })
-	host := strings.TrimPrefix(srv.URL, "http://")
-	if b == executortest.Unreachable {
-		ln, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp4", "127.0.0.1:0")
-		require.NoError(t, err)
-		host = ln.Addr().String()
-		require.NoError(t, ln.Close())
-	}
 	gate, err := egress.New(egress.Config{
 		Policy: func(tool.TenantID) egress.Policy { return egress.Policy{AllowHosts: []string{host}} },
 	})
@@ -98,26 +84,10 @@ func conformingSubject(t *testing.T, b executortest.Behaviour, config string) ex
 	version := &tool.Version{Slug: "order", Number: "1.0.0", Snapshot: tool.Snapshot{
 		Definition: tool.Definition{Implementation: tool.HTTP, Config: json.RawMessage(config)},
 	}}
-	return executortest.Subject{
-		Executor: httpcall.New(gate, secrets),
-		Call: func(effectID string) *tool.Call {
-			return &tool.Call{
-				CallIdentity: tool.CallIdentity{
-					CallID:    "call_1",
-					EffectID:  effectID,
-					Principal: tool.Principal{Tenant: "t1"},
-				},
-				Attempt:   1,
-				Egress:    tool.EgressWrite,
-				Version:   version,
-				Arguments: json.RawMessage(`{"id": "o1", "amount": 1.10}`),
-			}
-		},
-		Keys: func() []string { mu.Lock(); defer mu.Unlock(); return append([]string(nil), keys...) },
-	}
+	return upstream.Subject(httpcall.New(gate, secrets), version, `{"id": "o1", "amount": 1.10}`)
 }
 
-func behave(w http.ResponseWriter, r *http.Request, b executortest.Behaviour, over <-chan struct{}) {
+func behave(w http.ResponseWriter, r *http.Request, b executortest.Behaviour) {
 	body, _ := io.ReadAll(r.Body)
 	auth := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ") + r.Header.Get("X-Key") +
 		strings.TrimPrefix(r.Header.Get("Cookie"), "key=") + r.URL.Query().Get("key")
@@ -132,26 +102,13 @@ func behave(w http.ResponseWriter, r *http.Request, b executortest.Behaviour, ov
 		_ = json.NewEncoder(w).Encode(map[string]any{"sent": string(body), "pages": []int{1}})
 	case executortest.SaysNo:
 		http.Error(w, executortest.Reason, http.StatusUnprocessableEntity)
-	case executortest.Refuses:
-		w.WriteHeader(http.StatusForbidden)
-	case executortest.Saturated:
-		w.Header().Set("Retry-After", "7")
-		w.WriteHeader(http.StatusTooManyRequests)
-	case executortest.Fails:
-		w.WriteHeader(http.StatusInternalServerError)
-	case executortest.BreaksOff:
-		panic(http.ErrAbortHandler)
-	case executortest.Hangs:
-		select {
-		case <-over:
-		case <-r.Context().Done():
-		}
 	case executortest.Overflows:
 		_, _ = io.WriteString(w, `"`+strings.Repeat("x", 2*executortest.MaxBytes)+`"`)
 	case executortest.QuotesSecret:
 		_ = json.NewEncoder(w).Encode(map[string]any{"you sent": quote, "pages": []string{quote}})
 	case executortest.NoSecret:
 		http.Error(w, "bad key "+quote, http.StatusBadRequest)
-	case executortest.Unreachable, executortest.Panics:
+	case executortest.Refuses, executortest.Saturated, executortest.Fails, executortest.BreaksOff, executortest.Hangs,
+		executortest.Unreachable, executortest.Panics: // Of every protocol.
 	}
 }

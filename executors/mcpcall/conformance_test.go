@@ -6,9 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"strings"
 	"sync"
@@ -53,25 +51,14 @@ func TestConformance(t *testing.T) {
 
 func conformingSubject(t *testing.T, generation string, b executortest.Behaviour) executortest.Subject {
 	t.Helper()
-	var mu sync.Mutex
-	var keys []string
-	over := make(chan struct{})
-	srv := httptest.NewServer(&script{
+	upstream := executortest.NewUpstream(t, b)
+	address := "http://" + upstream.Start(t, &script{
 		generation: generation, call: func(w http.ResponseWriter, r *http.Request, m message) {
-			mu.Lock()
-			keys = append(keys, r.Header.Get("Idempotency-Key"))
-			mu.Unlock()
-			behave(w, r, m, b, over)
+			if !upstream.Fault(w, r) {
+				behave(w, r, m, b)
+			}
 		},
 	})
-	t.Cleanup(func() { close(over); srv.Close() })
-	address := srv.URL
-	if b == executortest.Unreachable {
-		ln, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp4", "127.0.0.1:0")
-		require.NoError(t, err)
-		address = "http://" + ln.Addr().String()
-		require.NoError(t, ln.Close())
-	}
 	e := newExecutor(t, address, mcpcall.Options{Secrets: secret.Env{Lookup: func(name string) (string, bool) {
 		if strings.HasSuffix(name, "_HOSTS") {
 			return "127.0.0.1", true
@@ -85,26 +72,10 @@ func conformingSubject(t *testing.T, generation string, b executortest.Behaviour
 	version := &tool.Version{Slug: "order", Number: "1.0.0", Snapshot: tool.Snapshot{
 		Definition: tool.Definition{Implementation: tool.MCP, Config: json.RawMessage(config)},
 	}}
-	return executortest.Subject{
-		Executor: e,
-		Call: func(effectID string) *tool.Call {
-			return &tool.Call{
-				CallIdentity: tool.CallIdentity{
-					CallID:    "call_1",
-					EffectID:  effectID,
-					Principal: tool.Principal{Tenant: "t1"},
-				},
-				Attempt:   1,
-				Egress:    tool.EgressWrite,
-				Version:   version,
-				Arguments: json.RawMessage(`{"id": "o1", "amount": 1.10}`),
-			}
-		},
-		Keys: func() []string { mu.Lock(); defer mu.Unlock(); return append([]string(nil), keys...) },
-	}
+	return upstream.Subject(e, version, `{"id": "o1", "amount": 1.10}`)
 }
 
-func behave(w http.ResponseWriter, r *http.Request, m message, b executortest.Behaviour, over <-chan struct{}) {
+func behave(w http.ResponseWriter, r *http.Request, m message, b executortest.Behaviour) {
 	auth := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
 	quote := auth + " " + hex.EncodeToString(
 		[]byte(auth),
@@ -116,27 +87,14 @@ func behave(w http.ResponseWriter, r *http.Request, m message, b executortest.Be
 		m.text(w, string(m.Params))
 	case executortest.SaysNo:
 		m.answer(w, `{"isError": true, "content": [{"type": "text", "text": "`+executortest.Reason+`"}]}`)
-	case executortest.Refuses:
-		w.WriteHeader(http.StatusForbidden)
-	case executortest.Saturated:
-		w.Header().Set("Retry-After", "7")
-		w.WriteHeader(http.StatusTooManyRequests)
-	case executortest.Fails:
-		w.WriteHeader(http.StatusInternalServerError)
-	case executortest.BreaksOff:
-		panic(http.ErrAbortHandler)
-	case executortest.Hangs:
-		select {
-		case <-over:
-		case <-r.Context().Done():
-		}
 	case executortest.Overflows:
 		m.text(w, strings.Repeat("x", 2*executortest.MaxBytes))
 	case executortest.QuotesSecret:
 		m.text(w, "you sent "+quote)
 	case executortest.NoSecret:
 		m.fail(w, -32000, "bad key "+quote)
-	case executortest.Unreachable, executortest.Panics:
+	case executortest.Refuses, executortest.Saturated, executortest.Fails, executortest.BreaksOff, executortest.Hangs,
+		executortest.Unreachable, executortest.Panics: // Of every protocol.
 	}
 }
 

@@ -3,13 +3,9 @@ package models_test
 import (
 	"encoding/json"
 	"fmt"
-	"net"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
-
-	"github.com/stretchr/testify/require"
 
 	"github.com/toolcrib/toolcrib/executors/executortest"
 	"github.com/toolcrib/toolcrib/executors/promptcall"
@@ -40,18 +36,12 @@ func TestPromptConformance(t *testing.T) {
 // promptSubject is a prompt that wants JSON of a model behind the API.
 func promptSubject(t *testing.T, api string, b executortest.Behaviour) executortest.Subject {
 	t.Helper()
-	over := make(chan struct{})
-	server := httptest.NewServer(
-		http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { behave(w, r, b, over) }),
-	)
-	t.Cleanup(func() { close(over); server.Close() })
-	url := server.URL
-	if b == executortest.Unreachable {
-		ln, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp4", "127.0.0.1:0")
-		require.NoError(t, err)
-		url = "http://" + ln.Addr().String()
-		require.NoError(t, ln.Close())
-	}
+	upstream := executortest.NewUpstream(t, b)
+	url := "http://" + upstream.Start(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if b == executortest.Refuses || !upstream.Fault(w, r) {
+			behave(w, r, b)
+		}
+	}))
 	variable := strings.ToUpper(api)
 	offered := open(t, "", variable+"_BASE_URL="+url, variable+"_API_KEY="+executortest.Secret)
 	version := &tool.Version{Slug: "sumUp", Number: "1.0.0", Snapshot: tool.Snapshot{Definition: tool.Definition{
@@ -60,25 +50,17 @@ func promptSubject(t *testing.T, api string, b executortest.Behaviour) executort
 			`{"mode": "direct", "prompt_template": "Sum up {{id}}.", "model": %q, "output": "json"}`, api+"/m",
 		)),
 	}}}
-	return executortest.Subject{
-		Executor: promptcall.New(offered, schema.New(0)),
-		Call: func(effectID string) *tool.Call {
-			return &tool.Call{
-				CallIdentity: tool.CallIdentity{
-					CallID:    "call_1",
-					EffectID:  effectID,
-					Principal: tool.Principal{Tenant: "t1"},
-				},
-				Attempt:   1,
-				Egress:    tool.EgressReadOnly,
-				Version:   version,
-				Arguments: json.RawMessage(`{"id": "o1"}`),
-			}
-		},
+	s := upstream.Subject(promptcall.New(offered, schema.New(0)), version, `{"id": "o1"}`)
+	call := s.Call
+	s.Keys, s.Call = nil, func(effectID string) *tool.Call {
+		c := call(effectID)
+		c.Egress = tool.EgressReadOnly
+		return c
 	}
+	return s
 }
 
-func behave(w http.ResponseWriter, r *http.Request, b executortest.Behaviour, over <-chan struct{}) {
+func behave(w http.ResponseWriter, r *http.Request, b executortest.Behaviour) {
 	key := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ") + r.Header.Get("X-Api-Key")
 	says := `{"sum": 1}`
 	switch b {
@@ -88,28 +70,14 @@ func behave(w http.ResponseWriter, r *http.Request, b executortest.Behaviour, ov
 	case executortest.Refuses:
 		w.WriteHeader(http.StatusUnauthorized)
 		return
-	case executortest.Saturated:
-		w.Header().Set("Retry-After", "7")
-		w.WriteHeader(http.StatusTooManyRequests)
-		return
-	case executortest.Fails:
-		w.WriteHeader(http.StatusInternalServerError)
-		return
-	case executortest.BreaksOff:
-		panic(http.ErrAbortHandler)
-	case executortest.Hangs:
-		select {
-		case <-over:
-		case <-r.Context().Done():
-		}
-		return
 	case executortest.Overflows:
 		says = `"` + strings.Repeat("x", 2*executortest.MaxBytes) + `"`
 	case executortest.QuotesSecret:
 		says = `"` + key + `"`
 	case executortest.NoSecret:
 		says = "the key is " + key
-	case executortest.Unreachable, executortest.Panics:
+	case executortest.Saturated, executortest.Fails, executortest.BreaksOff, executortest.Hangs,
+		executortest.Unreachable, executortest.Panics: // Of every protocol.
 	}
 	text, _ := json.Marshal(says)
 	w.Header().Set("Content-Type", "application/json")
