@@ -25,12 +25,8 @@ func TestLimitGroup(t *testing.T) {
 		pins  []*agent.Pin
 		want  agent.GroupLimit
 	}{
-		"unset": {
-			0, []*agent.Pin{pin("a", 0)}, agent.GroupLimit{Limit: 1, Cause: agent.LimitUnset, Tool: "a"},
-		},
-		"the tool's": {
-			0, []*agent.Pin{pin("a", 8)}, agent.GroupLimit{Limit: 8, Cause: agent.LimitTool, Tool: "a"},
-		},
+		"unset":      {0, []*agent.Pin{pin("a", 0)}, agent.GroupLimit{Limit: 1, Cause: agent.LimitUnset, Tool: "a"}},
+		"the tool's": {0, []*agent.Pin{pin("a", 8)}, agent.GroupLimit{Limit: 8, Cause: agent.LimitTool, Tool: "a"}},
 		"the agent's, raised": {
 			4, []*agent.Pin{pin("a", 0)}, agent.GroupLimit{Limit: 4, Cause: agent.LimitAgent, Tool: "a"},
 		},

@@ -89,9 +89,7 @@ func checkProviderTool(raw json.RawMessage) error {
 	if slices.Contains(callable, kind) {
 		return providerFault(
 			"/tool/type",
-			fmt.Sprintf(
-				"a provider runs no tool of type %s by itself: use the implementation type that runs it", kind,
-			),
+			fmt.Sprintf("a provider runs no tool of type %s by itself: use the implementation type that runs it", kind),
 		)
 	}
 	return nil

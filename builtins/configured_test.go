@@ -77,13 +77,11 @@ func (h house) call(t *testing.T, c *builtins.Catalog, p tool.Principal, slug, a
 		return nil, err
 	}
 	return standard(internalcall.New(c, h.resolver)).Execute(t.Context(), &tool.Call{
-		CallIdentity: tool.CallIdentity{
-			Principal: p,
-		},
-		Version:   r.Version,
-		Builtin:   r.Tool.BuiltinKey,
-		Egress:    r.Tool.EgressClass,
-		Arguments: json.RawMessage(args),
+		CallIdentity: tool.CallIdentity{Principal: p},
+		Version:      r.Version,
+		Builtin:      r.Tool.BuiltinKey,
+		Egress:       r.Tool.EgressClass,
+		Arguments:    json.RawMessage(args),
 	})
 }
 

@@ -76,9 +76,7 @@ func functionCall(functions Functions, schemas *schema.Cache) Builtin {
 			if err != nil {
 				return nil, fmt.Errorf("reading the arguments of function %q: %w", in.FunctionName, err)
 			}
-			return functions.Execute(
-				ctx, instead(call, tool.Function, f.Config, args),
-			)
+			return functions.Execute(ctx, instead(call, tool.Function, f.Config, args))
 		},
 	}
 }

@@ -71,13 +71,10 @@ func (b *bench) run(
 	i := slices.IndexFunc(c.Specs(), func(s builtins.Spec) bool { return s.Key == key })
 	spec := c.Specs()[i]
 	call := &tool.Call{
-		CallIdentity: tool.CallIdentity{
-			EffectID:  "effect-1",
-			Principal: tool.Principal{Tenant: "t1"},
-		},
-		Egress:    spec.Policy.EgressClass,
-		Version:   &tool.Version{Slug: key, Number: spec.Version, Snapshot: tool.Snapshot{Definition: spec.Definition}},
-		Arguments: json.RawMessage(b.at(args)),
+		CallIdentity: tool.CallIdentity{EffectID: "effect-1", Principal: tool.Principal{Tenant: "t1"}},
+		Egress:       spec.Policy.EgressClass,
+		Version:      &tool.Version{Slug: key, Number: spec.Version, Snapshot: tool.Snapshot{Definition: spec.Definition}},
+		Arguments:    json.RawMessage(b.at(args)),
 	}
 	for _, e := range edit {
 		e(call)

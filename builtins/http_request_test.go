@@ -47,12 +47,9 @@ func newFetcher(t *testing.T, h http.HandlerFunc) fetcher {
 func (f fetcher) do(t *testing.T, tenant tool.TenantID, args string) (*tool.Result, error) {
 	t.Helper()
 	return f.run.Execute(t.Context(), &tool.Call{
-		CallIdentity: tool.CallIdentity{
-			EffectID:  "effect-1",
-			Principal: tool.Principal{Tenant: tenant},
-		},
-		Egress:    tool.EgressReadOnly,
-		Arguments: json.RawMessage(strings.ReplaceAll(args, "$URL", f.url)),
+		CallIdentity: tool.CallIdentity{EffectID: "effect-1", Principal: tool.Principal{Tenant: tenant}},
+		Egress:       tool.EgressReadOnly,
+		Arguments:    json.RawMessage(strings.ReplaceAll(args, "$URL", f.url)),
 	})
 }
 

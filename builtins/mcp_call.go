@@ -109,9 +109,7 @@ func mcpCall(mcp tool.Executor, check func(config json.RawMessage) error) Builti
 			if err := check(config); err != nil {
 				return tool.ErrorResult(strings.TrimPrefix(tool.AsError(err).Path+": "+tool.AsError(err).Msg, ": ")), nil
 			}
-			return mcp.Execute(
-				ctx, instead(call, tool.MCP, config, in.Arguments),
-			)
+			return mcp.Execute(ctx, instead(call, tool.MCP, config, in.Arguments))
 		},
 	}
 }

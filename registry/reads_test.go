@@ -178,11 +178,7 @@ func TestDeclarationsNeedTheirPermissionByDefault(t *testing.T) {
 	_, _, err := registry.New(
 		r.store,
 		registry.Options{Types: registrytest.Types(httpcall.Type(nil, nil))},
-	).Create(
-		t.Context(),
-		r.writer,
-		searchByPost(),
-	)
+	).Create(t.Context(), r.writer, searchByPost())
 	registrytest.RequireRefused(t, err, tool.Denied, "/implementation_config/reads", `"tools.declare_reads"`)
 }
 

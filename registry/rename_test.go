@@ -25,10 +25,8 @@ func TestRename(t *testing.T) {
 	head, _ := b.sync(t, code("1.0.0", first))
 	former := tool.Ref{Slug: "convertWeight", Constraint: "^1"}
 	_, _, err := b.registry.CreateAgent(t.Context(), b.ada, definition.AgentSpec{
-		Slug: "clerk",
-		Definition: agent.Definition{
-			Instructions: "Help.", Model: "scripted/x", Tools: []tool.Ref{former},
-		},
+		Slug:       "clerk",
+		Definition: agent.Definition{Instructions: "Help.", Model: "scripted/x", Tools: []tool.Ref{former}},
 	})
 	require.NoError(t, err)
 

@@ -81,9 +81,7 @@ func (s *Store) CreateKey(ctx context.Context, k Key) (Key, string, error) {
 		return err
 	})
 	if maker != nil && errors.Is(err, pgx.ErrNoRows) {
-		return Key{}, "", &tool.Error{
-			Kind: tool.Denied, Op: op, Msg: "the creating key has been revoked", Err: err,
-		}
+		return Key{}, "", &tool.Error{Kind: tool.Denied, Op: op, Msg: "the creating key has been revoked", Err: err}
 	}
 	if err != nil {
 		return Key{}, "", explain(err, tool.NotFound, "tenant not found")

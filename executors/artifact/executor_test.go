@@ -27,11 +27,9 @@ func (b box) Run(ctx context.Context, j sandbox.Job) (*sandbox.Outcome, error) {
 
 func callOf(config, arguments string) *tool.Call {
 	return &tool.Call{
-		CallIdentity: tool.CallIdentity{
-			Principal: tool.Principal{Tenant: "t1"},
-		},
-		Egress:    tool.EgressNone,
-		Arguments: json.RawMessage(arguments),
+		CallIdentity: tool.CallIdentity{Principal: tool.Principal{Tenant: "t1"}},
+		Egress:       tool.EgressNone,
+		Arguments:    json.RawMessage(arguments),
 		Version: &tool.Version{Slug: "quote", Number: "1.0.0", Snapshot: tool.Snapshot{Definition: tool.Definition{
 			Implementation: tool.Artifact, Config: json.RawMessage(config),
 			InputSchema: json.RawMessage(`{"type": "object", "required": ["a", "b/c"]}`),

@@ -17,11 +17,9 @@ import (
 
 func callOf(config, arguments string) *tool.Call {
 	return &tool.Call{
-		CallIdentity: tool.CallIdentity{
-			Principal: tool.Principal{Tenant: "t1"},
-		},
-		Egress:    tool.EgressReadOnly,
-		Arguments: json.RawMessage(arguments),
+		CallIdentity: tool.CallIdentity{Principal: tool.Principal{Tenant: "t1"}},
+		Egress:       tool.EgressReadOnly,
+		Arguments:    json.RawMessage(arguments),
 		Version: &tool.Version{Slug: "query", Number: "1.0.0", Snapshot: tool.Snapshot{Definition: tool.Definition{
 			Implementation: tool.Custom, Config: json.RawMessage(config),
 		}}},

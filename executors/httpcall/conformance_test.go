@@ -91,11 +91,8 @@ func behave(w http.ResponseWriter, r *http.Request, b executortest.Behaviour) {
 	body, _ := io.ReadAll(r.Body)
 	auth := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ") + r.Header.Get("X-Key") +
 		strings.TrimPrefix(r.Header.Get("Cookie"), "key=") + r.URL.Query().Get("key")
-	quote := auth + " " + hex.EncodeToString(
-		[]byte(auth),
-	) + " " + base64.StdEncoding.EncodeToString(
-		[]byte("user:"+auth),
-	)
+	quote := auth + " " + hex.EncodeToString([]byte(auth)) + " " +
+		base64.StdEncoding.EncodeToString([]byte("user:"+auth))
 	w.Header().Set("Content-Type", "application/json")
 	switch b {
 	case executortest.Answers:

@@ -27,11 +27,9 @@ func visit(ctx context.Context, gate *egress.Gate, config any, hosts ...string) 
 		return secret.NewValue("crib:s3cr3t-client", hosts...), nil
 	})
 	res, err := httpcall.New(gate, secrets).Execute(ctx, &tool.Call{
-		CallIdentity: tool.CallIdentity{
-			Principal: tool.Principal{Tenant: "t1"},
-		},
-		Egress:    tool.EgressWrite,
-		Arguments: json.RawMessage(`{}`),
+		CallIdentity: tool.CallIdentity{Principal: tool.Principal{Tenant: "t1"}},
+		Egress:       tool.EgressWrite,
+		Arguments:    json.RawMessage(`{}`),
 		Version: &tool.Version{
 			Snapshot: tool.Snapshot{Definition: tool.Definition{Implementation: tool.HTTP, Config: raw}},
 		},

@@ -116,12 +116,10 @@ func TestConformance(t *testing.T) {
 		New: func(*testing.T, executortest.Behaviour) executortest.Subject {
 			return executortest.Subject{Executor: internalcall.New(nil, nil), Call: func(effectID string) *tool.Call {
 				return &tool.Call{
-					CallIdentity: tool.CallIdentity{
-						EffectID: effectID,
-					},
-					Egress:    tool.EgressNone,
-					Version:   &tool.Version{},
-					Arguments: []byte(`{"a": 1}`),
+					CallIdentity: tool.CallIdentity{EffectID: effectID},
+					Egress:       tool.EgressNone,
+					Version:      &tool.Version{},
+					Arguments:    []byte(`{"a": 1}`),
 				}
 			}}
 		},

@@ -77,11 +77,8 @@ func conformingSubject(t *testing.T, generation string, b executortest.Behaviour
 
 func behave(w http.ResponseWriter, r *http.Request, m message, b executortest.Behaviour) {
 	auth := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
-	quote := auth + " " + hex.EncodeToString(
-		[]byte(auth),
-	) + " " + base64.StdEncoding.EncodeToString(
-		[]byte("user:"+auth),
-	)
+	quote := auth + " " + hex.EncodeToString([]byte(auth)) + " " +
+		base64.StdEncoding.EncodeToString([]byte("user:"+auth))
 	switch b {
 	case executortest.Answers:
 		m.text(w, string(m.Params))

@@ -105,9 +105,7 @@ func (c *Config) ready() (*prompt, error) {
 	case len(c.System) > MaxSystem:
 		return nil, fault("/system", fmt.Sprintf("it has %d bytes: at most %d", len(c.System), MaxSystem))
 	case strings.Contains(c.System, "{{"):
-		return nil, fault(
-			"/system", "it contains {{, but has no placeholders: use arguments in prompt_template",
-		)
+		return nil, fault("/system", "it contains {{, but has no placeholders: use arguments in prompt_template")
 	case !ok || provider == "" || model == "" || strings.ContainsAny(c.Model, " \t\r\n"):
 		return nil, fault("/model", fmt.Sprintf(`%.80q: want a model as "provider/name"`, c.Model))
 	case c.Output != "" && c.Output != TextOutput && c.Output != JSONOutput:

@@ -23,11 +23,9 @@ const summarize = `{"mode": "direct", "prompt_template": "Sum up: {{text}}", "sy
 // callOf is a call of a prompt tool, whose output schema may be empty.
 func callOf(config, arguments, outputSchema string) *tool.Call {
 	return &tool.Call{
-		CallIdentity: tool.CallIdentity{
-			Principal: tool.Principal{Tenant: "t1"},
-		},
-		Arguments: json.RawMessage(arguments),
-		Egress:    tool.EgressReadOnly,
+		CallIdentity: tool.CallIdentity{Principal: tool.Principal{Tenant: "t1"}},
+		Arguments:    json.RawMessage(arguments),
+		Egress:       tool.EgressReadOnly,
 		Version: &tool.Version{Slug: "sumUp", Number: "1.0.0", Snapshot: tool.Snapshot{Definition: tool.Definition{
 			Implementation: tool.Prompt, Config: json.RawMessage(config), OutputSchema: json.RawMessage(outputSchema),
 		}}},

@@ -123,9 +123,7 @@ func TestConfigurationAndArgumentsNarrow(t *testing.T) {
 
 	l := &library{}
 	config := `{"pipeline_id": "handbook", "limit": 7, "mode": "hybrid", "min_score": 0.5, "filter": {"team": "billing"}}`
-	_, err := ragcall.New(
-		l,
-	).Execute(
+	_, err := ragcall.New(l).Execute(
 		t.Context(),
 		call(acme, config, `{"query": "x", "filter": {"year": {"gte": 2024}}}`),
 	)

@@ -37,9 +37,7 @@ func TestAdditionsTouchOnePlace(t *testing.T) {
 	next := fmt.Sprintf("store/migrations/%03d", len(steps)/2+1)
 	for name, a := range map[string]addition{
 		"Type": {
-			files: map[string]string{
-				"executors/shout/type.go": shoutType, "worker/shout_added_test.go": shoutTest,
-			},
+			files:   map[string]string{"executors/shout/type.go": shoutType, "worker/shout_added_test.go": shoutTest},
 			file:    "worker/types.go",
 			after:   "\t\tnested.Composition(),",
 			line:    "\t\tshout.Type(),",

@@ -89,10 +89,7 @@ func callAttrs(call *tool.Call) []slog.Attr {
 	return []slog.Attr{
 		slog.String("tenant_id", string(call.Principal.Tenant)),
 		slog.String("run_id", call.RunID),
-		slog.String(
-			"call_id",
-			call.CallID,
-		),
+		slog.String("call_id", call.CallID),
 		slog.String("tool", call.Version.Slug),
 		slog.String("version", call.Version.Number),
 	}

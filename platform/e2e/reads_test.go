@@ -32,9 +32,7 @@ func TestDeclaredPostRuns(t *testing.T) {
 	s := newSite(t)
 	operator := s.principal
 	operator.Permissions = []string{registry.ToolsWrite, registry.DeclareReads}
-	r := registry.New(s.Store, registry.Options{
-		Types: registrytest.Types(httpcall.Type(nil, nil)),
-	})
+	r := registry.New(s.Store, registry.Options{Types: registrytest.Types(httpcall.Type(nil, nil))})
 	define := func(config map[string]any) tool.Definition {
 		raw, err := json.Marshal(config)
 		require.NoError(t, err)

@@ -110,15 +110,11 @@ func (u *upstream) call(ctx context.Context, o *openapi.Operation, arguments jso
 	d := o.Spec.Definition
 	d.OutputSchema = nil
 	return u.executor.Execute(ctx, &tool.Call{
-		CallIdentity: tool.CallIdentity{
-			CallID:    "call",
-			EffectID:  "effect",
-			Principal: tool.Principal{Tenant: "t"},
-		},
-		Attempt:   1,
-		Egress:    o.Spec.EgressClass,
-		Arguments: arguments,
-		Version:   &tool.Version{Slug: o.Spec.Slug, Number: "1.0.0", Snapshot: tool.Snapshot{Definition: d}},
+		CallIdentity: tool.CallIdentity{CallID: "call", EffectID: "effect", Principal: tool.Principal{Tenant: "t"}},
+		Attempt:      1,
+		Egress:       o.Spec.EgressClass,
+		Arguments:    arguments,
+		Version:      &tool.Version{Slug: o.Spec.Slug, Number: "1.0.0", Snapshot: tool.Snapshot{Definition: d}},
 	})
 }
 

@@ -82,15 +82,11 @@ func (s *service) call(t *testing.T, slug, arguments string) *tool.Result {
 	require.NoError(t, err)
 	require.NoError(t, input.Validate(t.Context(), json.RawMessage(arguments)))
 	res, err := s.run.Execute(t.Context(), &tool.Call{
-		CallIdentity: tool.CallIdentity{
-			CallID:    "call",
-			EffectID:  "effect",
-			Principal: tool.Principal{Tenant: "t"},
-		},
-		Attempt:   1,
-		Egress:    o.Spec.EgressClass,
-		Arguments: json.RawMessage(arguments),
-		Version:   &tool.Version{Slug: slug, Number: "1.0.0", Snapshot: tool.Snapshot{Definition: o.Spec.Definition}},
+		CallIdentity: tool.CallIdentity{CallID: "call", EffectID: "effect", Principal: tool.Principal{Tenant: "t"}},
+		Attempt:      1,
+		Egress:       o.Spec.EgressClass,
+		Arguments:    json.RawMessage(arguments),
+		Version:      &tool.Version{Slug: slug, Number: "1.0.0", Snapshot: tool.Snapshot{Definition: o.Spec.Definition}},
 	})
 	require.NoError(t, err)
 	require.False(t, res.IsError, "%+v", res.Content)

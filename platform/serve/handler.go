@@ -164,9 +164,7 @@ func newRegistry(s registry.Store, cfg HandlerConfig) *registry.Registry {
 
 // advice returns the checks that warn authors.
 func advice(s *store.Store, models []string) registry.Advice {
-	a := registry.Advice{
-		NoApprovals: true, ModelProviders: models,
-	}
+	a := registry.Advice{NoApprovals: true, ModelProviders: models}
 	if s == nil {
 		return a
 	}

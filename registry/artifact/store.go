@@ -19,9 +19,7 @@ type Store interface {
 	ListArtifacts(ctx context.Context, tenant tool.TenantID, afterSlug string, limit int) ([]Artifact, error)
 	// AddArtifactVersion stores the newest version of an artifact, and the artifact,
 	// under the rules of SaveArtifact. A number that is taken is a Conflict.
-	AddArtifactVersion(
-		ctx context.Context, a Artifact, v Version, program []byte,
-	) (Artifact, Version, error)
+	AddArtifactVersion(ctx context.Context, a Artifact, v Version, program []byte) (Artifact, Version, error)
 	// ListArtifactVersions returns an artifact's versions, newest first, without
 	// their programs.
 	ListArtifactVersions(ctx context.Context, tenant tool.TenantID, artifactID string) ([]Version, error)

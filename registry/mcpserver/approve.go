@@ -86,9 +86,7 @@ func checkApproval(s *Server, t *Tool, a Approval) error {
 
 // keepApproval records the approval of a definition. Unless a published version
 // pins another definition, it also becomes the pinned one.
-func (r *Registry) keepApproval(
-	ctx context.Context, p tool.Principal, s Server, t Tool, released bool,
-) error {
+func (r *Registry) keepApproval(ctx context.Context, p tool.Principal, s Server, t Tool, released bool) error {
 	now := r.opts.Clock().UTC()
 	t.ApprovedDigest, t.ApprovedBy = t.Seen.Digest, p.Subject
 	t.ApprovedAt, t.ChangedAt = &now, now

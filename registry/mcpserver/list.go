@@ -29,9 +29,7 @@ func (r *Registry) List(ctx context.Context, p tool.Principal, afterSlug string,
 
 // Tools returns a page of the tools that a server offers or has offered, in the
 // order of names.
-func (r *Registry) Tools(
-	ctx context.Context, p tool.Principal, slugOrID string, q ToolQuery,
-) ([]Tool, error) {
+func (r *Registry) Tools(ctx context.Context, p tool.Principal, slugOrID string, q ToolQuery) ([]Tool, error) {
 	s, err := r.Get(ctx, p, slugOrID)
 	if err != nil {
 		return nil, err

@@ -132,10 +132,7 @@ func (f *Fixture) NewTurnFrom(tb testing.TB, run agent.Run, parent, key string, 
 		},
 		Calls: []agent.PreparedCall{
 			{
-				CallIdentity: tool.CallIdentity{
-					InvocationID: NewID(tb),
-					CallID:       "call_1",
-				},
+				CallIdentity:    tool.CallIdentity{InvocationID: NewID(tb), CallID: "call_1"},
 				Name:            f.Tool.Slug,
 				Slug:            f.Tool.Slug,
 				Arguments:       arguments,

@@ -48,9 +48,7 @@ func testRuns(t *testing.T, d *Database) {
 		for depth := 1; depth <= agent.MaxDepth+2; depth++ {
 			above := below
 			created, err := f.Store.CreateRun(t.Context(), agent.Run{
-				ID: NewID(
-					t,
-				),
+				ID:         NewID(t),
 				Tenant:     f.Tenant,
 				Kind:       agent.AgentRun,
 				AgentID:    f.Agent.ID,
@@ -420,13 +418,10 @@ func testRefusedCalls(t *testing.T, d *Database) {
 		Calls: []agent.PreparedCall{
 			{CallIdentity: tool.CallIdentity{InvocationID: NewID(t), CallID: "a"}, Name: f.Tool.Slug, Slug: f.Tool.Slug},
 			{
-				CallIdentity: tool.CallIdentity{
-					InvocationID: NewID(t),
-					CallID:       "b",
-				},
-				Name:      "madeUp\x00",
-				Arguments: json.RawMessage(`"{broken"`),
-				Refused:   &agent.Refusal{Kind: tool.NotFound, Msg: "no such tool"},
+				CallIdentity: tool.CallIdentity{InvocationID: NewID(t), CallID: "b"},
+				Name:         "madeUp\x00",
+				Arguments:    json.RawMessage(`"{broken"`),
+				Refused:      &agent.Refusal{Kind: tool.NotFound, Msg: "no such tool"},
 			},
 			{
 				CallIdentity: tool.CallIdentity{InvocationID: NewID(t), CallID: "c"}, Name: f.Tool.Slug, Slug: f.Tool.Slug,

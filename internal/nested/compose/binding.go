@@ -125,9 +125,7 @@ func (r *reader) readSpecial(values map[string]json.RawMessage, b *binding) (boo
 	case !isFrom:
 		return false, nil
 	case len(values) > 2 || len(values) == 2 && !hasDefault:
-		return true, fault(
-			b.path, "$from allows only $default beside it: put $literal around a literal value",
-		)
+		return true, fault(b.path, "$from allows only $default beside it: put $literal around a literal value")
 	}
 	path := b.path + "/" + keyFrom
 	var text string

@@ -20,10 +20,7 @@ import (
 func blur(text string) string {
 	text = regexp.MustCompile(
 		`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`,
-	).ReplaceAllString(
-		text,
-		"ID",
-	)
+	).ReplaceAllString(text, "ID")
 	return regexp.MustCompile(` *\d+ ms`).ReplaceAllString(text, " N ms")
 }
 

@@ -30,9 +30,7 @@ func Start(target string) (*Proxy, error) {
 	if err != nil {
 		return nil, fmt.Errorf("listening: %w", err)
 	}
-	p := &Proxy{
-		listener: listener, target: target, flowing: make(chan struct{}), conns: make(map[*conn]struct{}),
-	}
+	p := &Proxy{listener: listener, target: target, flowing: make(chan struct{}), conns: make(map[*conn]struct{})}
 	close(p.flowing)
 	p.wg.Go(p.accept)
 	return p, nil
