@@ -23,6 +23,11 @@ var tuning = map[string]any{
 	"history.visibilityProcessorMaxPollRPS": 2000,
 	// By default a run cannot continue as new within a second of its start.
 	"history.workflowIdReuseMinimalInterval": "0s",
+	// A long poll for a workflow's next event or end expires after 20 s by default.
+	// Under load the server drops notifications: each poll buffers one, and a second
+	// is lost if it arrives before the first is read. The client then learns of the
+	// end when its poll expires and it polls again.
+	"history.longPollExpirationInterval": "1s",
 	// The server does not query the internet for a newer version.
 	"frontend.enableServerVersionCheck": false,
 	// By default a namespace is listed and counted ten times a second, by all
