@@ -51,7 +51,7 @@ func (s *site) composed(ctx context.Context, loops, atOnce int) (sample, error) 
 }
 
 func (s *site) compose(ctx context.Context) error {
-	id, _, err := newIDs()
+	id, err := newID()
 	if err != nil {
 		return err
 	}

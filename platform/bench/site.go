@@ -2,7 +2,6 @@ package bench
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -158,21 +157,19 @@ func (s *site) publishAgent(ctx context.Context, slug string, d agent.Definition
 // run records a run of an agent and takes it to its end, as the API does, and
 // checks that it made all its calls.
 func (s *site) run(ctx context.Context, a agent.Agent, turns, calls int) (client.WorkflowRun, error) {
-	id, head, err := newIDs()
+	id, err := newID()
 	if err != nil {
 		return nil, err
 	}
 	run, err := s.CreateRun(ctx, agent.Run{
 		ID: id, Tenant: s.principal.Tenant, Kind: agent.AgentRun, AgentID: a.ID, Agent: a.Slug, Mode: tool.Production,
 		Principal: s.principal, Status: agent.RunPending, WorkflowID: wire.RunWorkflowID(s.principal.Tenant, id),
-		HeadMessageID: head,
-	}, agent.Message{ID: head, RunID: id, Role: agent.User, Content: []tool.Content{tool.Text("Count.")}})
+	}, agent.Message{Role: agent.User, Content: []tool.Content{tool.Text("Count.")}})
 	if err != nil {
 		return nil, fmt.Errorf("recording a run: %w", err)
 	}
-	w, err := s.temporal.ExecuteWorkflow(ctx, s.options(run.WorkflowID), wire.AgentRunWorkflow, wire.AgentRunInput{
-		Principal: s.principal, RunID: id, Head: head,
-	})
+	w, err := s.temporal.ExecuteWorkflow(ctx, s.options(run.WorkflowID), wire.AgentRunWorkflow,
+		wire.NewAgentRun(s.principal, id))
 	if err != nil {
 		return nil, fmt.Errorf("starting a run: %w", err)
 	}
@@ -187,10 +184,12 @@ func (s *site) run(ctx context.Context, a agent.Agent, turns, calls int) (client
 	return w, nil
 }
 
-func newIDs() (first, second string, err error) {
-	a, aErr := uuid.NewV7()
-	b, bErr := uuid.NewV7()
-	return a.String(), b.String(), errors.Join(aErr, bErr)
+func newID() (string, error) {
+	id, err := uuid.NewV7()
+	if err != nil {
+		return "", fmt.Errorf("making an id: %w", err)
+	}
+	return id.String(), nil
 }
 
 func (s *site) options(id string) client.StartWorkflowOptions {
