@@ -32,12 +32,13 @@ func TestLongPollForTheEndOfAWorkflowExpiresSoon(t *testing.T) {
 	began := time.Now()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	polled, err := c.WorkflowService().GetWorkflowExecutionHistory(ctx, &workflowservice.GetWorkflowExecutionHistoryRequest{
+	request := &workflowservice.GetWorkflowExecutionHistoryRequest{
 		Namespace:              server.Namespace(),
 		Execution:              &commonpb.WorkflowExecution{WorkflowId: run.GetID(), RunId: run.GetRunID()},
 		WaitNewEvent:           true,
 		HistoryEventFilterType: enumspb.HISTORY_EVENT_FILTER_TYPE_CLOSE_EVENT,
-	})
+	}
+	polled, err := c.WorkflowService().GetWorkflowExecutionHistory(ctx, request)
 	took := time.Since(began)
 	require.NoError(t, err)
 	require.Empty(t, polled.GetHistory().GetEvents(), "the workflow has not ended")
