@@ -20,6 +20,9 @@ type Config struct {
 	// Toolcrib is the binary whose start is measured. Without one that
 	// benchmark is left out.
 	Toolcrib string
+	// Node is the program that peers run on. Without one that benchmark is left
+	// out.
+	Node string
 
 	Out      io.Writer // Takes a JSON line for each figure. Defaults to discarding.
 	Report   io.Writer // Takes a report in Markdown when all is measured. Nil for none.
@@ -41,6 +44,7 @@ func benchmarks() []benchmark {
 		{"chain", "Ten tool calls in a row, without a model", chain},
 		{"fanout", "Thirty-two pure calls of 50 ms, eight at a time", fanOut},
 		{"growth", "What a turn costs as a loop grows, and what it leaves in the history", growth},
+		{"peers", "The agent loop and the fan-out on other durable engines", besidePeers},
 		{"ready", "Starting toolcrib dev", ready},
 		{"noisy", "A tenant beside another that has thousands of calls queued", noisy},
 		{"registry", "Finding one tool among a million", registryScale},

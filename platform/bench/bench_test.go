@@ -52,6 +52,7 @@ func TestRun(t *testing.T) {
 	} {
 		require.True(t, names[name], name)
 	}
+	require.Contains(t, progress.String(), "left out: Node 20 or later is not installed", "peers need Node")
 	for _, name := range bench.Names() {
 		require.Contains(t, progress.String(), name)
 	}

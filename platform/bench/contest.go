@@ -44,7 +44,7 @@ func (l *lab) contest(ctx context.Context, rounds int, all ...contestant) (map[s
 			if err != nil {
 				return nil, fmt.Errorf("%s, round %d: %w", c.name, round, err)
 			}
-			s.cpu, s.trips = l.usage().minus(before), l.trips.Load()-trips
+			s.cpu, s.trips = s.cpu.plus(l.usage().minus(before)), l.trips.Load()-trips
 			if round > 0 {
 				records[c.name] = append(records[c.name], s)
 			}
@@ -108,7 +108,7 @@ func medianTime(s sample) float64 {
 	return ms(percentile(sorted, 0.5))
 }
 
-func cpuPerCall(s sample) float64 { return ms(s.cpu.own+s.cpu.postgres) / float64(s.calls) }
+func cpuPerCall(s sample) float64 { return ms(s.cpu.own+s.cpu.postgres+s.cpu.peer) / float64(s.calls) }
 
 // cost says where the processor's time of a call went.
 func (r record) cost() string {

@@ -23,7 +23,7 @@ type Figure struct {
 	N   int     `json:"n"` // Samples of ours behind the figure.
 
 	CPU      float64 `json:"cpu_ms,omitempty"`       // Of a call of ours, this process and PostgreSQL.
-	FloorCPU float64 `json:"floor_cpu_ms,omitempty"` // Of the floor's.
+	FloorCPU float64 `json:"floor_cpu_ms,omitempty"` // Of the floor's, with the processes of a peer.
 	Note     string  `json:"note,omitempty"`
 }
 

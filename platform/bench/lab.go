@@ -123,24 +123,33 @@ type database struct {
 
 // newDatabase makes a database that is as toolcrib dev has it.
 func (l *lab) newDatabase(ctx context.Context, name string) (*database, error) {
-	admin, err := pgx.Connect(ctx, l.postgres.URL())
+	address, err := l.createDatabase(ctx, name)
 	if err != nil {
-		return nil, fmt.Errorf("connecting to PostgreSQL: %w", err)
+		return nil, err
 	}
-	_, err = admin.Exec(ctx, "create database "+pgx.Identifier{name}.Sanitize())
-	if err := errors.Join(err, admin.Close(ctx)); err != nil {
-		return nil, fmt.Errorf("making the database %s: %w", name, err)
-	}
-	address, err := url.Parse(l.postgres.URL())
-	if err != nil {
-		return nil, fmt.Errorf("reading PostgreSQL's address: %w", err)
-	}
-	address.Path = "/" + name
-	d := &database{url: address.String()}
+	d := &database{url: address}
 	if _, err := serve.Migrate(ctx, d.url, l.cfg.Logger); err != nil {
 		return nil, fmt.Errorf("migrating the database %s: %w", name, err)
 	}
 	return d, l.connect(ctx, d)
+}
+
+// createDatabase makes an empty database and returns its superuser's address.
+func (l *lab) createDatabase(ctx context.Context, name string) (string, error) {
+	admin, err := pgx.Connect(ctx, l.postgres.URL())
+	if err != nil {
+		return "", fmt.Errorf("connecting to PostgreSQL: %w", err)
+	}
+	_, err = admin.Exec(ctx, "create database "+pgx.Identifier{name}.Sanitize())
+	if err := errors.Join(err, admin.Close(ctx)); err != nil {
+		return "", fmt.Errorf("making the database %s: %w", name, err)
+	}
+	address, err := url.Parse(l.postgres.URL())
+	if err != nil {
+		return "", fmt.Errorf("reading PostgreSQL's address: %w", err)
+	}
+	address.Path = "/" + name
+	return address.String(), nil
 }
 
 func (l *lab) connect(ctx context.Context, d *database) error {

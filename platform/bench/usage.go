@@ -11,11 +11,17 @@ import (
 )
 
 // usage is the processor's time that was used: by this process, which Temporal
-// and all workers run in, and by PostgreSQL. Where there is no /proc the latter
-// is not known.
-type usage struct{ own, postgres time.Duration }
+// and our workers run in, by PostgreSQL, and by the processes of a peer. Where
+// there is no /proc the last two are not known.
+type usage struct{ own, postgres, peer time.Duration }
 
-func (u usage) minus(v usage) usage { return usage{u.own - v.own, u.postgres - v.postgres} }
+func (u usage) minus(v usage) usage {
+	return usage{u.own - v.own, u.postgres - v.postgres, u.peer - v.peer}
+}
+
+func (u usage) plus(v usage) usage {
+	return usage{u.own + v.own, u.postgres + v.postgres, u.peer + v.peer}
+}
 
 // ownTime is the processor's time of this process.
 func ownTime() time.Duration {
@@ -29,11 +35,18 @@ func ownTime() time.Duration {
 func (l *lab) usage() usage {
 	u := usage{own: ownTime()}
 	if l.postmaster != 0 {
-		for _, p := range tree(l.postmaster) {
-			u.postgres += p.cpu
-		}
+		u.postgres = treeTime(l.postmaster)
 	}
 	return u
+}
+
+// treeTime is the processor's time of a process and of all below it.
+func treeTime(pid int) time.Duration {
+	var total time.Duration
+	for _, p := range tree(pid) {
+		total += p.cpu
+	}
+	return total
 }
 
 // process is what /proc says of a process.

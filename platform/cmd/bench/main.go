@@ -9,6 +9,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"os/exec"
 	"os/signal"
 	"runtime/pprof"
 	"strings"
@@ -38,6 +39,7 @@ func run(ctx context.Context, args []string, out, progress io.Writer) (err error
 	binary := flags.String(
 		"toolcrib", "", "the toolcrib `binary` whose start is measured (default: none, and no such figures)",
 	)
+	node := flags.String("node", "node", "the Node `program` that peers run on; they are left out where there is none")
 	profile := flags.String("cpuprofile", "", "the `file` that a CPU profile of this process goes to")
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -45,6 +47,9 @@ func run(ctx context.Context, args []string, out, progress io.Writer) (err error
 	cfg := bench.Config{
 		Size: bench.Full(), Toolcrib: *binary, Out: out, Progress: progress,
 		Logger: slog.New(slog.NewTextHandler(progress, &slog.HandlerOptions{Level: slog.LevelError})),
+	}
+	if found, err := exec.LookPath(*node); err == nil {
+		cfg.Node = found
 	}
 	if *quick {
 		cfg.Size = bench.Quick()
