@@ -79,7 +79,9 @@ await serve({
     return (await run('fan', id, { id, width, napMs })).sum
   },
   async records() {
-    const { rows } = await pool.query("select count(*)::int as n from mastra_workflow_snapshot where snapshot->>'status' = 'success'")
+    const { rows } = await pool.query(
+      "select count(*)::int as n from mastra_workflow_snapshot where snapshot->>'status' = 'success'",
+    )
     return rows[0].n
   },
   async close() {
