@@ -119,7 +119,8 @@ func (a *Activities) Register(r Registry) {
 		r.RegisterActivityWithOptions(fn, activity.RegisterOptions{Name: name})
 	}
 	register(wire.LoadPlanActivity, a.LoadPlan)
-	register(wire.ModelTurnActivity, a.ModelTurn)
+	register(wire.AdvanceActivity, a.Advance)
+	register(wire.ModelTurnActivity, a.Advance)
 	register(wire.AdmitActivity, a.Admit)
 	register(wire.SettleActivity, a.Settle)
 	register(wire.FinishRunActivity, a.FinishRun)

@@ -29,6 +29,10 @@ type attempt struct {
 	began  time.Time    // On the monotonic clock, which continues while a process is frozen.
 	fence  int64        // Of this attempt's own admission; zero until then.
 	marked bool         // This attempt marked the effect as sent.
+	// inPlace is set where the attempt is part of an activity that makes many calls.
+	// Another attempt, if one may follow, is the workflow's to make.
+	inPlace bool
+	retry   *tool.Error // Why another attempt is to follow; nil after any other end.
 }
 
 // run returns the call's outcome, or the encoded error of an attempt after which the call is
@@ -179,6 +183,7 @@ func (t *attempt) fail(ctx context.Context, err error) (ledger.Outcome, error) {
 		return ledger.Outcome{}, interruption(err)
 	}
 	if t.again(ctx, e) && t.unsend(ctx, e) == nil {
+		t.retry = e
 		return ledger.Outcome{}, failure.Encode(e)
 	}
 	s := ending(e, t.in.Pin.Execution)
@@ -198,7 +203,7 @@ func (t *attempt) again(ctx context.Context, e *tool.Error) bool {
 // regular activity, unless the tool allows one attempt only.
 func (t *attempt) last(ctx context.Context) bool {
 	info := activity.GetInfo(ctx)
-	if info.IsLocalActivity {
+	if info.IsLocalActivity || t.inPlace {
 		return !t.in.Pin.Nested() && t.number >= t.in.Pin.Execution.Attempts() // Opening is safe to retry.
 	}
 	retry := info.RetryPolicy

@@ -3,6 +3,7 @@ package activities
 import (
 	"context"
 	"errors"
+	"time"
 
 	"go.temporal.io/sdk/temporal"
 
@@ -73,5 +74,19 @@ func encode(ctx context.Context, err error) error {
 		return interruption(err)
 	default:
 		return failure.Encode(err)
+	}
+}
+
+// withDeadline returns a context that is cancelled, as [cancelled] reports it, after the
+// given time.
+func withDeadline(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
+	limited, cancel := context.WithCancelCause(ctx)
+	if d <= 0 {
+		cancel(temporal.NewCanceledError())
+	}
+	timer := time.AfterFunc(d, func() { cancel(temporal.NewCanceledError()) })
+	return limited, func() {
+		timer.Stop()
+		cancel(nil)
 	}
 }

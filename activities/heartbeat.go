@@ -8,6 +8,7 @@ import (
 	"go.temporal.io/sdk/activity"
 
 	"github.com/toolcrib/toolcrib/tool"
+	"github.com/toolcrib/toolcrib/wire"
 )
 
 // maxHeartbeatInterval bounds how long a cancellation goes unnoticed, unless the
@@ -17,7 +18,7 @@ const maxHeartbeatInterval = 2 * time.Second
 // heartbeat sends heartbeats to Temporal with the latest progress until the returned function is
 // called; cancellation is delivered by them. It continues after the activity's context has ended,
 // because a result is still settled then, and the settlement may have to wait.
-func heartbeat(ctx context.Context, latest ...func() tool.Progress) (stop func()) {
+func heartbeat(ctx context.Context, latest ...func() any) (stop func()) {
 	timeout := activity.GetInfo(ctx).HeartbeatTimeout
 	if timeout <= 0 {
 		return func() {}
@@ -58,7 +59,37 @@ func (r *progressReport) set(p tool.Progress) {
 	r.last = p
 }
 
-func (r *progressReport) get() tool.Progress {
+func (r *progressReport) get() any {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.last
+}
+
+// advanceReport keeps how far an Advance came.
+type advanceReport struct {
+	mu   sync.Mutex
+	last wire.AdvanceProgress
+}
+
+func (r *advanceReport) set(p wire.AdvanceProgress) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.last = p
+}
+
+func (r *advanceReport) step(name string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.last.Step = name
+}
+
+func (r *advanceReport) tool(p tool.Progress) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.last.Tool = &p
+}
+
+func (r *advanceReport) get() any {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.last

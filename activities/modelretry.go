@@ -33,7 +33,8 @@ const lostAttempt = "the attempt ended without an answer: its worker stopped, or
 
 // modelTurn is an attempt of a model turn.
 type modelTurn struct {
-	in       wire.ModelTurnInput
+	question
+
 	key      string // Identifies the turn; equal for its attempts.
 	model    string // "provider/name".
 	attempt  int
@@ -48,17 +49,24 @@ type retryPolicy struct {
 	coefficient   float64
 }
 
-func newModelTurn(ctx context.Context, in wire.ModelTurnInput, key string) *modelTurn {
+func newModelTurn(ctx context.Context, q question, key string) *modelTurn {
 	info := activity.GetInfo(ctx)
 	t := &modelTurn{
-		in: in, key: key, attempt: int(info.Attempt), attempts: wire.ModelAttempts, began: info.StartedTime,
+		question: q, key: key, attempt: q.tried + 1, attempts: wire.ModelAttempts, began: info.StartedTime,
 		policy: retryPolicy{
 			initial: wire.ModelRetryInterval, most: wire.ModelRetryMaximum, coefficient: wire.ModelRetryCoefficient,
 		},
 	}
-	if p := info.RetryPolicy; p != nil { // The server's, which an operator may change.
-		t.attempts = int(p.MaximumAttempts)
+	if q.first {
+		t.attempt = q.tried + int(info.Attempt)
+	}
+	// The server's policy, which an operator may change, is that of a question with an
+	// activity of its own.
+	if p := info.RetryPolicy; p != nil && q.tried > 0 {
 		t.policy = retryPolicy{p.InitialInterval, p.MaximumInterval, p.BackoffCoefficient}
+		if t.attempts = q.tried + int(p.MaximumAttempts); p.MaximumAttempts == 0 {
+			t.attempts = 0
+		}
 	}
 	return t
 }
@@ -74,7 +82,7 @@ func (t *modelTurn) delay(e *tool.Error) time.Duration {
 		return e.RetryAfter
 	}
 	delay := float64(t.policy.initial)
-	for range t.attempt - 1 {
+	for range t.attempt - t.tried - 1 {
 		delay *= max(t.policy.coefficient, 1)
 		if most := float64(t.policy.most); most > 0 && delay >= most {
 			return t.policy.most
@@ -88,14 +96,14 @@ func (t *modelTurn) delay(e *tool.Error) time.Duration {
 func (a *Activities) modelFailed(ctx context.Context, t *modelTurn, err error) error {
 	e := tool.AsError(failure.Decode(err))
 	if ctx.Err() != nil && !cancelled(ctx) { // The worker is stopping; another continues.
-		e = &tool.Error{Kind: tool.Unavailable, Op: "activities.ModelTurn", Msg: "the attempt was interrupted", Err: err}
+		e = &tool.Error{Kind: tool.Unavailable, Op: "activities.Advance", Msg: "the attempt was interrupted", Err: err}
 	}
 	if cancelled(ctx) || !t.again(e) {
 		return err
 	}
 	delay := t.delay(e)
 	a.recordRetry(ctx, t, agent.ModelRetry{
-		Turn: t.in.Turn, Attempt: t.attempt, MaxAttempts: t.attempts, Model: t.model, Kind: e.Kind, Cause: causeOf(e),
+		Turn: t.turn, Attempt: t.attempt, MaxAttempts: t.attempts, Model: t.model, Kind: e.Kind, Cause: causeOf(e),
 		RetryAt: time.Now().Add(delay).UTC(), TurnID: t.key,
 	})
 	out := *e
@@ -111,7 +119,7 @@ func (a *Activities) modelLost(ctx context.Context, t *modelTurn) {
 		return
 	}
 	a.recordRetry(ctx, t, agent.ModelRetry{
-		Turn: t.in.Turn, Attempt: t.attempt - 1, MaxAttempts: t.attempts, Model: t.model,
+		Turn: t.turn, Attempt: t.attempt - 1, MaxAttempts: t.attempts, Model: t.model,
 		Kind: tool.Unavailable, Cause: lostAttempt, RetryAt: t.began.UTC(), TurnID: t.key,
 	})
 }
@@ -120,10 +128,10 @@ func (a *Activities) modelLost(ctx context.Context, t *modelTurn) {
 func (a *Activities) recordRetry(ctx context.Context, t *modelTurn, retry agent.ModelRetry) {
 	write, cancel := context.WithTimeout(context.WithoutCancel(ctx), retryPatience)
 	defer cancel()
-	if err := a.Runs.RecordModelRetry(write, t.in.Principal.Tenant, t.in.RunID, retry); err != nil {
+	if err := a.Runs.RecordModelRetry(write, t.principal.Tenant, t.runID, retry); err != nil {
 		activity.GetLogger(ctx).Warn("recording a failed attempt of a model failed",
-			slog.String("tenant_id", string(t.in.Principal.Tenant)),
-			slog.String("run_id", t.in.RunID), slog.Int("turn", t.in.Turn), slog.Int("attempt", retry.Attempt),
+			slog.String("tenant_id", string(t.principal.Tenant)),
+			slog.String("run_id", t.runID), slog.Int("turn", t.turn), slog.Int("attempt", retry.Attempt),
 			slog.Any("error", err))
 	}
 }
@@ -150,6 +158,6 @@ func late(outer, inner context.Context, err error) error {
 		return err
 	}
 	return &tool.Error{
-		Kind: tool.Timeout, Op: "activities.ModelTurn", Msg: "the model did not answer in time", Sent: true, Err: err,
+		Kind: tool.Timeout, Op: "activities.Advance", Msg: "the model did not answer in time", Sent: true, Err: err,
 	}
 }

@@ -125,7 +125,7 @@ func TestHeartbeatsOutlastCancellation(t *testing.T) {
 	env.RegisterActivityWithOptions(func(ctx context.Context) error {
 		ended, end := context.WithCancel(ctx)
 		end()
-		stop := heartbeat(ended, func() tool.Progress { return tool.Progress{} })
+		stop := heartbeat(ended, func() any { return tool.Progress{} })
 		defer stop()
 		for range 2 {
 			<-beat

@@ -55,7 +55,7 @@ func (p *pinner) pin(ctx context.Context, r *resolver.Resolved, depth int) (agen
 			Version:        r.Version.Number,
 			Digest:         r.Version.Digest,
 			Implementation: impl,
-		}, Execution: execution, Fast: fast,
+		}, Execution: execution, Fast: fast, InPlace: execution.InPlace(p.a.traits(impl)),
 		AskedAs: r.AskedAs, Builtin: r.Tool.BuiltinKey, Deprecated: r.Tool.Status == tool.Deprecated,
 	}
 	var err error
@@ -64,6 +64,10 @@ func (p *pinner) pin(ctx context.Context, r *resolver.Resolved, depth int) (agen
 		pin.Agent, err = p.agent(ctx, impl, snapshot)
 	case impl == tool.Composition:
 		pin.Steps, err = p.steps(ctx, snapshot, depth)
+		pin.InPlace = execution.Lane != tool.VisibleLane
+		for i := range pin.Steps {
+			pin.InPlace = pin.InPlace && pin.Steps[i].Pin.InPlace
+		}
 	}
 	if err != nil {
 		return agent.Pin{}, fmt.Errorf("pinning %s: %w", pin, err)

@@ -20,10 +20,18 @@ func (a *Activities) Settle(ctx context.Context, in wire.SettleInput) (wire.Invo
 	if err := checkTenant(ctx, in.Invoke.Principal.Tenant); err != nil {
 		return wire.InvokeOutput{}, failure.Encode(err)
 	}
+	out, err := a.settleCall(ctx, in)
+	if err != nil {
+		return wire.InvokeOutput{}, encode(ctx, err)
+	}
+	return out, nil
+}
+
+func (a *Activities) settleCall(ctx context.Context, in wire.SettleInput) (wire.InvokeOutput, error) {
 	// The effect id includes the prepared arguments; a call whose arguments cannot be
 	// prepared has no effect.
 	if err := a.complete(ctx, &in.Invoke); err != nil && mayPass(ctx, err) {
-		return wire.InvokeOutput{}, encode(ctx, err)
+		return wire.InvokeOutput{}, err
 	}
 	s := ledger.Settlement{
 		Status: in.Status, Kind: in.Kind, Msg: in.Msg,
@@ -31,17 +39,17 @@ func (a *Activities) Settle(ctx context.Context, in wire.SettleInput) (wire.Invo
 	}
 	calls, err := a.gather(ctx, &in, &s)
 	if err != nil {
-		return wire.InvokeOutput{}, encode(ctx, err)
+		return wire.InvokeOutput{}, err
 	}
 	s.Entry = in.Invoke.Entry()
 	outcome, err := a.Ledger.Settle(ctx, s)
 	if err != nil {
 		logFailure(ctx, "settling failed", err, callAttrs(&in.Invoke)...)
-		return wire.InvokeOutput{}, encode(ctx, fmt.Errorf("settling %s: %w", in.Invoke.Pin, err))
+		return wire.InvokeOutput{}, fmt.Errorf("settling %s: %w", in.Invoke.Pin, err)
 	}
 	if in.Child == nil {
 		if err := a.unopen(ctx, &in.Invoke, outcome); err != nil {
-			return wire.InvokeOutput{}, encode(ctx, err)
+			return wire.InvokeOutput{}, err
 		}
 	}
 	out := output(outcome, &in.Invoke)

@@ -7,115 +7,130 @@ import (
 	"fmt"
 	"runtime/debug"
 	"strings"
+	"time"
 
 	"go.temporal.io/sdk/activity"
 
 	"github.com/toolcrib/toolcrib/agent"
-	"github.com/toolcrib/toolcrib/internal/failure"
 	"github.com/toolcrib/toolcrib/ledger"
 	"github.com/toolcrib/toolcrib/tool"
 	"github.com/toolcrib/toolcrib/wire"
 )
 
-// ModelTurn calls the model with the transcript up to in.Head, resolves, coerces and decides its calls, and
-// stores all of it in one transaction. A retry returns the stored answer; a workflow that is reset calls
-// the model again.
-func (a *Activities) ModelTurn(ctx context.Context, in wire.ModelTurnInput) (wire.ModelTurnOutput, error) {
-	if err := checkTenant(ctx, in.Principal.Tenant); err != nil {
-		return wire.ModelTurnOutput{}, failure.Encode(err)
-	}
-	stop := heartbeat(ctx)
-	defer stop()
-	turn, plan, err := a.turn(ctx, in)
+// question is what a model is asked in a run: what comes after head.
+type question struct {
+	principal tool.Principal
+	runID     string
+	head      string
+	turn      int  // Counted from 1.
+	tried     int  // Number of failed attempts before this activity.
+	first     bool // This activity asked no other question before.
+}
+
+// errSuperseded is the error of an attempt that another one overtook: it must not
+// continue.
+var errSuperseded = errors.New("another attempt has stored the turn")
+
+// turn calls the model, resolves, coerces and decides the calls in its answer, and
+// stores all of it at once. A retry finds the stored answer and does not call the model
+// again; a workflow that is reset does. It reports whether an error is the model's.
+func (a *Activities) turn(ctx context.Context, q question) (turn agent.Turn, plan *agent.Plan, asked bool, err error) {
+	tenant := q.principal.Tenant
+	info := activity.GetInfo(ctx)
+	key := fmt.Sprintf("%s/%d", info.WorkflowExecution.RunID, q.turn)
+	open, err := a.Runs.OpenTurn(ctx, tenant, q.runID, q.head, key)
 	if err != nil {
-		logFailure(ctx, "model turn failed", err, "tenant_id", in.Principal.Tenant, "run_id", in.RunID, "turn", in.Turn)
-		return wire.ModelTurnOutput{}, encode(ctx, err)
+		return turn, nil, false, fmt.Errorf("opening turn %d: %w", q.turn, err)
 	}
-	out := wire.ModelTurnOutput{Head: turn.Message.ID, Calls: make([]agent.PreparedCall, len(turn.Calls))}
+	plan = open.Run.Plan
+	if open.Stored != nil {
+		return *open.Stored, plan, false, nil
+	}
+	if plan == nil {
+		return turn, nil, false, &tool.Error{
+			Kind: tool.InternalError, Op: "activities.Advance", Msg: "the run has no plan",
+		}
+	}
+	definition, err := a.pinnedAgent(ctx, tenant, plan)
+	if err != nil {
+		return turn, nil, false, err
+	}
+	// What preparing the calls needs is read before the model is called, so that
+	// nothing can fail between its answer and the storing of it.
+	kit, err := a.newKit(ctx, q.principal, plan, open.Policies)
+	if err != nil {
+		return turn, nil, false, err
+	}
+	provided, err := a.provided(ctx, kit, open.Run.Mode, definition.Model)
+	if err != nil {
+		return turn, nil, false, err
+	}
+	attempt := newModelTurn(ctx, q, key)
+	attempt.model = definition.Model
+	a.modelLost(ctx, attempt)
+	resp, err := a.ask(ctx, attempt, definition, open, kit, provided)
+	if err != nil {
+		return turn, nil, true, a.modelFailed(ctx, attempt, err)
+	}
+	turn = agent.Turn{
+		Tenant: tenant, RunID: q.runID, Key: key,
+		Message: agent.Message{
+			ID: messageID(info, q, key), ParentID: q.head, RunID: q.runID, Turn: q.turn,
+			Role: agent.Assistant, Content: resp.Content, Calls: resp.Calls, Usage: &resp.Usage,
+		},
+	}
+	if len(resp.Content) == 0 && resp.Text != "" {
+		turn.Message.Content = []tool.Content{tool.Text(resp.Text)}
+	}
+	if turn.Calls, err = kit.prepareAll(ctx, resp, plan.Limits.WithDefaults()); err != nil {
+		return turn, nil, false, err
+	}
+	stored, err := patiently(ctx, turnPatience, func() (agent.Turn, error) { return a.Runs.SaveTurn(ctx, turn) })
+	if err != nil {
+		return turn, nil, false, fmt.Errorf("storing turn %d: %w", q.turn, err)
+	}
+	if stored.Message.ID != turn.Message.ID {
+		return turn, nil, false, interruption(errSuperseded)
+	}
+	return stored, plan, false, nil
+}
+
+// messageID returns the id of the message that answers a question. Attempts have
+// different ids, so that an attempt sees whose answer was stored. The time in it orders
+// the turns of an activity, after those of an activity that was scheduled before.
+func messageID(info activity.Info, q question, key string) string {
+	at := info.ScheduledTime.Add(time.Duration(q.turn) * time.Millisecond)
+	return ledger.TurnMessageID(at, q.runID, fmt.Sprintf("%s, attempt %d", key, info.Attempt))
+}
+
+// answered returns a stored turn in the form that [loop.Run] takes.
+func answered(turn *agent.Turn, plan *agent.Plan) wire.ModelTurn {
+	out := wire.ModelTurn{Head: turn.Message.ID, Calls: make([]agent.PreparedCall, len(turn.Calls))}
 	for i, c := range turn.Calls {
 		out.Calls[i] = describe(c, inlineLimit(plan, c.Slug))
 	}
 	if len(out.Calls) == 0 {
 		out.Answer = preview(turn.Message.Content)
 	}
-	return out, nil
-}
-
-func (a *Activities) turn(ctx context.Context, in wire.ModelTurnInput) (agent.Turn, *agent.Plan, error) {
-	tenant := in.Principal.Tenant
-	info := activity.GetInfo(ctx)
-	key := fmt.Sprintf("%s/%d", info.WorkflowExecution.RunID, in.Turn)
-	open, err := a.Runs.OpenTurn(ctx, tenant, in.RunID, in.Head, key)
-	if err != nil {
-		return agent.Turn{}, nil, fmt.Errorf("opening turn %d: %w", in.Turn, err)
-	}
-	if open.Stored != nil {
-		return *open.Stored, open.Run.Plan, nil
-	}
-	if open.Run.Plan == nil {
-		return agent.Turn{}, nil, &tool.Error{
-			Kind: tool.InternalError, Op: "activities.ModelTurn", Msg: "the run has no plan",
-		}
-	}
-	definition, err := a.pinnedAgent(ctx, tenant, open.Run.Plan)
-	if err != nil {
-		return agent.Turn{}, nil, err
-	}
-	// Read what preparing the calls needs before the model is called, so that nothing can
-	// fail between its answer and storing it.
-	kit, err := a.newKit(ctx, in.Principal, open.Run.Plan, open.Policies)
-	if err != nil {
-		return agent.Turn{}, nil, err
-	}
-	provided, err := a.provided(ctx, kit, open.Run.Mode, definition.Model)
-	if err != nil {
-		return agent.Turn{}, nil, err
-	}
-	attempt := newModelTurn(ctx, in, key)
-	attempt.model = definition.Model
-	a.modelLost(ctx, attempt)
-	resp, err := a.ask(ctx, in, definition, open, kit, provided)
-	if err != nil {
-		return agent.Turn{}, nil, a.modelFailed(ctx, attempt, err)
-	}
-	turn := agent.Turn{
-		Tenant: tenant, RunID: in.RunID, Key: key,
-		Message: agent.Message{
-			ID: ledger.TurnMessageID(info.ScheduledTime, in.RunID, key), ParentID: in.Head, RunID: in.RunID, Turn: in.Turn,
-			Role:  agent.Assistant,
-			Calls: resp.Calls, Usage: &resp.Usage,
-		},
-	}
-	turn.Message.Content = resp.Content
-	if len(resp.Content) == 0 && resp.Text != "" {
-		turn.Message.Content = []tool.Content{tool.Text(resp.Text)}
-	}
-	if turn.Calls, err = kit.prepareAll(ctx, resp, open.Run.Plan.Limits.WithDefaults()); err != nil {
-		return agent.Turn{}, nil, err
-	}
-	stored, err := patiently(ctx, turnPatience, func() (agent.Turn, error) { return a.Runs.SaveTurn(ctx, turn) })
-	if err != nil {
-		return agent.Turn{}, nil, fmt.Errorf("storing turn %d: %w", in.Turn, err)
-	}
-	return stored, open.Run.Plan, nil
+	return out
 }
 
 // ask calls the model of the pinned agent version, and streams its output to followers of the run.
 func (a *Activities) ask(
-	ctx context.Context, in wire.ModelTurnInput, definition agent.Definition, open agent.OpenTurn, kit *kit,
+	ctx context.Context, attempt *modelTurn, definition agent.Definition, open agent.OpenTurn, kit *kit,
 	provided []agent.ProviderTool,
 ) (*agent.ModelResponse, error) {
 	provider, name, _ := strings.Cut(definition.Model, "/")
 	model, ok := a.Models[provider]
 	if !ok {
 		return nil, &tool.Error{
-			Kind: tool.Invalid, Op: "activities.ModelTurn",
+			Kind: tool.Invalid, Op: "activities.Advance",
 			Msg: fmt.Sprintf("no model provider %q is configured in the worker (model %q); its operator must add one", provider,
 				definition.Model),
 		}
 	}
 	say, end := a.stream(ctx, agent.Output{
-		Tenant: kit.principal.Tenant, RunID: in.RunID, Turn: in.Turn, Attempt: int(activity.GetInfo(ctx).Attempt),
+		Tenant: kit.principal.Tenant, RunID: attempt.runID, Turn: attempt.turn, Attempt: attempt.attempt,
 	})
 	defer end()
 	var stream func(agent.Delta)
@@ -126,7 +141,7 @@ func (a *Activities) ask(
 	defer cancel()
 	resp, err := generate(inTime, model, &agent.ModelRequest{
 		Model: name, Options: definition.ModelOptions, Instructions: definition.Instructions,
-		Messages: open.Transcript, Tools: kit.specs(), ProviderTools: provided, Turn: in.Turn, Tenant: kit.principal.Tenant,
+		Messages: open.Transcript, Tools: kit.specs(), ProviderTools: provided, Turn: attempt.turn, Tenant: kit.principal.Tenant,
 		Stream: stream,
 	})
 	if err = late(ctx, inTime, err); err != nil {

@@ -45,6 +45,8 @@ type Pin struct {
 	Builtin    string         `json:"builtin_key,omitempty"`
 	Deprecated bool           `json:"deprecated,omitempty"` // At the time of pinning.
 	Fast       bool           `json:"fast_lane,omitempty"`  // First attempts take the fast lane.
+	// InPlace says that a run makes first attempts within its own activity.
+	InPlace bool `json:"in_place,omitempty"`
 
 	Agent *PinnedAgent `json:"agent,omitempty"` // Set where a call is a run of an agent.
 	Steps []StepPin    `json:"steps,omitempty"` // Set where a call is a sequence of others.

@@ -124,3 +124,11 @@ const (
 	EventRunCancelled tool.EventType = "run.cancelled"
 	EventTurn         tool.EventType = "agent.turn" // The model answered.
 )
+
+// EndStatus returns the status of a run that failed with kind.
+func EndStatus(kind tool.Kind) RunStatus {
+	if kind == tool.Cancelled {
+		return RunCancelled
+	}
+	return RunFailed
+}

@@ -45,3 +45,14 @@ func (e Execution) FastLane(t Traits) (fast bool, obstacle string) {
 	}
 	return obstacle == "" && e.Lane != VisibleLane, obstacle
 }
+
+// MaxInPlaceTimeout is the longest timeout of a tool that an agent run calls within its
+// own activity.
+const MaxInPlaceTimeout = 5 * time.Minute
+
+// InPlace reports whether an agent run makes the first attempt of a call within its own
+// activity: calls of a worker's executor, unless every attempt is to be visible. Plans
+// pin the answer.
+func (e Execution) InPlace(t Traits) bool {
+	return t.RunBy == RunByWorker && e.Lane != VisibleLane && e.Timeout() <= MaxInPlaceTimeout
+}

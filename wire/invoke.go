@@ -22,7 +22,8 @@ type InvokeInput struct {
 	EgressRules tool.EgressRules `json:"egress_rules,omitzero"` // From Admit.
 	Followed    bool             `json:"followed,omitempty"`    // From Admit: whether the run's output has followers.
 	Full        bool             `json:"full,omitempty"`        // Whether the whole result is returned, or only a preview.
-	Tried       int              `json:"tried,omitempty"`       // Attempts made in the fast lane, before this activity.
+	Tried       int              `json:"tried,omitempty"`       // Attempts made before this activity, in place.
+	RetryIn     time.Duration    `json:"retry_in,omitempty"`    // What the attempt before asked for.
 	Test        *Test            `json:"test,omitempty"`        // Set when the call is a test of the tool.
 	Step        *Step            `json:"step,omitempty"`        // Set when the call is a step of a composition.
 }

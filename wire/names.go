@@ -23,7 +23,8 @@ const (
 // Summary.
 const (
 	LoadPlanActivity  = "toolcrib.LoadPlan"  // Pins the tools and the agent version that a run uses.
-	ModelTurnActivity = "toolcrib.ModelTurn" // Asks the model, prepares the calls it made.
+	AdvanceActivity   = "toolcrib.Advance"   // Takes an agent run as far as one process can.
+	ModelTurnActivity = "toolcrib.ModelTurn" // The same, from a question that the model failed to answer before.
 	AdmitActivity     = "toolcrib.Admit"     // Opens the effect of a call that must not be repeated.
 	SettleActivity    = "toolcrib.Settle"    // Closes a call that ended outside its Invoke.
 	FinishRunActivity = "toolcrib.FinishRun" // Records how a run ended.

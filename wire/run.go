@@ -40,6 +40,9 @@ type RunState struct {
 	Calls    int        `json:"calls"`
 	Deadline time.Time  `json:"deadline"`
 	MaxCalls int        `json:"max_calls,omitempty"` // As in [AgentRunInput].
+	// Batch are the calls of the turn in progress that have not ended, with their
+	// pins. Where it is all that is needed of them, the plan is without tools.
+	Batch []InvokeInput `json:"batch,omitempty"`
 }
 
 // AgentRunOutput is how an agent run ended. The transcript is in the database.
@@ -87,20 +90,11 @@ type LoadPlanOutput struct {
 	Call  *agent.PreparedCall `json:"call,omitempty"`
 }
 
-// ModelTurnInput asks the model for the next turn.
-type ModelTurnInput struct {
-	Principal tool.Principal `json:"principal"`
-	RunID     string         `json:"run_id"`
-	Head      string         `json:"head"`
-	Turn      int            `json:"turn"` // Counted from 1.
-}
-
-// ModelTurnOutput is the model's answer to a turn. A turn without calls is the
-// last.
-type ModelTurnOutput struct {
-	Head   string               `json:"head"` // The assistant message.
-	Calls  []agent.PreparedCall `json:"calls,omitempty"`
-	Answer string               `json:"answer,omitempty"` // The beginning of the text, when there are no calls.
+// ModelTurn is the model's answer to a turn. A turn without calls is the last.
+type ModelTurn struct {
+	Head   string // The assistant message.
+	Calls  []agent.PreparedCall
+	Answer string // The beginning of the text, when there are no calls.
 }
 
 // FinishRunInput is how a run ended.

@@ -1,265 +1,180 @@
 package workflows
 
 import (
-	"cmp"
 	"fmt"
-	"strconv"
-	"time"
 
 	"go.temporal.io/sdk/workflow"
 
 	"github.com/toolcrib/toolcrib/agent"
 	"github.com/toolcrib/toolcrib/internal/failure"
-	"github.com/toolcrib/toolcrib/ledger"
+	"github.com/toolcrib/toolcrib/loop"
 	"github.com/toolcrib/toolcrib/tool"
 	"github.com/toolcrib/toolcrib/wire"
 )
 
-// AgentRun is the agent loop: ask the model, run the calls it made, ask again,
-// until it makes none. The run was recorded before, with its first message.
+// AgentRun is the agent loop: ask the model, run the calls it made, ask again, until it
+// makes none. The run was recorded before, with its first message.
+//
+// Activities take the run as far as they can ([wire.AdvanceActivity]); the workflow
+// takes the steps that they hand over: calls with attempts, timers or runs of their own.
 func AgentRun(ctx workflow.Context, in wire.AgentRunInput) (wire.AgentRunOutput, error) {
 	r := &agentRun{in: in}
-	err := r.run(ctx)
-	if workflow.IsContinueAsNewError(err) {
+	out, err := r.run(ctx)
+	switch {
+	case workflow.IsContinueAsNewError(err):
 		return wire.AgentRunOutput{}, err
+	case err != nil:
+		return r.unfinished(ctx, err)
 	}
-	out, end := r.end(err)
-	if finishErr := finish(ctx, end); finishErr != nil {
-		return out, failure.Encode(failure.Decode(finishErr))
+	if out.Execution != workflow.GetInfo(ctx).WorkflowExecution.RunID { // It was reset.
+		if err := finish(ctx, r.record(&out)); err != nil {
+			return *out.Ended, failure.Encode(failure.Decode(err))
+		}
 	}
-	return out, failure.EncodeFinal(err)
+	if out.Failure != nil {
+		return *out.Ended, failure.EncodeFinal(endError(ctx, out.Failure))
+	}
+	return *out.Ended, nil
 }
 
-// agentRun is the state of one execution of the workflow.
+// record is the end of a run that an Advance recorded.
+func (r *agentRun) record(out *wire.AdvanceOutput) wire.FinishRunInput {
+	end := wire.FinishRunInput{
+		Principal: r.in.Principal, RunID: r.in.RunID, Status: out.Ended.Status, Head: out.Ended.Head,
+		Turns: out.Ended.Turns, Calls: out.Ended.Calls,
+	}
+	if out.Failure != nil {
+		end.Kind, end.Msg = out.Failure.Kind, out.Failure.Msg
+	}
+	return end
+}
+
+// endError returns the error of a run that ended with f.
+func endError(ctx workflow.Context, f *wire.Failure) error {
+	if f.Kind == tool.Cancelled && ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return &tool.Error{Kind: f.Kind, Op: "workflows.AgentRun", Msg: f.Msg}
+}
+
+// agentRun is one execution of the workflow.
 type agentRun struct {
-	in     wire.AgentRunInput
-	state  wire.RunState
-	answer string
+	in   wire.AgentRunInput
+	last wire.AdvanceOutput // How far the run came.
 }
 
-func (r *agentRun) run(ctx workflow.Context) error {
-	if err := r.load(ctx); err != nil {
-		return err
+func (r *agentRun) run(ctx workflow.Context) (wire.AdvanceOutput, error) {
+	r.last.State = r.in.Resume
+	for {
+		if err := r.advance(ctx); err != nil || r.last.Ended != nil {
+			return r.last, err
+		}
+		if r.last.Handover == wire.HandoverCalls {
+			if err := r.calls(ctx); err != nil {
+				return r.last, err
+			}
+		}
+		if ctx.Err() != nil {
+			continue // The next execution would not know of the cancellation.
+		}
+		// No call is in flight here.
+		info := workflow.GetInfo(ctx)
+		if info.GetContinueAsNewSuggested() || info.GetTargetWorkerDeploymentVersionChanged() {
+			return r.last, r.continueAsNew(ctx)
+		}
 	}
-	limited, stop, passed := deadline(ctx, r.state.Deadline, "run deadline")
+}
+
+// advance takes the run as far as an activity can. A run that was cancelled is ended by
+// an activity too, unless the one in progress did so.
+func (r *agentRun) advance(ctx workflow.Context) error {
+	in := wire.AdvanceInput{AgentRunInput: r.in, FirstRunID: workflow.GetInfo(ctx).FirstRunID}
+	in.Resume = r.last.State
+	activity, options := wire.AdvanceActivity, advanceOptions(r.name("advance"))
+	if r.last.Handover == wire.HandoverQuestion {
+		if err := workflow.Sleep(ctx, r.last.RetryIn); err == nil {
+			in.Tried = 1
+			activity, options = wire.ModelTurnActivity, modelOptions(r.name(fmt.Sprintf("turn %d", in.Resume.Turns+1)))
+		}
+	}
+	if ctx.Err() == nil {
+		out, err := r.execute(ctx, activity, options, in)
+		if ctx.Err() == nil || err == nil {
+			r.last = out
+			return err
+		}
+	}
+	in.Tried, in.Stop = 0, &wire.Failure{Kind: tool.Cancelled, Msg: "the run was cancelled"}
+	detached, cancel := workflow.NewDisconnectedContext(ctx)
+	defer cancel()
+	out, err := r.execute(detached, wire.AdvanceActivity, advanceOptions(r.name("cancel")), in)
+	r.last = out
+	return err
+}
+
+func (r *agentRun) execute(
+	ctx workflow.Context, activity string, options workflow.ActivityOptions, in wire.AdvanceInput,
+) (out wire.AdvanceOutput, err error) {
+	ctx = workflow.WithActivityOptions(ctx, options)
+	err = workflow.ExecuteActivity(ctx, activity, in).Get(ctx, &out)
+	return out, err
+}
+
+// name is the summary of an activity that takes the given part of the run.
+func (r *agentRun) name(part string) string {
+	if r.last.State == nil {
+		return part
+	}
+	return r.last.State.Plan.Agent + " · " + part
+}
+
+// calls makes the calls of the turn in progress that were handed over. Its error is one
+// that ends the run without [wire.AdvanceOutput].
+func (r *agentRun) calls(ctx workflow.Context) error {
+	state := *r.last.State
+	limited, stop, passed := deadline(ctx, state.Deadline, "run deadline")
 	defer stop()
-	err := r.loop(limited)
-	if passed() && ctx.Err() == nil && !workflow.IsContinueAsNewError(err) {
-		return r.late()
+	info := workflow.GetInfo(ctx)
+	machine := loop.NewRun(loop.Identity{
+		Principal: r.in.Principal, RunID: r.in.RunID, WorkflowID: info.WorkflowExecution.ID, FirstRunID: info.FirstRunID,
+	}, state)
+	b := &batch{machine: machine, scope: scope{inline: true, deadline: state.Deadline, calls: machine.Share()}}
+	err := b.run(limited)
+	after := machine.State()
+	r.last.State, r.last.Handover = &after, ""
+	if passed() && ctx.Err() == nil {
+		return nil // The activity that continues sees the deadline too.
 	}
 	return err
 }
 
-// load takes over the state of the previous execution, or pins the plan.
-func (r *agentRun) load(ctx workflow.Context) error {
-	if r.in.Resume != nil {
-		r.state = *r.in.Resume
-		return nil
-	}
-	var plan wire.LoadPlanOutput
-	err := bookkeep(ctx, true, wire.LoadPlanActivity, wire.LoadPlanInput{
-		Principal: r.in.Principal, RunID: r.in.RunID, FirstRunID: workflow.GetInfo(ctx).FirstRunID, Head: r.in.Head,
-		Kind: agent.AgentRun,
-	}, &plan, admitOptions("pin agent and tools"))
-	if err != nil {
-		return err
-	}
-	timeout := time.Duration(plan.Plan.Limits.WithDefaults().TimeoutSeconds) * time.Second
-	r.state = wire.RunState{
-		Plan:     plan.Plan,
-		Mode:     plan.Mode,
-		Head:     plan.Head,
-		Deadline: workflow.Now(ctx).Add(timeout),
-		MaxCalls: r.in.MaxCalls,
-	}
-	if asked := r.in.Deadline; !asked.IsZero() && asked.Before(r.state.Deadline) {
-		r.state.Deadline = asked
-	}
-	return nil
-}
-
-// limits returns the limits of the run's plan, or what its caller has left.
-func (r *agentRun) limits() agent.Limits {
-	limits := r.state.Plan.Limits.WithDefaults()
-	if r.state.MaxCalls > 0 {
-		limits.MaxCalls = min(limits.MaxCalls, r.state.MaxCalls)
-	}
-	return limits
-}
-
-func (r *agentRun) loop(ctx workflow.Context) error {
-	limits := r.limits()
-	for {
-		if r.state.Turns >= limits.MaxTurns {
-			return r.limit("%d turns", limits.MaxTurns)
-		}
-		turn, err := r.turn(ctx)
-		if err != nil {
-			return err
-		}
-		r.answer = turn.Answer
-		if len(turn.Calls) == 0 {
-			return nil
-		}
-		calls := r.calls(ctx, turn.Calls)
-		made, agents := count(calls)
-		if r.state.Calls += made; r.state.Calls > limits.MaxCalls {
-			return r.refuse(ctx, calls, r.limit("%d tool calls", limits.MaxCalls))
-		}
-		below, err := runBatch(ctx, &r.state.Plan, calls, r.scope(limits.MaxCalls, agents))
-		r.state.Calls += below
-		if err != nil {
-			return err
-		}
-		if ctx.Err() != nil {
-			return ctx.Err() // The next execution would not know of the cancellation.
-		}
-		// No call is in flight here.
-		if info := workflow.GetInfo(
-			ctx,
-		); info.GetContinueAsNewSuggested() ||
-			info.GetTargetWorkerDeploymentVersionChanged() {
-			return r.continueAsNew(ctx)
-		}
-	}
-}
-
-// count returns the number of calls in a turn, including the steps of
-// compositions, and how many of them run an agent. A refused call counts.
-func count(calls []wire.InvokeInput) (made, agents int) {
-	for i := range calls {
-		c, a := calls[i].Pin.Count()
-		made, agents = made+c, agents+a
-	}
-	return made, agents
-}
-
-// scope returns the limits of the calls of a turn. The agents that they run
-// share the remaining calls.
-func (r *agentRun) scope(most, agents int) scope {
-	s := scope{inline: true, deadline: r.state.Deadline}
-	if agents > 0 {
-		if s.calls = (most - r.state.Calls) / agents; s.calls == 0 {
-			s.calls = -1
-		}
-	}
-	return s
-}
-
-// continueAsNew continues in a new execution, on the worker version that is
-// current then.
+// continueAsNew continues in a new execution, on the worker version that is current
+// then.
 func (r *agentRun) continueAsNew(ctx workflow.Context) error {
 	return workflow.NewContinueAsNewErrorWithOptions(ctx, workflow.ContinueAsNewErrorOptions{
 		InitialVersioningBehavior: workflow.ContinueAsNewVersioningBehaviorAutoUpgrade,
 	}, wire.AgentRunWorkflow,
 		wire.AgentRunInput{
-			Principal: r.in.Principal, RunID: r.in.RunID, Resume: &r.state, Deadline: r.in.Deadline,
+			Principal: r.in.Principal, RunID: r.in.RunID, Resume: r.last.State, Deadline: r.in.Deadline,
 		})
 }
 
-// refuse settles calls that a limit prevents from running, so that each has an
-// outcome and the transcript its answers, and returns the error of the limit.
-func (r *agentRun) refuse(ctx workflow.Context, calls []wire.InvokeInput, limit *tool.Error) error {
-	for _, in := range calls {
-		if in.Settled {
-			continue
-		}
-		if _, err := settle(ctx, in, limit); unsettled(err) {
-			return err
-		}
-	}
-	return limit
-}
-
-// turn asks the model.
-func (r *agentRun) turn(ctx workflow.Context) (wire.ModelTurnOutput, error) {
-	var out wire.ModelTurnOutput
-	number := r.state.Turns + 1
-	ctx = workflow.WithActivityOptions(ctx, modelOptions(fmt.Sprintf("%s · turn %d", r.state.Plan.Agent, number)))
-	err := workflow.ExecuteActivity(ctx, wire.ModelTurnActivity, wire.ModelTurnInput{
-		Principal: r.in.Principal, RunID: r.in.RunID, Head: r.state.Head, Turn: number,
-	}).Get(ctx, &out)
-	if err != nil {
-		return out, err
-	}
-	r.state.Turns, r.state.Head = number, out.Head
-	return out, nil
-}
-
-// calls completes the calls of a turn with the data of the run.
-func (r *agentRun) calls(ctx workflow.Context, calls []agent.PreparedCall) []wire.InvokeInput {
-	info := workflow.GetInfo(ctx)
-	out := make([]wire.InvokeInput, len(calls))
-	for i, call := range calls {
-		out[i].PreparedCall = call
-		out[i].CallIdentity = tool.CallIdentity{
-			Principal: r.in.Principal, Mode: r.state.Mode, RunID: r.in.RunID, AgentID: r.state.Plan.AgentID,
-			MessageID: r.state.Head, Turn: r.state.Turns, Position: i, CallID: call.CallID, InvocationID: call.InvocationID,
-		}
-		if call.Refused != nil {
-			continue
-		}
-		out[i].Pin, _ = r.state.Plan.Find(call.Slug)
-		out[i].EffectID = ledger.Effect{
-			Tenant: r.in.Principal.Tenant, WorkflowID: info.WorkflowExecution.ID, FirstRunID: info.FirstRunID,
-			Step: "turn/" + strconv.Itoa(r.state.Turns), Position: i,
-			VersionDigest: out[i].Pin.Content(), ArgumentsDigest: call.ArgumentsDigest,
-		}.ID()
-		out[i].ArgumentsDigest, out[i].Slug = "", "" // The effect and the pin contain it: histories stay small.
-	}
-	return out
-}
-
-// runCall runs one call of a turn, and returns the number of calls made by its
-// nested agent runs. Its outcome is in the transcript, for the model to act on,
-// so only errors that end the run are returned.
-func runCall(ctx workflow.Context, in wire.InvokeInput, s scope) (below int, err error) {
-	if in.Settled {
-		return 0, nil
-	}
-	out, err := invoke(ctx, in, s)
-	if ctx.Err() != nil {
-		return out.Calls, ctx.Err()
-	}
-	if unsettled(err) {
-		return out.Calls, err
-	}
-	return out.Calls, nil // A call without an answer is settled, and an answer to the model.
-}
-
-// limit is the error of a run that reached one of its limits.
-func (r *agentRun) limit(format string, args ...any) *tool.Error {
-	return &tool.Error{
-		Kind: tool.Denied, Op: "workflows.AgentRun",
-		Msg: "the run reached its limit of " + fmt.Sprintf(format, args...),
-	}
-}
-
-// late is the error of a run that did not end by its deadline: its own, or what
-// its caller had left.
-func (r *agentRun) late() *tool.Error {
-	e := r.limit("its time of %s", time.Duration(r.limits().TimeoutSeconds)*time.Second)
-	if !r.in.Deadline.IsZero() && r.state.Deadline.Equal(r.in.Deadline) {
-		e.Msg = "the run did not end in the time that its caller gives it"
-	}
-	e.Kind = tool.Timeout
-	return e
-}
-
-// end reports how the run ended, as the output for the caller and the record
-// for the database.
-func (r *agentRun) end(err error) (wire.AgentRunOutput, wire.FinishRunInput) {
-	status := agent.RunCompleted
+// unfinished records the end of a run whose activities could not: their attempts are
+// used up.
+func (r *agentRun) unfinished(ctx workflow.Context, err error) (wire.AgentRunOutput, error) {
+	e := tool.AsError(failure.Decode(err))
 	end := wire.FinishRunInput{
-		Principal: r.in.Principal, RunID: r.in.RunID, Head: cmp.Or(r.state.Head, r.in.Head), Turns: r.state.Turns,
-		Calls: r.state.Calls,
+		Principal: r.in.Principal, RunID: r.in.RunID, Head: r.in.Head, Status: agent.EndStatus(e.Kind), Kind: e.Kind,
+		Msg: e.Msg,
 	}
-	if err != nil {
-		e := tool.AsError(failure.Decode(err))
-		status, end.Kind, end.Msg = runStatus(e.Kind), e.Kind, e.Msg
+	if state := r.last.State; state != nil {
+		end.Head, end.Turns, end.Calls = state.Head, state.Turns, state.Calls
 	}
-	end.Status = status
-	return wire.AgentRunOutput{
-		RunID: r.in.RunID, Status: status, Turns: r.state.Turns, Calls: r.state.Calls, Head: r.state.Head, Answer: r.answer,
-	}, end
+	out := wire.AgentRunOutput{
+		RunID: r.in.RunID, Status: end.Status, Turns: end.Turns, Calls: end.Calls, Head: end.Head,
+	}
+	if finishErr := finish(ctx, end); finishErr != nil {
+		return out, failure.Encode(failure.Decode(finishErr))
+	}
+	return out, failure.EncodeFinal(err)
 }

@@ -3,85 +3,72 @@ package workflows
 import (
 	"go.temporal.io/sdk/workflow"
 
-	"github.com/toolcrib/toolcrib/agent"
+	"github.com/toolcrib/toolcrib/internal/failure"
+	"github.com/toolcrib/toolcrib/loop"
+	"github.com/toolcrib/toolcrib/tool"
 	"github.com/toolcrib/toolcrib/wire"
 )
 
-// segments cuts the calls of a turn by [agent.Segments]. A refused call runs
-// nothing, so it is no barrier.
-func segments(mode agent.ToolMode, calls []wire.InvokeInput) []agent.Segment {
-	free := make([]bool, len(calls))
-	for i, in := range calls {
-		free[i] = in.Pin.Execution.Pure || in.Refused != nil
-	}
-	return agent.Segments(mode, free)
+// batch makes the calls of a turn, as the machine of its run schedules them.
+type batch struct {
+	machine *loop.Run
+	scope   scope
+	flying  int
+	ends    workflow.Channel
 }
 
-// limits returns the most calls that may be in flight at once in each
-// concurrency group, by [agent.Plan.LimitGroups]. It looks at the calls made,
-// not at the tools there are.
-func limits(plan *agent.Plan, calls []wire.InvokeInput) map[string]agent.GroupLimit {
-	var pins []*agent.Pin
-	for i := range calls {
-		if calls[i].Refused == nil {
-			pins = append(pins, &calls[i].Pin)
+// run takes every call of the turn to its end. It returns only errors that end the
+// run: a failed call is an answer to the model. Calls that a cancelled ctx keeps from
+// starting are settled as cancelled.
+func (b *batch) run(ctx workflow.Context) error {
+	b.ends = workflow.NewChannel(ctx)
+	for {
+		if ctx.Err() != nil {
+			b.machine.Stop(&tool.Error{Kind: tool.Cancelled, Op: "workflows.AgentRun", Msg: "the run was cancelled"})
 		}
-	}
-	return plan.LimitGroups(pins)
-}
-
-// ended is the outcome of a call of a turn, as far as its run needs it.
-type ended struct {
-	below int // Calls made by its nested agent runs.
-	err   error
-}
-
-// runBatch takes every call of a turn to its end, and returns the number of
-// calls made by their nested agent runs. It returns only errors that end the
-// run: a failed call is an answer to the model.
-func runBatch(ctx workflow.Context, plan *agent.Plan, calls []wire.InvokeInput, s scope) (below int, err error) {
-	ends := make([]ended, len(calls))
-	for _, part := range segments(plan.ToolMode, calls) {
-		if part.To-part.From == 1 {
-			ends[part.From].below, ends[part.From].err = runCall(ctx, calls[part.From], s)
-		} else {
-			runSegment(ctx, plan, calls[part.From:part.To], ends[part.From:part.To], s)
+		step := b.machine.Next()
+		for _, start := range step.Start {
+			b.flying++
+			workflow.Go(ctx, func(ctx workflow.Context) { b.ends.Send(ctx, b.call(ctx, start)) })
 		}
-	}
-	for _, end := range ends {
-		below += end.below
-		if err == nil {
-			err = end.err
-		}
-	}
-	return below, err
-}
-
-// runSegment runs calls in parallel, each group within its limit.
-func runSegment(ctx workflow.Context, plan *agent.Plan, calls []wire.InvokeInput, ends []ended, s scope) {
-	most := limits(plan, calls)
-	permits := make(map[string]workflow.Semaphore, len(most))
-	for _, group := range workflow.DeterministicKeys(most) {
-		permits[group] = workflow.NewSemaphore(ctx, int64(most[group].Limit))
-	}
-	wg := workflow.NewWaitGroup(ctx)
-	for i, in := range calls {
-		if in.Refused != nil {
-			ends[i].below, ends[i].err = runCall(ctx, in, s)
+		if len(step.Start) > 0 {
 			continue
 		}
-		wg.Add(1)
-		workflow.Go(ctx, func(ctx workflow.Context) {
-			defer wg.Done()
-			permit := permits[in.Pin.Execution.Group()]
-			// A cancelled context fails Acquire; the call is settled all the same.
-			if permit.Acquire(ctx, 1) == nil {
-				defer permit.Release(1)
-			}
-			ends[i].below, ends[i].err = runCall(ctx, in, s)
-		})
+		if b.flying == 0 {
+			break
+		}
+		// A cancellation does not end this: the calls end by themselves, and are settled.
+		var end callEnd
+		b.ends.Receive(ctx, &end)
+		b.flying--
+		b.machine.Called(end.call, end.below, end.err)
 	}
-	// Not cancelled with ctx: the calls end by themselves then, and each
-	// settles itself.
-	wg.Wait(ctx)
+	if err := b.machine.Err(); unsettled(err) {
+		return err
+	}
+	return nil
+}
+
+// callEnd is how a call ended.
+type callEnd struct {
+	call, below int // Below is the number of calls that its nested agent runs made.
+	err         error
+}
+
+// call runs one call. Its outcome is in the transcript, for the model to act on, so
+// only the error of a call that could not be settled is returned.
+func (b *batch) call(ctx workflow.Context, start loop.Start) callEnd {
+	in := *b.machine.Call(start.Call)
+	var out wire.InvokeOutput
+	var err error
+	if start.Refuse != nil {
+		out, err = settle(ctx, in, failure.Encode(start.Refuse))
+	} else {
+		out, err = invoke(ctx, in, b.scope)
+	}
+	end := callEnd{call: start.Call, below: out.Calls}
+	if unsettled(err) {
+		end.err = err
+	}
+	return end
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/toolcrib/toolcrib/agent"
 	"github.com/toolcrib/toolcrib/internal/failure"
 	"github.com/toolcrib/toolcrib/ledger"
+	"github.com/toolcrib/toolcrib/loop"
 	"github.com/toolcrib/toolcrib/tool"
 	"github.com/toolcrib/toolcrib/wire"
 	"github.com/toolcrib/toolcrib/workflows"
@@ -38,6 +39,7 @@ type stage struct {
 	mu       sync.Mutex
 	log      []string // What happened, in order.
 	loaded   []wire.LoadPlanInput
+	advanced []wire.AdvanceInput
 	invoked  []wire.InvokeInput
 	settled  []wire.SettleInput
 	finished []wire.FinishRunInput
@@ -85,16 +87,8 @@ func (s *stage) register() {
 		}
 		return out, nil
 	})
-	add(wire.ModelTurnActivity, func(_ context.Context, in wire.ModelTurnInput) (wire.ModelTurnOutput, error) {
-		s.note("turn %d", in.Turn)
-		out := wire.ModelTurnOutput{Head: fmt.Sprintf("m%d", in.Turn)}
-		if in.Turn <= len(s.turns) {
-			out.Calls = s.turns[in.Turn-1]
-		} else {
-			out.Answer = "done"
-		}
-		return out, nil
-	})
+	add(wire.AdvanceActivity, s.advance)
+	add(wire.ModelTurnActivity, s.advance)
 	add(wire.AdmitActivity, func(_ context.Context, in wire.InvokeInput) (wire.AdmitOutput, error) {
 		if s.admit != nil {
 			return s.admit(in)
@@ -122,6 +116,68 @@ func (s *stage) register() {
 	} {
 		add(wire.InvokeActivity(i), s.runInvoke)
 	}
+}
+
+// advance is an in-place driver that asks the model, and leaves every call to the
+// workflow.
+func (s *stage) advance(ctx context.Context, in wire.AdvanceInput) (wire.AdvanceOutput, error) {
+	s.mu.Lock()
+	s.advanced = append(s.advanced, in)
+	s.mu.Unlock()
+	state := wire.RunState{Plan: s.plan, Mode: tool.Production, Head: "m0", MaxCalls: in.MaxCalls}
+	state.Deadline = activity.GetInfo(ctx).ScheduledTime.Add(
+		time.Duration(s.plan.Limits.WithDefaults().TimeoutSeconds) * time.Second)
+	if in.Resume != nil {
+		state = *in.Resume
+	}
+	machine := loop.NewRun(loop.Identity{
+		Principal: in.Principal, RunID: in.RunID, WorkflowID: activity.GetInfo(ctx).WorkflowExecution.ID,
+		FirstRunID: in.FirstRunID,
+	}, state)
+	if in.Stop != nil {
+		machine.Stop(&tool.Error{Kind: in.Stop.Kind, Msg: in.Stop.Msg})
+	} else if !state.Deadline.After(activity.GetInfo(ctx).ScheduledTime) {
+		machine.Stop(machine.Late(in.Deadline))
+	}
+	var out wire.AdvanceOutput
+	for {
+		step := machine.Next()
+		switch {
+		case step.End:
+			return s.end(machine, in), nil
+		case step.Ask:
+			s.note("turn %d", machine.Turns()+1)
+			turn := wire.ModelTurn{Head: fmt.Sprintf("m%d", machine.Turns()+1), Answer: "done"}
+			if machine.Turns() < len(s.turns) {
+				turn.Calls = s.turns[machine.Turns()]
+			}
+			machine.Answered(&s.plan, turn)
+		case len(step.Start) > 0 && step.Start[0].Refuse != nil:
+			for _, start := range step.Start {
+				s.note("refuse %s", machine.Call(start.Call).CallID)
+				machine.Called(start.Call, 0, nil)
+			}
+		default:
+			after := machine.State()
+			out.Handover, out.State = wire.HandoverCalls, &after
+			return out, nil
+		}
+	}
+}
+
+func (s *stage) end(machine *loop.Run, in wire.AdvanceInput) wire.AdvanceOutput {
+	out := wire.AdvanceOutput{Ended: &wire.AgentRunOutput{
+		RunID: in.RunID, Status: agent.RunCompleted, Turns: machine.Turns(), Calls: machine.Calls(), Head: machine.Head(),
+		Answer: machine.Answer(),
+	}}
+	if err := machine.Err(); err != nil {
+		e := tool.AsError(err)
+		out.Failure, out.Ended.Status = &wire.Failure{Kind: e.Kind, Msg: e.Msg}, agent.EndStatus(e.Kind)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.finished = append(s.finished, wire.FinishRunInput{RunID: in.RunID, Status: out.Ended.Status})
+	return out
 }
 
 func (s *stage) runInvoke(ctx context.Context, in wire.InvokeInput) (wire.InvokeOutput, error) {

@@ -11,25 +11,27 @@ import (
 	"github.com/toolcrib/toolcrib/wire"
 )
 
-// run makes the attempts of a call in the lane that its pin says. The lane was
-// decided when the plan was made, by [tool.Execution.FastLane]: here it is only
-// followed.
+// run makes the attempts of a call in the lane that its pin says. The lane was decided
+// when the plan was made, by [tool.Execution.FastLane]: here it is only followed.
 //
 // In the fast lane the first attempt is a local activity, which is part of the
-// workflow's own task. When the worker dies under it, the task runs again on
-// another, and so does the attempt, as one more that the ledger knows: a call
-// that is settled answers what is stored. What fails and may be repeated is
-// handed over to the regular activity.
+// workflow's own task. When the worker dies under it, the task runs again on another,
+// and so does the attempt, as one more that the ledger knows: a call that is settled
+// answers what is stored. What fails and may be repeated, here or in place, is handed
+// over to the regular activity.
 func run(ctx workflow.Context, in *wire.InvokeInput) (out wire.InvokeOutput, err error) {
 	activity := wire.InvokeActivity(in.Pin.Implementation)
-	if in.Pin.Fast {
+	if in.Pin.Fast && in.Tried == 0 {
 		local := workflow.WithLocalActivityOptions(ctx, fastOptions(*in))
 		err := workflow.ExecuteLocalActivity(local, activity, *in).Get(local, &out)
 		if err == nil || ctx.Err() != nil || !passing(err) {
 			return out, err
 		}
 		in.Tried++
-		if err := workflow.Sleep(ctx, handOverDelay(err)); err != nil {
+		in.RetryIn = handOverDelay(err)
+	}
+	if in.Tried > 0 {
+		if err := workflow.Sleep(ctx, in.RetryIn); err != nil {
 			return out, err
 		}
 	}

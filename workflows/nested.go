@@ -8,9 +8,8 @@ import (
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
 
-	"github.com/toolcrib/toolcrib/agent"
 	"github.com/toolcrib/toolcrib/internal/failure"
-	"github.com/toolcrib/toolcrib/ledger"
+	"github.com/toolcrib/toolcrib/loop"
 	"github.com/toolcrib/toolcrib/tool"
 	"github.com/toolcrib/toolcrib/wire"
 )
@@ -154,24 +153,25 @@ func runSteps(ctx workflow.Context, in wire.InvokeInput, s scope) (wire.InvokeOu
 		limited, stop, passed = deadline(ctx, workflow.Now(ctx).Add(in.Pin.Execution.Timeout()), "deadline of "+label(in))
 	}
 	defer stop()
-	end := wire.SettleInput{Status: tool.StatusCompleted, Steps: &wire.Steps{}}
+	steps := loop.NewSteps(in)
 	calls := 0
-	for i := range in.Pin.Steps {
-		if limited.Err() != nil {
-			end.Steps.Stopped = true
+	for limited.Err() == nil {
+		step, ok := steps.Next(workflow.Now(ctx))
+		if !ok {
 			break
 		}
-		end.Steps.Begun++
-		out, err := invoke(limited, stepOf(limited, in, i), s)
+		out, err := invoke(limited, step, s)
 		calls += out.Calls
 		if unsettled(err) {
 			return wire.InvokeOutput{}, err
 		}
-		if (err != nil || out.IsError) && !in.Pin.Steps[i].Continue {
-			end.Steps.Stopped = true
-			break
-		}
+		steps.Ended(err != nil || out.IsError)
 	}
+	if limited.Err() != nil {
+		steps.Stop()
+	}
+	state := steps.State()
+	end := wire.SettleInput{Status: tool.StatusCompleted, Steps: &state}
 	var cancelled error
 	switch {
 	case passed() && ctx.Err() == nil:
@@ -184,20 +184,6 @@ func runSteps(ctx workflow.Context, in wire.InvokeInput, s scope) (wire.InvokeOu
 	out, err := settleNested(ctx, in, s.inline, end, cancelled)
 	out.Calls += calls
 	return out, err
-}
-
-// stepOf returns the call of a composition's step.
-func stepOf(ctx workflow.Context, in wire.InvokeInput, i int) wire.InvokeInput {
-	step := in.Pin.Steps[i]
-	out := wire.InvokeInput{
-		PreparedCall: agent.PreparedCall{CallIdentity: in.CallIdentity, Slug: step.Pin.Slug, Raw: true},
-		Pin:          step.Pin, Test: in.Test,
-		Step: &wire.Step{EffectID: in.EffectID, ToolID: in.Pin.ToolID, Digest: in.Pin.Digest, Index: i},
-	}
-	out.MessageID, out.ParentID = "", in.InvocationID
-	out.CallID, out.EffectID = in.CallID+"/"+step.ID, ledger.StepEffect(in.EffectID, step.ID)
-	out.InvocationID = ledger.StepInvocationID(in.InvocationID, i, out.EffectID, workflow.Now(ctx))
-	return out
 }
 
 // settleNested closes a nested call with its outcome, or with cancelled, which

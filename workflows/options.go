@@ -6,6 +6,7 @@ import (
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
 
+	"github.com/toolcrib/toolcrib/tool"
 	"github.com/toolcrib/toolcrib/wire"
 )
 
@@ -81,16 +82,31 @@ func admitOptions(summary string) workflow.ActivityOptions {
 	return o
 }
 
-// modelOptions are for the activity that asks a model.
+// advanceOptions are for the activity that takes a run as far as one process can. Its
+// time is that of a slice, and of a last step that began in it.
+func advanceOptions(summary string) workflow.ActivityOptions {
+	return workflow.ActivityOptions{
+		StartToCloseTimeout: wire.AdvanceSlice + modelTimeout + tool.MaxInPlaceTimeout + grace,
+		HeartbeatTimeout:    heartbeatTimeout,
+		WaitForCancellation: true, // So that its calls, and the run, are recorded as cancelled.
+		Summary:             summary,
+		RetryPolicy: &temporal.RetryPolicy{
+			InitialInterval: 200 * time.Millisecond, BackoffCoefficient: 2, MaximumInterval: 10 * time.Second,
+			MaximumAttempts: 30,
+		},
+	}
+}
+
+// modelOptions are for a question that a model failed to answer in place.
 func modelOptions(summary string) workflow.ActivityOptions {
 	return workflow.ActivityOptions{
-		StartToCloseTimeout: modelTimeout,
-		HeartbeatTimeout:    30 * time.Second,
+		StartToCloseTimeout: wire.AdvanceSlice + modelTimeout + tool.MaxInPlaceTimeout + grace,
+		HeartbeatTimeout:    heartbeatTimeout,
 		WaitForCancellation: true,
 		Summary:             summary,
 		RetryPolicy: &temporal.RetryPolicy{
 			InitialInterval: wire.ModelRetryInterval, BackoffCoefficient: wire.ModelRetryCoefficient,
-			MaximumInterval: wire.ModelRetryMaximum, MaximumAttempts: wire.ModelAttempts,
+			MaximumInterval: wire.ModelRetryMaximum, MaximumAttempts: wire.ModelAttempts - 1,
 		},
 	}
 }

@@ -26,7 +26,7 @@ func ToolCall(ctx workflow.Context, in wire.ToolCallInput) (*tool.Result, error)
 	end := wire.FinishRunInput{Principal: in.Principal, RunID: in.RunID, Status: agent.RunCompleted}
 	if err != nil {
 		e := tool.AsError(failure.Decode(err))
-		end.Status, end.Kind, end.Msg = runStatus(e.Kind), e.Kind, e.Msg
+		end.Status, end.Kind, end.Msg = agent.EndStatus(e.Kind), e.Kind, e.Msg
 	}
 	finishErr := finish(ctx, end)
 	switch {
@@ -39,14 +39,6 @@ func ToolCall(ctx workflow.Context, in wire.ToolCallInput) (*tool.Result, error)
 	default:
 		return result, nil
 	}
-}
-
-// runStatus returns the final status of a run that failed with kind.
-func runStatus(kind tool.Kind) agent.RunStatus {
-	if kind == tool.Cancelled {
-		return agent.RunCancelled
-	}
-	return agent.RunFailed
 }
 
 // finish records the end of a run, even of one that was cancelled.

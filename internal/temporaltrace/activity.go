@@ -77,8 +77,8 @@ func asked(input any) []attribute.KeyValue {
 			telemetry.KindKey.String(string(in.Kind)))
 	case wire.LoadPlanInput:
 		return run(in.Principal, in.RunID)
-	case wire.ModelTurnInput:
-		return append(run(in.Principal, in.RunID), telemetry.TurnKey.Int(in.Turn))
+	case wire.AdvanceInput:
+		return run(in.Principal, in.RunID)
 	case wire.FinishRunInput:
 		return append(run(in.Principal, in.RunID), telemetry.StatusKey.String(string(in.Status)))
 	default:

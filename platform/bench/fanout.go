@@ -14,7 +14,8 @@ import (
 // fanIdeal is what the calls of a fan-out take where nothing else does.
 const fanIdeal = fanWidth / fanAtOnce * napTime
 
-// fanOut has a model make all calls in one turn, and measures from its answer
+// fanOut has a model make all calls in one turn, and measures from its answer, which
+// is given at once,
 // until it is asked again. The hand-written workflow does nothing but the calls.
 func fanOut(ctx context.Context, l *lab) ([]Figure, error) {
 	s, err := l.newSite(ctx, "bench-fanout")
@@ -62,6 +63,7 @@ func fanOut(ctx context.Context, l *lab) ([]Figure, error) {
 func (s *site) fans(ctx context.Context, a agent.Agent, lane tool.Lane) (sample, error) {
 	return s.recorded(ctx, func() (sample, error) {
 		return s.fanTimes(ctx, func(ctx context.Context) (time.Duration, error) {
+			s.asked.take()
 			w, err := s.run(ctx, a, 1, fanWidth)
 			if err != nil {
 				return 0, err
@@ -73,7 +75,11 @@ func (s *site) fans(ctx context.Context, a agent.Agent, lane tool.Lane) (sample,
 			if err := h.checkLane(lane, fanWidth); err != nil {
 				return 0, err
 			}
-			return h.batchTime()
+			turns := between(s.asked.take())
+			if len(turns) != 1 {
+				return 0, fmt.Errorf("the model was asked %d times, not twice", len(turns)+1)
+			}
+			return turns[0], nil
 		})
 	})
 }

@@ -3,7 +3,6 @@ package bench
 import (
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	enumspb "go.temporal.io/api/enums/v1"
@@ -49,41 +48,19 @@ func (s *site) history(ctx context.Context, w client.WorkflowRun) (chainHistory,
 	return h, nil
 }
 
-// checkLane checks that the calls took the lane of their tool: in the fast one
-// they leave a marker, in the visible one they are activities.
+// checkLane checks that the calls of an agent run took the lane of their tool: in the
+// visible one they are activities, in the fast one they were made in place.
 func (h chainHistory) checkLane(lane tool.Lane, calls int) error {
-	activities, markers := 0, 0
+	activities := 0
 	for _, e := range h.events {
 		if e.GetActivityTaskScheduledEventAttributes().GetActivityType().GetName() == wire.InvokeActivity(tool.Function) {
 			activities++
 		}
-		if e.GetMarkerRecordedEventAttributes().GetMarkerName() == "LocalActivity" {
-			markers++
-		}
 	}
-	if lane == tool.FastLane && (activities > 0 || markers < calls) || lane == tool.VisibleLane && activities != calls {
-		return fmt.Errorf("%d calls in the %s lane left %d activities and %d markers", calls, lane, activities, markers)
+	if lane == tool.FastLane && activities > 0 || lane == tool.VisibleLane && activities != calls {
+		return fmt.Errorf("%d calls in the %s lane left %d activities", calls, lane, activities)
 	}
 	return nil
-}
-
-// batchTime is how long the calls of an agent's first turn took: from the
-// model's answer until the model is asked again.
-func (h chainHistory) batchTime() (time.Duration, error) {
-	var scheduled []int64
-	var asked, answered []time.Time
-	for _, e := range h.events {
-		if e.GetActivityTaskScheduledEventAttributes().GetActivityType().GetName() == wire.ModelTurnActivity {
-			scheduled, asked = append(scheduled, e.GetEventId()), append(asked, e.GetEventTime().AsTime())
-		}
-		if slices.Contains(scheduled, e.GetActivityTaskCompletedEventAttributes().GetScheduledEventId()) {
-			answered = append(answered, e.GetEventTime().AsTime())
-		}
-	}
-	if len(asked) < 2 || len(answered) < 1 {
-		return 0, fmt.Errorf("the model was asked %d times and answered %d times", len(asked), len(answered))
-	}
-	return asked[1].Sub(answered[0]), nil
 }
 
 // wholeTime is how long a workflow took from its first task to its end.

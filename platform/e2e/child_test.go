@@ -61,6 +61,11 @@ const (
 	afterSent   point = "after sent"
 	afterAnswer point = "after answer" // The tool answered; nothing is settled.
 	afterSettle point = "after settle"
+
+	beforeTurn point = "before turn" // Nothing of a turn is known.
+	afterTurn  point = "after turn"  // The model answered, and the answer is stored.
+	beforeEnd  point = "before end"  // The run is over, and not recorded so.
+	afterEnd   point = "after end"
 )
 
 // hit sends this process its signal when it is at its point for the first time.
@@ -114,6 +119,30 @@ func (m mortal) Settle(ctx context.Context, s ledger.Settlement) (ledger.Outcome
 	return outcome, err
 }
 
+// mortalRuns are the runs of a worker that is hit between its steps.
+type mortalRuns struct {
+	agent.Runs
+	cfg childConfig
+}
+
+func (m mortalRuns) OpenTurn(ctx context.Context, tenant tool.TenantID, runID, head, key string) (agent.OpenTurn, error) {
+	m.cfg.hit(beforeTurn)
+	return m.Runs.OpenTurn(ctx, tenant, runID, head, key)
+}
+
+func (m mortalRuns) SaveTurn(ctx context.Context, turn agent.Turn) (agent.Turn, error) {
+	stored, err := m.Runs.SaveTurn(ctx, turn)
+	m.cfg.hit(afterTurn)
+	return stored, err
+}
+
+func (m mortalRuns) FinishRun(ctx context.Context, end agent.RunEnd) error {
+	m.cfg.hit(beforeEnd)
+	err := m.Runs.FinishRun(ctx, end)
+	m.cfg.hit(afterEnd)
+	return err
+}
+
 // childMain is the main function of a worker process.
 func childMain() int {
 	var cfg childConfig
@@ -155,7 +184,7 @@ func (c childConfig) work(ctx context.Context) error {
 		return err
 	}
 	acts, err := activities.New(activities.Config{
-		Ingester: ingester, Ledger: mortal{db, c}, Runs: db, Agents: db, Policies: db,
+		Ingester: ingester, Ledger: mortal{db, c}, Runs: mortalRuns{db, c}, Agents: db, Policies: db,
 		Resolver: resolver.New(db, resolver.Options{}), Schemas: schema.New(0),
 		Types: worker.Types(worker.Known{}).All(), Executor: mux,
 		Models: map[string]agent.Model{"test": model},

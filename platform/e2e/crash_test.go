@@ -19,6 +19,8 @@ var (
 	idempotent = tool.Execution{Idempotent: true, TimeoutSeconds: 1, MaxAttempts: 10, Lane: tool.VisibleLane}
 	onlyOnce   = tool.Execution{TimeoutSeconds: 1, MaxAttempts: 10}
 
+	visiblyOnce = tool.Execution{TimeoutSeconds: 1, MaxAttempts: 10, Lane: tool.VisibleLane}
+
 	fastPurely     = tool.Execution{Pure: true, TimeoutSeconds: 1, MaxAttempts: 10, Lane: tool.FastLane}
 	fastIdempotent = tool.Execution{Idempotent: true, TimeoutSeconds: 1, MaxAttempts: 10, Lane: tool.FastLane}
 )
@@ -60,6 +62,19 @@ func TestKilledWorker(t *testing.T) {
 		{"OnceAfterSent", onlyOnce, afterSent, tool.StatusUnknown, 0},
 		{"OnceAfterAnswer", onlyOnce, afterAnswer, tool.StatusUnknown, 1},
 		{"OnceAfterSettle", onlyOnce, afterSettle, tool.StatusCompleted, 1},
+		{"VisibleOnceBeforeAdmit", visiblyOnce, beforeAdmit, tool.StatusCompleted, 1},
+		{"VisibleOnceAfterAdmit", visiblyOnce, afterAdmit, tool.StatusCompleted, 1},
+		{"VisibleOnceAfterSent", visiblyOnce, afterSent, tool.StatusUnknown, 0},
+		{"VisibleOnceAfterAnswer", visiblyOnce, afterAnswer, tool.StatusUnknown, 1},
+		{"VisibleOnceAfterSettle", visiblyOnce, afterSettle, tool.StatusCompleted, 1},
+		{"OnceBeforeTurn", onlyOnce, beforeTurn, tool.StatusCompleted, 1},
+		{"OnceAfterTurn", onlyOnce, afterTurn, tool.StatusCompleted, 1},
+		{"OnceBeforeEnd", onlyOnce, beforeEnd, tool.StatusCompleted, 1},
+		{"OnceAfterEnd", onlyOnce, afterEnd, tool.StatusCompleted, 1},
+		{"VisibleOnceBeforeTurn", visiblyOnce, beforeTurn, tool.StatusCompleted, 1},
+		{"VisibleOnceAfterTurn", visiblyOnce, afterTurn, tool.StatusCompleted, 1},
+		{"VisibleOnceBeforeEnd", visiblyOnce, beforeEnd, tool.StatusCompleted, 1},
+		{"VisibleOnceAfterEnd", visiblyOnce, afterEnd, tool.StatusCompleted, 1},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	enumspb "go.temporal.io/api/enums/v1"
+	"go.temporal.io/sdk/converter"
 	sdkworker "go.temporal.io/sdk/worker"
 
 	"github.com/toolcrib/toolcrib/agent"
@@ -178,16 +179,17 @@ func TestFailingProviderIsVisible(t *testing.T) {
 			require.NoError(t, err)
 			require.Equal(t, retries, kept)
 
-			last := ""
+			var first wire.AdvanceOutput
 			history := historyOf(t.Context(), t, s.temporal, run.WorkflowID, w.GetRunID())
 			for _, e := range history.Events {
-				if e.GetEventType() == enumspb.EVENT_TYPE_ACTIVITY_TASK_STARTED &&
-					e.GetActivityTaskStartedEventAttributes().GetAttempt() == 2 {
-					last = e.GetActivityTaskStartedEventAttributes().GetLastFailure().GetMessage()
+				if done := e.GetActivityTaskCompletedEventAttributes(); done != nil && first.Cause == "" {
+					require.NoError(t, converter.GetDefaultDataConverter().FromPayloads(done.GetResult(), &first))
 				}
 			}
-			require.Contains(t, last, tt.cause)
-			require.Contains(t, last, "(attempt 1 of 10; the next in ")
+			require.Equal(t, wire.HandoverQuestion, first.Handover)
+			require.Contains(t, first.Cause, tt.cause)
+			require.Contains(t, first.Cause, "(attempt 1 of 10; the next in ")
+			require.Equal(t, []string{wire.AdvanceActivity, wire.ModelTurnActivity}, activityTypes(history))
 			text, err := json.Marshal(history)
 			require.NoError(t, err)
 			require.NotContains(t, string(text), modelKey)

@@ -1,0 +1,268 @@
+package activities
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"go.temporal.io/sdk/activity"
+
+	"github.com/toolcrib/toolcrib/agent"
+	"github.com/toolcrib/toolcrib/internal/failure"
+	"github.com/toolcrib/toolcrib/loop"
+	"github.com/toolcrib/toolcrib/tool"
+	"github.com/toolcrib/toolcrib/wire"
+)
+
+// Advance takes an agent run as far as this process can: it pins the plan, asks the
+// model, makes the calls and records the end. It returns early, with the state to
+// continue from, where a step is the workflow's to take, its slice is used up, or the
+// worker stops.
+//
+// An attempt that dies is repeated: stored turns and settled calls are found, not made
+// again. An error is returned for Temporal to retry; a failure of the run is a result.
+func (a *Activities) Advance(ctx context.Context, in wire.AdvanceInput) (wire.AdvanceOutput, error) {
+	if err := checkTenant(ctx, in.Principal.Tenant); err != nil {
+		return wire.AdvanceOutput{}, failure.Encode(err)
+	}
+	d := &driver{a: a, in: in, began: time.Now(), ends: make(chan callEnd)}
+	stop := heartbeat(ctx, d.report.get)
+	defer stop()
+	out, err := d.run(ctx)
+	if err != nil {
+		logFailure(ctx, "advancing the run failed", err, "tenant_id", in.Principal.Tenant, "run_id", in.RunID)
+		return wire.AdvanceOutput{}, encode(ctx, err)
+	}
+	return out, nil
+}
+
+// driver is the in-place driver of a run: it takes the steps of the run's machine in
+// this process. The machine is touched by run alone.
+type driver struct {
+	a       *Activities
+	in      wire.AdvanceInput
+	began   time.Time
+	machine *loop.Run
+	report  advanceReport
+	out     wire.AdvanceOutput
+
+	ends   chan callEnd // Of calls in flight.
+	flying int
+	asked  int           // Questions put to the model.
+	held   wire.Handover // Why calls are left for another driver.
+}
+
+func (d *driver) run(ctx context.Context) (wire.AdvanceOutput, error) {
+	state, err := d.load(ctx)
+	if err != nil {
+		if cancelled(ctx) {
+			err = errCancelled
+		} else if tool.KindOf(err).Retryable() || ctx.Err() != nil {
+			return d.out, err
+		}
+		return d.finish(ctx, err)
+	}
+	d.machine = loop.NewRun(loop.Identity{
+		Principal: d.in.Principal, RunID: d.in.RunID, FirstRunID: d.in.FirstRunID,
+		WorkflowID: activity.GetInfo(ctx).WorkflowExecution.ID,
+	}, state)
+	if d.in.Stop != nil {
+		d.machine.Stop(&tool.Error{Kind: d.in.Stop.Kind, Op: "activities.Advance", Msg: d.in.Stop.Msg})
+	}
+	// At the deadline, calls in flight are cancelled as they are with the run.
+	limited, cancel := withDeadline(ctx, time.Until(state.Deadline))
+	defer cancel()
+	return d.steps(ctx, limited)
+}
+
+// errCancelled is why a cancelled run ends.
+var errCancelled = &tool.Error{Kind: tool.Cancelled, Op: "activities.Advance", Msg: "the call was cancelled"}
+
+// steps takes one step after another. The context limited ends with the run's
+// deadline.
+func (d *driver) steps(ctx, limited context.Context) (wire.AdvanceOutput, error) {
+	for {
+		switch {
+		case cancelled(ctx):
+			d.machine.Stop(errCancelled)
+		case ctx.Err() != nil:
+			return d.out, d.abandon(errors.New("the attempt was interrupted"))
+		case limited.Err() != nil:
+			d.machine.Stop(d.machine.Late(d.in.Deadline))
+		}
+		step := d.machine.Next()
+		switch {
+		case step.End:
+			return d.finish(ctx, d.machine.Err())
+		case step.Ask:
+			if why := d.pause(ctx); why != "" {
+				return d.handOver(why), nil
+			}
+			if out, err := d.ask(limited); out != nil || err != nil {
+				return *out, err
+			}
+		case len(step.Start) > 0:
+			d.start(ctx, limited, step.Start)
+		case d.flying == 0: // What is left is another driver's.
+			return d.handOver(d.held), nil
+		default:
+			if err := d.ended(<-d.ends); err != nil {
+				return d.out, d.abandon(err)
+			}
+		}
+	}
+}
+
+// load returns the state to continue from: the one given, that of the attempt before
+// this one, or a new one under the run's plan.
+func (d *driver) load(ctx context.Context) (wire.RunState, error) {
+	info := activity.GetInfo(ctx)
+	if d.in.Resume != nil {
+		return d.resumed(ctx, *d.in.Resume), nil
+	}
+	if d.in.Stop != nil {
+		return wire.RunState{}, &tool.Error{Kind: d.in.Stop.Kind, Op: "activities.Advance", Msg: d.in.Stop.Msg}
+	}
+	plan, err := d.a.loadAgentPlan(ctx, wire.LoadPlanInput{
+		Principal: d.in.Principal, RunID: d.in.RunID, FirstRunID: d.in.FirstRunID, Head: d.in.Head, Kind: agent.AgentRun,
+	})
+	if err != nil {
+		return wire.RunState{}, err
+	}
+	timeout := time.Duration(plan.Plan.Limits.WithDefaults().TimeoutSeconds) * time.Second
+	state := wire.RunState{
+		Plan: plan.Plan, Mode: plan.Mode, Head: plan.Head, Deadline: info.ScheduledTime.Add(timeout),
+		MaxCalls: d.in.MaxCalls,
+	}
+	if asked := d.in.Deadline; !asked.IsZero() && asked.Before(state.Deadline) {
+		state.Deadline = asked
+	}
+	return d.resumed(ctx, state), nil
+}
+
+// resumed returns the state that the attempt before this one reported, if it came
+// further than state.
+func (d *driver) resumed(ctx context.Context, state wire.RunState) wire.RunState {
+	var before wire.AdvanceProgress
+	if !activity.HasHeartbeatDetails(ctx) || activity.GetHeartbeatDetails(ctx, &before) != nil {
+		return state
+	}
+	if before.Turns > state.Turns {
+		state.Turns, state.Calls, state.Head, state.Batch = before.Turns, before.Calls, before.Head, nil
+	}
+	return state
+}
+
+// pause returns why no further turn is begun here, or nothing.
+func (d *driver) pause(ctx context.Context) wire.Handover {
+	select {
+	case <-activity.GetWorkerStopChannel(ctx):
+		return wire.HandoverDrain
+	default:
+	}
+	if d.out.Turns >= wire.AdvanceTurns || time.Since(d.began) > wire.AdvanceSlice {
+		return wire.HandoverSlice
+	}
+	return ""
+}
+
+// ask puts the next question to the model. It returns what Advance returns, where that
+// is not the next step.
+func (d *driver) ask(ctx context.Context) (*wire.AdvanceOutput, error) {
+	first := d.asked == 0
+	d.asked++
+	q := question{
+		principal: d.in.Principal, runID: d.in.RunID, head: d.machine.Head(), turn: d.machine.Turns() + 1, first: first,
+	}
+	if first {
+		q.tried = d.in.Tried
+	}
+	d.report.set(wire.AdvanceProgress{
+		Turns: d.machine.Turns(), Calls: d.machine.Calls(), Head: q.head, Step: fmt.Sprintf("turn %d: model", q.turn),
+	})
+	turn, plan, asked, err := d.a.turn(ctx, q)
+	switch {
+	case err == nil:
+		d.out.Turns++
+		d.report.step(fmt.Sprintf("turn %d: calls", q.turn))
+		d.machine.Answered(plan, answered(&turn, plan))
+		return nil, nil //nolint:nilnil // The next step is the machine's to say.
+	case ctx.Err() != nil:
+		return nil, nil //nolint:nilnil,nilerr // The next step is to see why.
+	case !asked || errors.Is(err, errSuperseded):
+		return d.unasked(err)
+	}
+	e := tool.AsError(failure.Decode(err))
+	attempt := newModelTurn(ctx, q, "")
+	switch {
+	case !attempt.again(e):
+		d.machine.Stop(e)
+		return nil, nil //nolint:nilnil // The next step is the end.
+	case q.tried > 0: // Temporal retries what is an activity of its own.
+		return &d.out, err
+	default:
+		d.out.RetryIn, d.out.Cause = attempt.delay(e), e.Msg
+		out := d.handOver(wire.HandoverQuestion)
+		return &out, nil
+	}
+}
+
+// unasked is the outcome of a question that did not reach the model. Where the attempt
+// took turns, they are kept, and retries are counted anew.
+func (d *driver) unasked(err error) (*wire.AdvanceOutput, error) {
+	if !tool.KindOf(failure.Decode(err)).Retryable() {
+		d.machine.Stop(err)
+		return nil, nil //nolint:nilnil // The next step is the end.
+	}
+	if d.out.Turns > 0 && !errors.Is(err, errSuperseded) {
+		out := d.handOver(wire.HandoverSlice)
+		return &out, nil
+	}
+	return &d.out, err
+}
+
+// handOver returns the state for another driver, or another activity, to continue from.
+func (d *driver) handOver(why wire.Handover) wire.AdvanceOutput {
+	state := d.machine.State()
+	d.out.Handover, d.out.State = why, &state
+	return d.out
+}
+
+// abandon waits for the calls in flight, and returns the error of an attempt that does
+// not come to an end.
+func (d *driver) abandon(cause error) error {
+	for d.flying > 0 {
+		d.flying--
+		<-d.ends
+	}
+	return interruption(cause)
+}
+
+// finish records the end of the run, and returns it.
+func (d *driver) finish(ctx context.Context, err error) (wire.AdvanceOutput, error) {
+	end := agent.RunEnd{
+		Tenant: d.in.Principal.Tenant, RunID: d.in.RunID, Status: agent.RunCompleted,
+		Execution: activity.GetInfo(ctx).WorkflowExecution.RunID, HeadMessageID: d.in.Head,
+	}
+	d.out.Ended, d.out.Execution = &wire.AgentRunOutput{RunID: d.in.RunID}, end.Execution
+	if d.machine != nil {
+		end.HeadMessageID, end.Turns, end.Calls = d.machine.Head(), d.machine.Turns(), d.machine.Calls()
+		d.out.Ended.Answer = d.machine.Answer()
+	}
+	if err != nil {
+		e := tool.AsError(failure.Decode(err))
+		end.Kind, end.Msg, end.Status = e.Kind, e.Msg, agent.EndStatus(e.Kind)
+		d.out.Failure = &wire.Failure{Kind: e.Kind, Msg: e.Msg}
+	}
+	d.out.Ended.Status, d.out.Ended.Head = end.Status, end.HeadMessageID
+	d.out.Ended.Turns, d.out.Ended.Calls = end.Turns, end.Calls
+	detached := context.WithoutCancel(ctx)
+	_, finishErr := patiently(detached, admitPatience, func() (struct{}, error) {
+		return struct{}{}, d.a.Runs.FinishRun(detached, end)
+	})
+	if finishErr != nil {
+		return d.out, interruption(fmt.Errorf("finishing run %s: %w", d.in.RunID, finishErr))
+	}
+	return d.out, nil
+}

@@ -1,0 +1,173 @@
+package activities
+
+import (
+	"context"
+	"time"
+
+	"go.temporal.io/sdk/activity"
+
+	"github.com/toolcrib/toolcrib/internal/failure"
+	"github.com/toolcrib/toolcrib/ledger"
+	"github.com/toolcrib/toolcrib/loop"
+	"github.com/toolcrib/toolcrib/tool"
+	"github.com/toolcrib/toolcrib/wire"
+)
+
+// callEnd is how a call made in place ended.
+type callEnd struct {
+	call int
+	made wire.CallMade
+	// retry is set where the call is still open: another attempt is the workflow's.
+	retry *tool.Error
+	err   error // Why the attempt could not end the call; the activity is retried.
+}
+
+// start starts calls, or holds those that are not to be made here. Refused calls are
+// settled even if the run is over.
+func (d *driver) start(ctx, limited context.Context, calls []loop.Start) {
+	for _, start := range calls {
+		in := *d.machine.Call(start.Call)
+		var run func() callEnd
+		switch {
+		case start.Refuse != nil:
+			run = func() callEnd { return d.refuse(context.WithoutCancel(ctx), in, start.Refuse) }
+		case !in.Pin.InPlace || in.Tried > 0:
+			d.hold(start.Call, wire.HandoverCalls)
+			continue
+		case d.draining(ctx):
+			d.hold(start.Call, wire.HandoverDrain)
+			continue
+		default:
+			run = func() callEnd { return d.call(limited, in) }
+		}
+		d.flying++
+		go func() {
+			began := time.Now()
+			end := run()
+			end.call, end.made.Tool, end.made.Millis = start.Call, in.Pin.String(), time.Since(began).Milliseconds()
+			d.ends <- end
+		}()
+	}
+}
+
+// hold leaves a call for another driver.
+func (d *driver) hold(call int, why wire.Handover) {
+	d.machine.Hold(call)
+	if d.held == "" || why == wire.HandoverCalls {
+		d.held = why
+	}
+}
+
+func (d *driver) draining(ctx context.Context) bool {
+	select {
+	case <-activity.GetWorkerStopChannel(ctx):
+		return true
+	default:
+		return false
+	}
+}
+
+// ended records the end of a call in flight.
+func (d *driver) ended(end callEnd) error {
+	d.flying--
+	if end.err != nil {
+		return end.err
+	}
+	if end.retry != nil {
+		end.made.Retry = tool.Clip(string(end.retry.Kind)+": "+end.retry.Msg, maxCauseBytes)
+	}
+	if len(d.out.Made) < wire.MaxCallsMade {
+		d.out.Made = append(d.out.Made, end.made)
+	}
+	if end.retry != nil {
+		in := d.machine.Call(end.call)
+		in.Tried++
+		in.RetryIn = end.retry.RetryAfter
+		d.hold(end.call, wire.HandoverCalls)
+		return nil
+	}
+	d.out.Calls++
+	d.machine.Called(end.call, 0, nil)
+	return nil
+}
+
+// refuse settles a call that must not run.
+func (d *driver) refuse(ctx context.Context, in wire.InvokeInput, refusal *tool.Error) callEnd {
+	out, err := d.settle(ctx, wire.SettleInput{
+		Invoke: in, Status: tool.EndStatus(refusal.Kind), Kind: refusal.Kind, Msg: refusal.Msg,
+	})
+	return callEnd{made: wire.CallMade{Status: out.Status}, err: err}
+}
+
+func (d *driver) settle(ctx context.Context, in wire.SettleInput) (wire.InvokeOutput, error) {
+	return patiently(ctx, settlePatience, func() (wire.InvokeOutput, error) { return d.a.settleCall(ctx, in) })
+}
+
+// call makes one attempt at a call: admission, the tool, settlement. Of a composition
+// it makes the steps too.
+func (d *driver) call(ctx context.Context, in wire.InvokeInput) callEnd {
+	if in.Refused != nil {
+		return d.refuse(context.WithoutCancel(ctx), in, &tool.Error{Kind: in.Refused.Kind, Msg: in.Refused.Msg})
+	}
+	t := &attempt{a: d.a, in: &in, number: in.Tried + 1, began: time.Now(), inPlace: true}
+	outcome, err := t.run(tool.WithProgress(ctx, d.report.tool))
+	switch {
+	case t.retry != nil:
+		return callEnd{retry: t.retry}
+	case err != nil:
+		return callEnd{err: err}
+	case t.opened != nil:
+		in.InvocationID = outcome.InvocationID
+		return d.compose(ctx, in)
+	default:
+		return endOf(outcome)
+	}
+}
+
+func endOf(o ledger.Outcome) callEnd {
+	return callEnd{made: wire.CallMade{Status: o.Status, IsError: o.IsError()}}
+}
+
+// compose makes the steps of a composition, and settles it with their outcomes. Where a
+// step needs another attempt, so does the composition: its settled steps are not made
+// again.
+func (d *driver) compose(ctx context.Context, in wire.InvokeInput) callEnd {
+	limited, timeout := ctx, in.Pin.Execution.Timeout()
+	bounded := in.Pin.Execution.TimeoutSeconds > 0
+	if bounded {
+		var cancel context.CancelFunc
+		limited, cancel = withDeadline(ctx, timeout)
+		defer cancel()
+	}
+	steps := loop.NewSteps(in)
+	for limited.Err() == nil {
+		step, ok := steps.Next(time.Now())
+		if !ok {
+			break
+		}
+		end := d.call(limited, step)
+		if end.retry != nil || end.err != nil {
+			return end
+		}
+		steps.Ended(end.made.IsError)
+	}
+	if limited.Err() != nil {
+		steps.Stop()
+	}
+	state := steps.State()
+	end := wire.SettleInput{Invoke: in, Status: tool.StatusCompleted, Steps: &state}
+	switch {
+	case cancelled(ctx):
+		end.Status, end.Kind, end.Msg = tool.StatusCancelled, tool.Cancelled, "the call was cancelled"
+	case ctx.Err() != nil:
+		return callEnd{err: interruption(context.Cause(ctx))}
+	case limited.Err() != nil:
+		end.Status, end.Kind = tool.StatusFailed, tool.Timeout
+		end.Msg = "the composition did not end in its time of " + timeout.String()
+	}
+	out, err := d.settle(context.WithoutCancel(ctx), end)
+	if err != nil {
+		return callEnd{err: failure.Encode(err)}
+	}
+	return callEnd{made: wire.CallMade{Status: out.Status, IsError: out.IsError}}
+}
