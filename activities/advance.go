@@ -125,7 +125,7 @@ func (d *driver) load(ctx context.Context) (wire.RunState, error) {
 		return wire.RunState{}, &tool.Error{Kind: d.in.Stop.Kind, Op: "activities.Advance", Msg: d.in.Stop.Msg}
 	}
 	plan, err := d.a.loadAgentPlan(ctx, wire.LoadPlanInput{
-		Principal: d.in.Principal, RunID: d.in.RunID, FirstRunID: d.in.FirstRunID, Head: d.in.Head, Kind: agent.AgentRun,
+		Principal: d.in.Principal, RunID: d.in.RunID, FirstRunID: d.in.FirstRunID, Head: d.in.Head, Kind: agent.RunKindAgent,
 	})
 	if err != nil {
 		return wire.RunState{}, err

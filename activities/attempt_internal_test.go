@@ -130,7 +130,7 @@ func TestPreviewCutsBetweenCharacters(t *testing.T) {
 	require.True(t, utf8.ValidString(p))
 	require.True(t, strings.HasSuffix(p, "…"))
 	require.Equal(t, "a\n{}\n[image image/png]", preview([]tool.Content{
-		tool.Text("a"), tool.JSON([]byte("{}")), {Type: tool.ImageContent, MIMEType: "image/png"},
+		tool.Text("a"), tool.JSON([]byte("{}")), {Type: tool.ContentImage, MIMEType: "image/png"},
 	}))
 }
 

@@ -72,12 +72,12 @@ func (a *Activities) childRun(
 	}
 	id := ledger.RunID(ticket.InvocationID)
 	return agent.Run{
-		ID: id, Tenant: in.Principal.Tenant, Kind: agent.AgentRun, AgentID: pin.AgentID, Agent: pin.Slug,
+		ID: id, Tenant: in.Principal.Tenant, Kind: agent.RunKindAgent, AgentID: pin.AgentID, Agent: pin.Slug,
 		AgentVersion: pin.Version,
 		Mode:         in.Mode, Principal: in.Principal, Status: agent.RunPending, Input: input,
 		WorkflowID: wire.RunWorkflowID(in.Principal.Tenant, id), Depth: len(line),
 		Parent: &agent.Parent{RunID: in.RunID, InvocationID: ticket.InvocationID, Detached: pin.Detached},
-	}, agent.Message{Role: agent.User, Content: content}, nil
+	}, agent.Message{Role: agent.RoleUser, Content: content}, nil
 }
 
 // targetDefinition returns the pinned version of an agent, if it may run now: content is pinned,

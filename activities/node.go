@@ -38,7 +38,7 @@ func (a *Activities) loadNodePlan(ctx context.Context, in wire.LoadPlanInput) (w
 // pinnedBefore returns the stored plan of a single call, if its run has started before: its workflow
 // was reset, or a worker died. A host's run has calls of several plans.
 func pinnedBefore(run agent.Run) *agent.Plan {
-	if run.Kind != agent.HostRun && run.Plan != nil && len(run.Plan.Tools) == 1 {
+	if run.Kind != agent.RunKindHost && run.Plan != nil && len(run.Plan.Tools) == 1 {
 		return run.Plan
 	}
 	return nil
@@ -85,7 +85,7 @@ func (a *Activities) beginCaller(
 		Status: agent.RunRunning, WorkflowID: activity.GetInfo(ctx).WorkflowExecution.ID, FirstRunID: in.FirstRunID,
 		Plan: plan,
 	}
-	if in.Kind == agent.HostRun {
+	if in.Kind == agent.RunKindHost {
 		id, err := uuid7.New()
 		if err != nil {
 			return agent.Run{}, err

@@ -42,7 +42,7 @@ func (begun) Version(context.Context, tool.TenantID, string, string) (*tool.Vers
 }
 
 func (begun) Policies(context.Context, tool.TenantID, []string) (map[string]tool.Policy, error) {
-	return map[string]tool.Policy{"search-id": {EgressClass: tool.EgressNone, PermissionPolicy: tool.Auto}}, nil
+	return map[string]tool.Policy{"search-id": {EgressClass: tool.EgressNone, PermissionPolicy: tool.PermissionAuto}}, nil
 }
 
 func loadPlan(t *testing.T, store begun) wire.LoadPlanOutput {
@@ -56,7 +56,7 @@ func loadPlan(t *testing.T, store begun) wire.LoadPlanOutput {
 	env := suite.NewTestActivityEnvironment()
 	env.RegisterActivityWithOptions(a.LoadPlan, activity.RegisterOptions{Name: wire.LoadPlanActivity})
 	value, err := env.ExecuteActivity(wire.LoadPlanActivity, wire.LoadPlanInput{
-		Principal: tool.Principal{Tenant: "tenant"}, RunID: "run", Kind: agent.ToolCallRun,
+		Principal: tool.Principal{Tenant: "tenant"}, RunID: "run", Kind: agent.RunKindToolCall,
 		Node: &wire.Node{ID: "call", Tool: tool.Ref{Slug: "search"}, Arguments: []byte(`{}`), Mode: tool.Production},
 	})
 	require.NoError(t, err)
@@ -81,7 +81,7 @@ func TestBegunCallKeepsItsPlan(t *testing.T) {
 		}, Fast: true,
 	}
 	out := loadPlan(t, begun{run: agent.Run{
-		ID: "run", Tenant: "tenant", Kind: agent.ToolCallRun, Status: agent.RunRunning,
+		ID: "run", Tenant: "tenant", Kind: agent.RunKindToolCall, Status: agent.RunRunning,
 		Plan: &agent.Plan{Tools: []agent.Pin{pin}},
 	}})
 	require.Equal(t, []agent.Pin{pin}, out.Plan.Tools)

@@ -64,7 +64,7 @@ func (p *pinner) pin(ctx context.Context, r *resolver.Resolved, depth int) (agen
 		pin.Agent, err = p.agent(ctx, impl, snapshot)
 	case impl == tool.Composition:
 		pin.Steps, err = p.steps(ctx, snapshot, depth)
-		pin.InPlace = execution.Lane != tool.VisibleLane
+		pin.InPlace = execution.Lane != tool.LaneVisible
 		for i := range pin.Steps {
 			pin.InPlace = pin.InPlace && pin.Steps[i].Pin.InPlace
 		}

@@ -106,7 +106,7 @@ func (a *Activities) agentPlan(ctx context.Context, p tool.Principal, run agent.
 	pins := &pinner{a: a, principal: p, mode: run.Mode}
 	for _, r := range bound {
 		// Models do not see tools for users.
-		if r.Version.Snapshot.Interaction.Audience == tool.UserAudience {
+		if r.Version.Snapshot.Interaction.Audience == tool.AudienceUser {
 			continue
 		}
 		pin, err := pins.pin(ctx, r, 0)

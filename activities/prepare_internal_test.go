@@ -26,7 +26,7 @@ func testKit(t *testing.T) *kit {
 		k.tools = append(k.tools, kitTool{
 			pin: agent.Pin{VersionIdentity: tool.VersionIdentity{Slug: d.Name, Version: "1.0.0"}}, input: input,
 			version: &tool.Version{Snapshot: tool.Snapshot{Definition: d}},
-			policy:  tool.Policy{EgressClass: tool.EgressNone, PermissionPolicy: tool.Auto},
+			policy:  tool.Policy{EgressClass: tool.EgressNone, PermissionPolicy: tool.PermissionAuto},
 		})
 	}
 	return k
@@ -149,7 +149,7 @@ func TestPrepareAsksThePolicy(t *testing.T) {
 		want   string
 	}{
 		"Write":      {tool.Policy{EgressClass: tool.EgressWrite}, "approval"},
-		"AlwaysAsk":  {tool.Policy{PermissionPolicy: tool.AlwaysAsk}, "approval"},
+		"AlwaysAsk":  {tool.Policy{PermissionPolicy: tool.PermissionAlwaysAsk}, "approval"},
 		"Permission": {tool.Policy{RequiredPermission: "orders.write"}, "denied"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -22,7 +22,9 @@ func searcher(t *testing.T) *kit {
 	k.tools[1].traits.RunBy = tool.RunByProvider
 	k.tools[1].version = &tool.Version{Snapshot: tool.Snapshot{Definition: tool.Definition{
 		Implementation: tool.Provider,
-		Config:         json.RawMessage(`{"provider":"acme","tool":{"type":"web_search_1","name":"web_search","max_uses":3}}`),
+		Config: json.RawMessage(
+			`{"provider":"acme","tool":{"type":"web_search_1","name":"web_search","max_uses":3}}`,
+		),
 	}}}
 	return k
 }
@@ -90,7 +92,7 @@ func TestProviderToolsArePassedOnWhileTheyMay(t *testing.T) {
 		"Disabled":     {source: heads{head: disabled}},
 		"Inactive":     {source: heads{head: tool.Tool{Status: tool.Published}}},
 		"Quarantined":  {source: heads{head: quarantined}},
-		"Asks":         {source: heads{head: usable}, policy: tool.Policy{PermissionPolicy: tool.AlwaysAsk}},
+		"Asks":         {source: heads{head: usable}, policy: tool.Policy{PermissionPolicy: tool.PermissionAlwaysAsk}},
 		"Writes":       {source: heads{head: usable}, policy: tool.Policy{EgressClass: tool.EgressWrite}},
 		"Permission":   {source: heads{head: usable}, policy: tool.Policy{RequiredPermission: "search"}},
 		"OtherModel":   {source: heads{head: usable}, model: "other/m", kind: tool.Invalid},

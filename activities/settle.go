@@ -187,7 +187,7 @@ func fitting(o ledger.Outcome) *tool.Result {
 		IsError: o.Result.IsError, Mismatch: o.Result.Mismatch,
 		Content: []tool.Content{
 			tool.Text(preview(o.Result.Content)),
-			{Type: tool.ResourceContent, URI: "toolcrib://invocations/" + o.InvocationID, MIMEType: "application/json"},
+			{Type: tool.ContentResource, URI: "toolcrib://invocations/" + o.InvocationID, MIMEType: "application/json"},
 		},
 		Warnings: []string{
 			fmt.Sprintf(

@@ -34,7 +34,10 @@ var errSuperseded = errors.New("another attempt has stored the turn")
 // turn calls the model, resolves, coerces and decides the calls in its answer, and
 // stores all of it at once. A retry finds the stored answer and does not call the model
 // again; a workflow that is reset does. It reports whether an error is the model's.
-func (a *Activities) turn(ctx context.Context, q question) (turn agent.Turn, plan *agent.Plan, asked bool, err error) {
+func (a *Activities) turn(
+	ctx context.Context,
+	q question,
+) (turn agent.Turn, plan *agent.Plan, asked bool, err error) {
 	tenant := q.principal.Tenant
 	info := activity.GetInfo(ctx)
 	key := fmt.Sprintf("%s/%d", info.WorkflowExecution.RunID, q.turn)
@@ -76,7 +79,7 @@ func (a *Activities) turn(ctx context.Context, q question) (turn agent.Turn, pla
 		Tenant: tenant, RunID: q.runID, Key: key,
 		Message: agent.Message{
 			ID: messageID(info, q, key), ParentID: q.head, RunID: q.runID, Turn: q.turn,
-			Role: agent.Assistant, Content: resp.Content, Calls: resp.Calls, Usage: &resp.Usage,
+			Role: agent.RoleAssistant, Content: resp.Content, Calls: resp.Calls, Usage: &resp.Usage,
 		},
 	}
 	if len(resp.Content) == 0 && resp.Text != "" {
@@ -124,9 +127,13 @@ func (a *Activities) ask(
 	model, ok := a.Models[provider]
 	if !ok {
 		return nil, &tool.Error{
-			Kind: tool.Invalid, Op: "activities.Advance",
-			Msg: fmt.Sprintf("no model provider %q is configured in the worker (model %q); its operator must add one", provider,
-				definition.Model),
+			Kind: tool.Invalid,
+			Op:   "activities.Advance",
+			Msg: fmt.Sprintf(
+				"no model provider %q is configured in the worker (model %q); its operator must add one",
+				provider,
+				definition.Model,
+			),
 		}
 	}
 	say, end := a.stream(ctx, agent.Output{
@@ -140,9 +147,15 @@ func (a *Activities) ask(
 	inTime, cancel := bounded(ctx)
 	defer cancel()
 	resp, err := generate(inTime, model, &agent.ModelRequest{
-		Model: name, Options: definition.ModelOptions, Instructions: definition.Instructions,
-		Messages: open.Transcript, Tools: kit.specs(), ProviderTools: provided, Turn: attempt.turn, Tenant: kit.principal.Tenant,
-		Stream: stream,
+		Model:         name,
+		Options:       definition.ModelOptions,
+		Instructions:  definition.Instructions,
+		Messages:      open.Transcript,
+		Tools:         kit.specs(),
+		ProviderTools: provided,
+		Turn:          attempt.turn,
+		Tenant:        kit.principal.Tenant,
+		Stream:        stream,
 	})
 	if err = late(ctx, inTime, err); err != nil {
 		return nil, fmt.Errorf("asking model %q: %w", definition.Model, err)

@@ -12,10 +12,10 @@ type Role string
 
 // Roles.
 const (
-	System    Role = "system"
-	User      Role = "user"
-	Assistant Role = "assistant"
-	ToolRole  Role = "tool"
+	RoleSystem    Role = "system"
+	RoleUser      Role = "user"
+	RoleAssistant Role = "assistant"
+	RoleTool      Role = "tool"
 )
 
 // Message is an immutable entry of a transcript. User and assistant messages

@@ -135,10 +135,10 @@ const providerBlock = "application/vnd.toolcrib.provider-block+json"
 // ProviderBlock returns a block of an assistant message with the raw output of a provider's own tool.
 // It is sent back to models of the same provider only.
 func ProviderBlock(provider string, raw json.RawMessage) tool.Content {
-	return tool.Content{Type: tool.JSONContent, JSON: raw, MIMEType: providerBlock, Name: provider}
+	return tool.Content{Type: tool.ContentJSON, JSON: raw, MIMEType: providerBlock, Name: provider}
 }
 
 // BlockProvider returns the provider of c if it is a [ProviderBlock].
 func BlockProvider(c tool.Content) (provider string, ok bool) {
-	return c.Name, c.Type == tool.JSONContent && c.MIMEType == providerBlock
+	return c.Name, c.Type == tool.ContentJSON && c.MIMEType == providerBlock
 }

@@ -12,10 +12,10 @@ type RunKind string
 
 // Kinds of run.
 const (
-	AgentRun    RunKind = "agent"     // An agent loop.
-	ToolCallRun RunKind = "tool_call" // One tool call.
-	ToolTestRun RunKind = "tool_test" // One tool call, made to test the tool.
-	HostRun     RunKind = "host"      // A workflow of the host that executes tools.
+	RunKindAgent    RunKind = "agent"     // An agent loop.
+	RunKindToolCall RunKind = "tool_call" // One tool call.
+	RunKindToolTest RunKind = "tool_test" // One tool call, made to test the tool.
+	RunKindHost     RunKind = "host"      // A workflow of the host that executes tools.
 )
 
 // RunStatus is the stage of a run in its life cycle.

@@ -131,7 +131,7 @@ func TestConfiguredWebSearch(t *testing.T) {
 	require.JSONEq(t, string(platform.InputSchema), string(own.InputSchema), "what it leaves out is the built-in's")
 	require.Equal(t, tool.EgressReadOnly, own.EgressClass)
 	require.True(t, own.Execution.Pure)
-	require.Equal(t, tool.CustomBucket, own.Bucket())
+	require.Equal(t, tool.BucketCustom, own.Bucket())
 	_, err = h.call(t, c, h.ada, "searchPapers", `{"query": "crib"}`)
 	require.Equal(t, tool.Denied, tool.KindOf(err))
 }

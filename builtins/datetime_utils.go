@@ -33,7 +33,7 @@ func datetimeUtils(clock func() time.Time) Builtin {
 					Pure: true, MaxConcurrency: tool.ReadConcurrency, ConcurrencyGroup: "datetime_utils", TimeoutSeconds: 5,
 				},
 			},
-			Policy: tool.Policy{EgressClass: tool.EgressNone, PermissionPolicy: tool.Auto},
+			Policy: tool.Policy{EgressClass: tool.EgressNone, PermissionPolicy: tool.PermissionAuto},
 		},
 		Run: func(_ context.Context, call *tool.Call) (*tool.Result, error) {
 			var in datetimeInput

@@ -54,7 +54,7 @@ func functionCall(functions Functions, schemas *schema.Cache) Builtin {
 				Execution:      tool.Execution{ConcurrencyGroup: "function_call"},
 				Interaction:    tool.Interaction{OpenInput: true}, // It takes any JSON.
 			},
-			Policy: tool.Policy{EgressClass: tool.EgressReadOnly, PermissionPolicy: tool.Auto},
+			Policy: tool.Policy{EgressClass: tool.EgressReadOnly, PermissionPolicy: tool.PermissionAuto},
 		},
 		Run: func(ctx context.Context, call *tool.Call) (*tool.Result, error) {
 			var in functionCallInput

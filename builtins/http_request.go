@@ -120,7 +120,7 @@ func httpRequest(gate *egress.Gate, secrets secret.Resolver, clock func() time.T
 			Implementation: tool.Internal,
 			Execution:      tool.Execution{Pure: true, MaxConcurrency: tool.ReadConcurrency, ConcurrencyGroup: "http_request"},
 		},
-		Policy: tool.Policy{EgressClass: tool.EgressReadOnly, PermissionPolicy: tool.Auto},
+		Policy: tool.Policy{EgressClass: tool.EgressReadOnly, PermissionPolicy: tool.PermissionAuto},
 	}
 	return Builtin{
 		Spec: spec,
@@ -265,12 +265,12 @@ func (in *httpRequestInput) answer(known *secret.Redactor, r *egress.Response) (
 	case !r.Truncated && strings.HasSuffix(mediaType, "json") && json.Valid(body) && utf8.Valid(body):
 		out.JSON = body
 	case slices.Contains(images, mediaType) && http.DetectContentType(r.Body) == mediaType:
-		blob = &tool.Content{Type: tool.ImageContent, Data: r.Body, MIMEType: mediaType}
+		blob = &tool.Content{Type: tool.ContentImage, Data: r.Body, MIMEType: mediaType}
 	case strings.HasPrefix(mediaType, "text/"), utf8.Valid(r.Body),
 		r.Truncated && utf8.Valid(r.Body[:max(0, len(r.Body)-utf8.UTFMax)]):
 		out.Text = strings.ToValidUTF8(string(r.Body), "")
 	default:
-		blob = &tool.Content{Type: tool.ResourceContent, Data: r.Body, MIMEType: mediaType, URI: plain(r.URL)}
+		blob = &tool.Content{Type: tool.ContentResource, Data: r.Body, MIMEType: mediaType, URI: plain(r.URL)}
 	}
 	res, err := structured(out)
 	if err != nil || blob == nil {

@@ -84,7 +84,7 @@ func TestHTTPRequestReads(t *testing.T) {
 
 	res, err = f.do(t, "t1", `{"url": "$URL/png"}`)
 	require.NoError(t, err)
-	require.Equal(t, tool.ImageContent, res.Content[1].Type)
+	require.Equal(t, tool.ContentImage, res.Content[1].Type)
 }
 
 func TestHTTPRequestRefuses(t *testing.T) {

@@ -78,7 +78,7 @@ func jsonTransform(box Sandbox) Builtin {
 				},
 				Interaction: tool.Interaction{OpenInput: true}, // It takes any JSON.
 			},
-			Policy: tool.Policy{EgressClass: tool.EgressNone, PermissionPolicy: tool.Auto},
+			Policy: tool.Policy{EgressClass: tool.EgressNone, PermissionPolicy: tool.PermissionAuto},
 		},
 		Check: checkJSONTransform,
 		For: func(json.RawMessage, tool.Egress) tool.Definition {

@@ -68,7 +68,7 @@ func mcpCall(mcp tool.Executor, check func(config json.RawMessage) error) Builti
 			Execution:      tool.Execution{ConcurrencyGroup: "mcp_call"},
 			Interaction:    tool.Interaction{OpenInput: true}, // It takes any JSON.
 		},
-		Policy: tool.Policy{EgressClass: tool.EgressWrite, RequiresApproval: true, PermissionPolicy: tool.Auto},
+		Policy: tool.Policy{EgressClass: tool.EgressWrite, RequiresApproval: true, PermissionPolicy: tool.PermissionAuto},
 	}
 	return Builtin{
 		Spec: spec,

@@ -29,7 +29,7 @@ func retrievalPipeline(searcher retrieval.Searcher) Builtin {
 			},
 			Interaction: tool.Interaction{OpenInput: true}, // A filter names fields of the tenant's own.
 		},
-		Policy: tool.Policy{EgressClass: tool.EgressReadOnly, PermissionPolicy: tool.Auto},
+		Policy: tool.Policy{EgressClass: tool.EgressReadOnly, PermissionPolicy: tool.PermissionAuto},
 	}
 	return Builtin{
 		Spec: spec,

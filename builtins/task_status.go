@@ -72,7 +72,7 @@ func taskStatus(runs Runs) Builtin {
 					Pure: true, MaxConcurrency: tool.ReadConcurrency, ConcurrencyGroup: "task_status", TimeoutSeconds: 5,
 				},
 			},
-			Policy: tool.Policy{EgressClass: tool.EgressNone, PermissionPolicy: tool.Auto},
+			Policy: tool.Policy{EgressClass: tool.EgressNone, PermissionPolicy: tool.PermissionAuto},
 		},
 		Run: func(ctx context.Context, call *tool.Call) (*tool.Result, error) {
 			var in taskStatusInput

@@ -116,7 +116,7 @@ func webFetch(gate *egress.Gate, reader Reader, clock func() time.Time) Builtin 
 				Implementation: tool.Internal,
 				Execution:      tool.Execution{Pure: true, MaxConcurrency: tool.ReadConcurrency, ConcurrencyGroup: "web_fetch"},
 			},
-			Policy: tool.Policy{EgressClass: tool.EgressReadOnly, PermissionPolicy: tool.Auto},
+			Policy: tool.Policy{EgressClass: tool.EgressReadOnly, PermissionPolicy: tool.PermissionAuto},
 		},
 		Run: func(ctx context.Context, call *tool.Call) (*tool.Result, error) {
 			var in webFetchInput
@@ -264,7 +264,7 @@ func imageResult(out webFetchOutput, r *egress.Response) (*tool.Result, error) {
 	res, err := structured(out)
 	if err == nil {
 		res.Content = append(res.Content, tool.Content{
-			Type: tool.ImageContent, Data: r.Body, MIMEType: out.ContentType, URI: out.URL,
+			Type: tool.ContentImage, Data: r.Body, MIMEType: out.ContentType, URI: out.URL,
 		})
 	}
 	return res, err

@@ -102,9 +102,15 @@ func TestWebFetchPage(t *testing.T) {
 
 	b, cfg := newFetch(t)
 	_, res := b.ok(t, cfg, "web_fetch", `{"url": "$URL/moved"}`)
-	require.JSONEq(t, b.at(`{"url": "$URL/page", "status": 200, "content_type": "text/html", "title": "Title", "byline": "Ada", "site": "Site",
+	require.JSONEq(
+		t,
+		b.at(
+			`{"url": "$URL/page", "status": 200, "content_type": "text/html", "title": "Title", "byline": "Ada", "site": "Site",
 		"language": "en", "published": "2026-01-02T03:04:05Z", "format": "markdown", "content": "article markdown of /page: <p>Hällo\nthere",
-		"total_chars": 41, "fetched_at": "2026-05-01T12:00:00Z"}`), string(res.Structured))
+		"total_chars": 41, "fetched_at": "2026-05-01T12:00:00Z"}`,
+		),
+		string(res.Structured),
+	)
 	require.Contains(t, string(res.Structured), "<p>", "HTML is not escaped as for HTML")
 
 	out, _ := b.ok(t, cfg, "web_fetch", `{"url": "$URL/untold", "format": "text", "whole_page": true}`)
@@ -155,14 +161,23 @@ func TestWebFetchTypes(t *testing.T) {
 		"/feed": {"xml", "<rss/>"}, "/svg": {"xml", "<svg/>"},
 	} {
 		out, _ := b.ok(t, cfg, "web_fetch", `{"url": "$URL`+path+`"}`)
-		require.Equal(t, want, [2]string{out["format"].(string), out["content"].(string)}, //nolint:errcheck // Strings, by the schema.
-			path)
+		require.Equal(
+			t,
+			want,
+			[2]string{out["format"].(string), out["content"].(string)}, //nolint:errcheck // Strings, by the schema.
+			path,
+		)
 	}
 	out, res := b.ok(t, cfg, "web_fetch", `{"url": "$URL/png"}`)
 	require.Equal(t, true, out["image"])
 	require.Equal(
 		t,
-		tool.Content{Type: tool.ImageContent, MIMEType: "image/png", Data: []byte("\x89PNG\r\n\x1a\n"), URI: b.url + "/png"},
+		tool.Content{
+			Type:     tool.ContentImage,
+			MIMEType: "image/png",
+			Data:     []byte("\x89PNG\r\n\x1a\n"),
+			URI:      b.url + "/png",
+		},
 		res.Content[1],
 	)
 	for path, want := range map[string]string{
@@ -176,7 +191,11 @@ func TestWebFetchEnds(t *testing.T) {
 	t.Parallel()
 
 	b, cfg := newFetch(t)
-	require.Equal(t, "the upstream answered 404 Not Found: no such page", b.no(t, cfg, "web_fetch", `{"url": "$URL/404"}`))
+	require.Equal(
+		t,
+		"the upstream answered 404 Not Found: no such page",
+		b.no(t, cfg, "web_fetch", `{"url": "$URL/404"}`),
+	)
 	require.Equal(t, "the upstream answered 403 Forbidden", b.no(t, cfg, "web_fetch", `{"url": "$URL/403"}`),
 		"no credential of ours was refused")
 	for path, want := range map[string]tool.Kind{"/429": tool.RateLimited, "/503": tool.Unavailable} {

@@ -84,7 +84,7 @@ func webSearch(gate *egress.Gate, keys *searchKeys, clock func() time.Time) Buil
 					Pure: true, MaxConcurrency: tool.ReadConcurrency, ConcurrencyGroup: "web_search", TimeoutSeconds: 20,
 				},
 			},
-			Policy: tool.Policy{EgressClass: tool.EgressReadOnly, PermissionPolicy: tool.Auto},
+			Policy: tool.Policy{EgressClass: tool.EgressReadOnly, PermissionPolicy: tool.PermissionAuto},
 		},
 		Check: keys.check,
 		Run: func(ctx context.Context, call *tool.Call) (*tool.Result, error) {

@@ -77,11 +77,13 @@ func TestSchedule(t *testing.T) {
 		calls []string
 		want  [][]string
 	}{
-		"None":        {agent.ParallelSafe, nil, nil},
-		"OneAtATime":  {agent.ParallelSafe, []string{"read", "read"}, [][]string{{"read0"}, {"read1"}}},
-		"Groups":      {agent.ParallelSafe, []string{"read3", "read3", "read"}, [][]string{{"read30", "read31", "read2"}}},
-		"Least":       {agent.ParallelSafe, []string{"read3", "read2", "read3"}, [][]string{{"read30", "read21"}, {"read32"}}},
-		"LeastOfMade": {agent.ParallelSafe, []string{"read3", "read3", "read3"}, [][]string{{"read30", "read31", "read32"}}},
+		"None":       {agent.ParallelSafe, nil, nil},
+		"OneAtATime": {agent.ParallelSafe, []string{"read", "read"}, [][]string{{"read0"}, {"read1"}}},
+		"Groups":     {agent.ParallelSafe, []string{"read3", "read3", "read"}, [][]string{{"read30", "read31", "read2"}}},
+		"Least":      {agent.ParallelSafe, []string{"read3", "read2", "read3"}, [][]string{{"read30", "read21"}, {"read32"}}},
+		"LeastOfMade": {
+			agent.ParallelSafe, []string{"read3", "read3", "read3"}, [][]string{{"read30", "read31", "read32"}},
+		},
 		"Barrier": {
 			agent.ParallelSafe, []string{"read3", "read3", "write", "read3"},
 			[][]string{{"read30", "read31"}, {"write2"}, {"read33"}},

@@ -150,8 +150,8 @@ func (d *Decision) egress(class tool.Egress, rule Rule) {
 
 func (d *Decision) ask(policy tool.PermissionPolicy, rule Rule) {
 	switch policy {
-	case "", tool.Auto:
-	case tool.AlwaysAsk:
+	case "", tool.PermissionAuto:
+	case tool.PermissionAlwaysAsk:
 		d.add(rule, NeedsApproval, "a person must approve every call (permission policy always_ask)")
 	default:
 		d.add(rule, Deny, fmt.Sprintf("the tool's permission policy %q is unknown", policy))

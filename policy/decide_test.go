@@ -23,9 +23,12 @@ func TestDecide(t *testing.T) {
 	}{
 		{name: "nothing restricts", verdict: policy.Allow, text: "allowed"},
 		{
-			name:    "reading outside is free",
-			in:      policy.Input{Policy: tool.Policy{EgressClass: tool.EgressReadOnly, PermissionPolicy: tool.Auto}},
-			verdict: policy.Allow, text: "allowed",
+			name: "reading outside is free",
+			in: policy.Input{
+				Policy: tool.Policy{EgressClass: tool.EgressReadOnly, PermissionPolicy: tool.PermissionAuto},
+			},
+			verdict: policy.Allow,
+			text:    "allowed",
 		},
 		{
 			name:    "writing outside waits for a person",
@@ -35,7 +38,7 @@ func TestDecide(t *testing.T) {
 		},
 		{
 			name:    "always_ask waits for a person",
-			in:      policy.Input{Policy: tool.Policy{PermissionPolicy: tool.AlwaysAsk}},
+			in:      policy.Input{Policy: tool.Policy{PermissionPolicy: tool.PermissionAlwaysAsk}},
 			verdict: policy.NeedsApproval, rules: []policy.Rule{policy.RulePermissionPolicy},
 			text: "needs approval: a person must approve every call (permission policy always_ask)",
 		},
@@ -80,7 +83,7 @@ func TestDecide(t *testing.T) {
 			name: "a profile cannot lower",
 			in: policy.Input{
 				Policy:  tool.Policy{EgressClass: tool.EgressWrite},
-				Profile: &policy.Profile{EgressClass: tool.EgressNone, PermissionPolicy: tool.Auto},
+				Profile: &policy.Profile{EgressClass: tool.EgressNone, PermissionPolicy: tool.PermissionAuto},
 			},
 			verdict: policy.NeedsApproval, rules: []policy.Rule{policy.RuleEgress},
 			text: "needs approval: the tool writes outside the platform (egress class write)",
@@ -128,7 +131,7 @@ func TestDecideIsMonotone(t *testing.T) {
 		case 1:
 			after.Policy.RequiresApproval = true
 		case 2:
-			after.Policy.PermissionPolicy = tool.AlwaysAsk
+			after.Policy.PermissionPolicy = tool.PermissionAlwaysAsk
 			if before.Policy.PermissionPolicy == "vote" {
 				after.Policy.PermissionPolicy = "vote"
 			}
@@ -184,8 +187,9 @@ func drawProfile(t *rapid.T) *policy.Profile {
 		Denied:           rapid.Bool().Draw(t, "denied"),
 		RequiresApproval: rapid.Bool().Draw(t, "profile approval"),
 		EgressClass:      rapid.SampledFrom(egressOrder).Draw(t, "profile egress"),
-		PermissionPolicy: rapid.SampledFrom([]tool.PermissionPolicy{"", tool.Auto, tool.AlwaysAsk}).Draw(t,
-			"profile policy"),
+		PermissionPolicy: rapid.SampledFrom([]tool.PermissionPolicy{"", tool.PermissionAuto, tool.PermissionAlwaysAsk}).
+			Draw(t,
+				"profile policy"),
 		RequiredPermission: drawPermission(t),
 	}
 }
@@ -198,8 +202,10 @@ func drawInput(t *rapid.T) policy.Input {
 		Policy: tool.Policy{
 			EgressClass:      rapid.SampledFrom(egressOrder).Draw(t, "egress"),
 			RequiresApproval: rapid.Bool().Draw(t, "approval"),
-			PermissionPolicy: rapid.SampledFrom([]tool.PermissionPolicy{"", tool.Auto, tool.AlwaysAsk, "vote"}).Draw(t,
-				"policy"),
+			PermissionPolicy: rapid.SampledFrom(
+				[]tool.PermissionPolicy{"", tool.PermissionAuto, tool.PermissionAlwaysAsk, "vote"}).
+				Draw(t,
+					"policy"),
 			RequiredPermission: drawPermission(t),
 		},
 	}

@@ -143,7 +143,7 @@ func TestSyncBuiltins(t *testing.T) {
 	got, err := b.registry.Get(t.Context(), b.ada, tool.Ref{Slug: "datetime_utils"})
 	require.NoError(t, err)
 	require.True(t, got.Global())
-	require.Equal(t, tool.BuiltInBucket, got.Bucket())
+	require.Equal(t, tool.BucketBuiltIn, got.Bucket())
 	_, err = b.registry.Disable(t.Context(), b.ada, tool.Ref{Slug: "datetime_utils"})
 	require.Equal(t, tool.Denied, tool.KindOf(err))
 

@@ -65,7 +65,7 @@ func TestPublishingPins(t *testing.T) {
 	head, err := b.registry.Get(ctx, b.ada, tool.Ref{Slug: "quoteOrder"})
 	require.NoError(t, err)
 	require.Equal(t, tool.Artifact, head.Implementation)
-	require.Equal(t, tool.ArtifactBucket, head.Bucket())
+	require.Equal(t, tool.BucketArtifact, head.Bucket())
 	require.True(t, head.Execution.Pure)
 	require.JSONEq(
 		t, `{"type":"object","properties":{"lines":{"type":"array"}},"required":["lines"],"additionalProperties":false}`,
@@ -156,8 +156,12 @@ func TestPinsAreJudged(t *testing.T) {
 		{"no constraint", b.ada, boundTo("quote", "new"), tool.Invalid, "/artifact_version", "version constraint"},
 		{"no version", b.ada, boundTo(empty.ID, ""), tool.NotFound, "/artifact_version", "no version yet"},
 		{
-			"a required input", b.ada, boundTo("quote", "", input(`{"type":"object","properties":{"lines":{}}}`)), tool.Invalid,
-			"/input_schema/required", `requires the input "lines"`,
+			"a required input",
+			b.ada,
+			boundTo("quote", "", input(`{"type":"object","properties":{"lines":{}}}`)),
+			tool.Invalid,
+			"/input_schema/required",
+			`requires the input "lines"`,
 		},
 		{
 			"an unknown input", b.ada,

@@ -45,7 +45,7 @@ func TestArtifactsArePure(t *testing.T) {
 		require.ErrorContains(t, err, "no network")
 	}
 	s := artifactSpec("1")
-	s.Execution.Lane = tool.FastLane
+	s.Execution.Lane = tool.LaneFast
 	_, err = b.registry.Apply(t.Context(), b.ada, definition.Definition{Tool: &s})
 	require.Equal(t, "/execution/lane", tool.AsError(err).Path,
 		"an untrusted program never runs in the task of a workflow")

@@ -179,8 +179,8 @@ func strictest(own, code tool.Policy) tool.Policy {
 		own.EgressClass = code.EgressClass
 	}
 	own.RequiresApproval = own.RequiresApproval || code.RequiresApproval
-	if code.PermissionPolicy == tool.AlwaysAsk {
-		own.PermissionPolicy = tool.AlwaysAsk
+	if code.PermissionPolicy == tool.PermissionAlwaysAsk {
+		own.PermissionPolicy = tool.PermissionAlwaysAsk
 	}
 	return own
 }

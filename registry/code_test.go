@@ -178,7 +178,7 @@ func TestSyncCodeKeepsTheStrictestPolicy(t *testing.T) {
 	s := spec("convertWeight")
 	s.Definition = code("1.0.0", first).Definition
 	s.Policy = tool.Policy{
-		EgressClass: tool.EgressNone, PermissionPolicy: tool.AlwaysAsk, RequiredPermission: "weights.read",
+		EgressClass: tool.EgressNone, PermissionPolicy: tool.PermissionAlwaysAsk, RequiredPermission: "weights.read",
 	}
 	_, _, err := b.registry.Update(t.Context(), b.ada, tool.Ref{Slug: "convertWeight"}, s)
 	require.NoError(t, err)
@@ -187,7 +187,7 @@ func TestSyncCodeKeepsTheStrictestPolicy(t *testing.T) {
 	got, err := b.registry.Get(t.Context(), b.ada, tool.Ref{Slug: "convertWeight"})
 	require.NoError(t, err)
 	require.Equal(t, tool.EgressReadOnly, got.EgressClass, "less, the function would refuse")
-	require.Equal(t, tool.AlwaysAsk, got.PermissionPolicy)
+	require.Equal(t, tool.PermissionAlwaysAsk, got.PermissionPolicy)
 	require.Equal(t, "weights.read", got.RequiredPermission)
 }
 

@@ -77,7 +77,7 @@ func providerObstacle(p tool.Policy) error {
 			"egress class write requires an approval of every call; %s", why)
 	case p.RequiresApproval:
 		return refusal.New(tool.Invalid, "/requires_approval", "%s: drop requires_approval", why)
-	case p.PermissionPolicy == tool.AlwaysAsk:
+	case p.PermissionPolicy == tool.PermissionAlwaysAsk:
 		return refusal.New(tool.Invalid, "/permission_policy", "%s: set permission_policy to auto", why)
 	}
 	return nil

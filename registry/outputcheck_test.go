@@ -31,20 +31,24 @@ func TestOutputCheck(t *testing.T) {
 		least, says   string
 	}{
 		"dropping the promise": {
-			"", tool.WarnOutput, schema, "2.0.0", "output_check: answers outside the output schema are passed on now (major)",
+			"", tool.OutputWarn, schema, "2.0.0", "output_check: answers outside the output schema are passed on now (major)",
 		},
 		"making it": {
-			tool.WarnOutput, tool.RefuseOutput, schema, "1.1.0",
+			tool.OutputWarn, tool.OutputRefuse, schema, "1.1.0",
 			"output_check: answers outside the output schema are refused now (minor)",
 		},
-		"spelling the default out": {"", tool.RefuseOutput, schema, "1.0.1", ""},
-		"nothing to promise":       {"", tool.WarnOutput, "", "1.0.1", ""},
+		"spelling the default out": {"", tool.OutputRefuse, schema, "1.0.1", ""},
+		"nothing to promise":       {"", tool.OutputWarn, "", "1.0.1", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := setup(t)
 			ref := tool.Ref{Slug: "findOrder"}
-			_, _, err := b.registry.Create(t.Context(), b.ada, spec("findOrder", version("1.0.0"), output(tt.before, tt.schema)))
+			_, _, err := b.registry.Create(
+				t.Context(),
+				b.ada,
+				spec("findOrder", version("1.0.0"), output(tt.before, tt.schema)),
+			)
 			require.NoError(t, err)
 			_, first, err := b.registry.Publish(t.Context(), b.ada, ref)
 			require.NoError(t, err)
@@ -72,7 +76,11 @@ func TestOutputCheck(t *testing.T) {
 	b := setup(t)
 	_, _, err := b.registry.Create(t.Context(), b.ada, spec("findOrder", output("ignore", schema)))
 	registrytest.RequireRefused(t, err, tool.Invalid, "/output_check", "expected refuse or warn")
-	d, err := definition.Parse(json.RawMessage(`{"slug":"x","implementation_type":"internal","output_schema":{"type":"object"},"output_check":"warn"}`))
+	d, err := definition.Parse(
+		json.RawMessage(
+			`{"slug":"x","implementation_type":"internal","output_schema":{"type":"object"},"output_check":"warn"}`,
+		),
+	)
 	require.NoError(t, err)
-	require.Equal(t, tool.WarnOutput, d.Tool.OutputCheck)
+	require.Equal(t, tool.OutputWarn, d.Tool.OutputCheck)
 }

@@ -16,7 +16,9 @@ import (
 
 func searching(s *definition.ToolSpec) {
 	s.Implementation = tool.Provider
-	s.Config = json.RawMessage(`{"provider": "anthropic", "tool": {"type": "web_search_20250305", "name": "web_search", "max_uses": 3}}`)
+	s.Config = json.RawMessage(
+		`{"provider": "anthropic", "tool": {"type": "web_search_20250305", "name": "web_search", "max_uses": 3}}`,
+	)
 }
 
 // A provider's tool is a definition like any other, and can be published.
@@ -53,7 +55,7 @@ func TestProviderToolsThatWouldAsk(t *testing.T) {
 	for path, edit := range map[string]func(*definition.ToolSpec){
 		"/egress_class":      func(s *definition.ToolSpec) { s.EgressClass = tool.EgressWrite },
 		"/requires_approval": func(s *definition.ToolSpec) { s.RequiresApproval = true },
-		"/permission_policy": func(s *definition.ToolSpec) { s.PermissionPolicy = tool.AlwaysAsk },
+		"/permission_policy": func(s *definition.ToolSpec) { s.PermissionPolicy = tool.PermissionAlwaysAsk },
 	} {
 		t.Run(path, func(t *testing.T) {
 			t.Parallel()

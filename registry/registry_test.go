@@ -172,7 +172,7 @@ func TestCreateGuardrails(t *testing.T) {
 			"auto, visible or fast",
 		},
 		{
-			"a lane it cannot have", func(s *definition.ToolSpec) { s.Execution.Lane = tool.FastLane }, tool.Invalid,
+			"a lane it cannot have", func(s *definition.ToolSpec) { s.Execution.Lane = tool.LaneFast }, tool.Invalid,
 			"/execution/lane", "neither pure nor idempotent",
 		},
 		{
@@ -206,7 +206,7 @@ func TestCreateDefaults(t *testing.T) {
 	require.Equal(t, tool.Draft, got.Status)
 	require.True(t, got.Active)
 	require.Equal(t, "1.0.0", got.Version)
-	require.Equal(t, tool.Auto, got.PermissionPolicy)
+	require.Equal(t, tool.PermissionAuto, got.PermissionPolicy)
 	require.Equal(t, tool.EgressWrite, got.EgressClass)
 	require.True(t, got.RequiresApproval, "what writes outside needs an approval")
 	require.Nil(t, got.PublishedAt)

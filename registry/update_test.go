@@ -25,7 +25,7 @@ func TestUpdateReplacesEveryPart(t *testing.T) {
 		InputSchema:  json.RawMessage(`{"type":"object","properties":{"n":{"type":"integer"}}}`),
 		OutputSchema: json.RawMessage(`{"type":"object","properties":{"total":{"type":"number"}}}`),
 		Execution:    tool.Execution{Pure: true, TimeoutSeconds: 7},
-	}, Policy: tool.Policy{EgressClass: tool.EgressReadOnly, PermissionPolicy: tool.Auto}}
+	}, Policy: tool.Policy{EgressClass: tool.EgressReadOnly, PermissionPolicy: tool.PermissionAuto}}
 	_, _, err = b.registry.Update(t.Context(), b.ada, ref, want)
 	require.NoError(t, err)
 	got, err := b.registry.Get(t.Context(), b.ada, ref)

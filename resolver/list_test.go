@@ -143,7 +143,7 @@ func TestListFiltersAndPages(t *testing.T) {
 	require.Len(t, slugs, 451)
 	require.IsIncreasing(t, slugs)
 
-	items, _, err := b.resolver.List(t.Context(), p, tool.Production, resolver.Filter{Bucket: tool.MCPBucket},
+	items, _, err := b.resolver.List(t.Context(), p, tool.Production, resolver.Filter{Bucket: tool.BucketMCP},
 		resolver.Page{})
 	require.NoError(t, err)
 	require.Len(t, items, 1)

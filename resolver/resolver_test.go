@@ -48,7 +48,7 @@ func (b bench) add(
 	head := tool.Tool{
 		Tenant: tenant, Slug: slug, Status: tool.Published, Active: true, Version: "1.0.0",
 		Definition: tool.Definition{Name: slug, Implementation: tool.Internal},
-		Policy:     tool.Policy{EgressClass: tool.EgressNone, PermissionPolicy: tool.Auto},
+		Policy:     tool.Policy{EgressClass: tool.EgressNone, PermissionPolicy: tool.PermissionAuto},
 	}
 	if edit != nil {
 		edit(&head)

@@ -146,7 +146,7 @@ func find(c Candidates, req Request, log *trail) (entry *Entry, shadows bool, er
 		return nil, false, log.hide(RuleAudience, req, "the tool is for other tenants")
 	}
 	log.pass(RuleAudience, "the tool is for this tenant")
-	internal := entry.Tool.Interaction.Visibility == tool.InternalVisibility
+	internal := entry.Tool.Interaction.Visibility == tool.VisibilityInternal
 	switch {
 	case internal && req.Outside:
 		return nil, false, log.hide(RuleVisibility, req, "the tool is internal: API keys and MCP clients do not call it")

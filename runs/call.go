@@ -136,11 +136,11 @@ func (s *Service) acceptCall(ctx context.Context, c *callStart) error {
 func (c *callStart) run() agent.Run {
 	p, node := c.asked.Principal, c.asked.Node
 	run := agent.Run{
-		ID: c.RunID, Tenant: p.Tenant, Kind: agent.ToolCallRun, Mode: node.Mode, Principal: p,
+		ID: c.RunID, Tenant: p.Tenant, Kind: agent.RunKindToolCall, Mode: node.Mode, Principal: p,
 		Status: agent.RunPending, WorkflowID: c.workflowID, FollowFor: c.asked.FollowFor,
 	}
 	if node.Test != nil {
-		run.Kind = agent.ToolTestRun
+		run.Kind = agent.RunKindToolTest
 	}
 	return run
 }

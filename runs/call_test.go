@@ -34,7 +34,7 @@ func TestCall(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "say", call.Tool)
 	require.NotEqual(t, test.RunID, call.RunID)
-	for id, kind := range map[string]agent.RunKind{call.RunID: agent.ToolCallRun, test.RunID: agent.ToolTestRun} {
+	for id, kind := range map[string]agent.RunKind{call.RunID: agent.RunKindToolCall, test.RunID: agent.RunKindToolTest} {
 		run, err := b.store.FindRun(t.Context(), b.principal.Tenant, id)
 		require.NoError(t, err)
 		require.Equal(t, kind, run.Kind)
@@ -48,7 +48,7 @@ func TestCall(t *testing.T) {
 func TestCallRefusals(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	b.publish(t, "inner", func(head *tool.Tool) { head.Definition.Interaction.Visibility = tool.InternalVisibility })
+	b.publish(t, "inner", func(head *tool.Tool) { head.Definition.Interaction.Visibility = tool.VisibilityInternal })
 	for text, edit := range map[string]func(*runs.NewCall){
 		"none":     func(n *runs.NewCall) { n.Node.Tool.Slug = "none" },
 		"inner":    func(n *runs.NewCall) { n.Node.Tool.Slug = "inner" },

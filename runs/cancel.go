@@ -19,7 +19,7 @@ func (s *Service) Cancel(ctx context.Context, tenant tool.TenantID, runID string
 		return run, err
 	}
 	switch {
-	case run.Kind == agent.HostRun:
+	case run.Kind == agent.RunKindHost:
 		return run, cancelConflict("the run is a workflow of its host: cancel it there")
 	case run.Status.Final():
 		return run, endedAlready(run)

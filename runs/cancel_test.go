@@ -52,7 +52,7 @@ func TestCancel(t *testing.T) {
 		},
 		"completed": {before: agent.Run{Status: agent.RunCompleted}, kind: tool.Conflict, text: "completed already"},
 		"host's": {
-			before: agent.Run{Status: agent.RunHosted, Kind: agent.HostRun}, kind: tool.Conflict, text: "cancel it there",
+			before: agent.Run{Status: agent.RunHosted, Kind: agent.RunKindHost}, kind: tool.Conflict, text: "cancel it there",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

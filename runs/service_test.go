@@ -56,7 +56,7 @@ func (b *bench) publish(t *testing.T, slug string, edit func(*tool.Tool)) {
 	head := tool.Tool{
 		Tenant: b.principal.Tenant, Slug: slug, Status: tool.Published, Active: true, Version: "1.0.0",
 		Definition: tool.Definition{Name: slug, Implementation: tool.Internal},
-		Policy:     tool.Policy{EgressClass: tool.EgressNone, PermissionPolicy: tool.Auto},
+		Policy:     tool.Policy{EgressClass: tool.EgressNone, PermissionPolicy: tool.PermissionAuto},
 	}
 	if edit != nil {
 		edit(&head)

@@ -67,7 +67,7 @@ func (s *Service) Start(ctx context.Context, n NewRun) (agent.Run, error) {
 	if err != nil {
 		return agent.Run{}, fmt.Errorf("encoding the workflow's input: %w", err)
 	}
-	run, _, err = s.accept(ctx, run, &agent.Message{Role: agent.User, Content: content}, agent.Start{
+	run, _, err = s.accept(ctx, run, &agent.Message{Role: agent.RoleUser, Content: content}, agent.Start{
 		Workflow: wire.AgentRunWorkflow, Summary: "agent " + run.Agent, Agent: run.Agent, Input: input,
 		Memo: n.Request.memo(),
 	})
@@ -101,7 +101,7 @@ func (s *Service) newRun(ctx context.Context, n NewRun) (agent.Run, error) {
 		return agent.Run{}, err
 	}
 	run := agent.Run{
-		ID: id, Tenant: tenant, Kind: agent.AgentRun, AgentID: found.ID, Agent: found.Slug,
+		ID: id, Tenant: tenant, Kind: agent.RunKindAgent, AgentID: found.ID, Agent: found.Slug,
 		Mode: n.Mode, Principal: n.Principal, Status: agent.RunPending, Input: n.Input,
 		WorkflowID: wire.RunWorkflowID(tenant, id), FollowFor: n.FollowFor,
 	}

@@ -42,7 +42,7 @@ func transcript(rows []db.Message, head string) ([]agent.Message, error) {
 	answers := make(map[string][]db.Message)
 	for _, row := range rows {
 		byID[row.ID] = row
-		if agent.Role(row.Role) == agent.ToolRole {
+		if agent.Role(row.Role) == agent.RoleTool {
 			answers[value(row.ParentID)] = append(answers[value(row.ParentID)], row)
 		}
 	}

@@ -149,7 +149,7 @@ func TestRacingHostRuns(t *testing.T) {
 	ids := make([]string, racers)
 	race(func(i int) {
 		run, err := f.Store.BeginRun(t.Context(), agent.Run{
-			Tenant: f.Tenant, Kind: agent.HostRun, WorkflowID: "host", FirstRunID: "first",
+			Tenant: f.Tenant, Kind: agent.RunKindHost, WorkflowID: "host", FirstRunID: "first",
 		})
 		require.NoError(t, err)
 		ids[i] = run.ID
@@ -164,7 +164,7 @@ func TestRacingPlans(t *testing.T) {
 	t.Parallel()
 
 	f := raceFixture(t)
-	for _, kind := range []agent.RunKind{agent.AgentRun, agent.ToolCallRun} {
+	for _, kind := range []agent.RunKind{agent.RunKindAgent, agent.RunKindToolCall} {
 		run, err := f.Store.CreateRun(
 			t.Context(), agent.Run{Tenant: f.Tenant, Kind: kind, WorkflowID: "t/" + uuid.NewString()}, agent.Message{},
 		)
@@ -196,8 +196,11 @@ func TestBeginRunSeesThePlanItWaitedFor(t *testing.T) {
 			if begun && plan == nil {
 				continue // It waits for nobody.
 			}
-			run, err := f.Store.CreateRun(t.Context(), agent.Run{Tenant: f.Tenant, Kind: agent.AgentRun, WorkflowID: "t/wait"},
-				agent.Message{})
+			run, err := f.Store.CreateRun(
+				t.Context(),
+				agent.Run{Tenant: f.Tenant, Kind: agent.RunKindAgent, WorkflowID: "t/wait"},
+				agent.Message{},
+			)
 			require.NoError(t, err)
 			if begun {
 				_, err = f.Store.BeginRun(t.Context(), run)

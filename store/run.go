@@ -25,7 +25,7 @@ func (s *Store) CreateRun(ctx context.Context, run agent.Run, first agent.Messag
 	}
 	messageID := cmp.Or(first.ID, ledger.FirstMessageID(params.ID))
 	if first.Role == "" {
-		first.Role = agent.User
+		first.Role = agent.RoleUser
 	}
 	blocks, err := contentBlocks(first.Content)
 	if err != nil {
@@ -88,7 +88,7 @@ func (s *Store) BeginRun(ctx context.Context, run agent.Run) (agent.Run, error) 
 }
 
 func beginRun(ctx context.Context, q *db.Queries, params db.BeginHostRunParams) (db.Run, error) {
-	if params.Kind == string(agent.AgentRun) {
+	if params.Kind == string(agent.RunKindAgent) {
 		begun, err := q.BeginRun(ctx, db.BeginRunParams{
 			TenantID: params.TenantID, ID: params.ID, Plan: params.Plan, AgentVersion: params.AgentVersion,
 			FirstRunID: params.FirstRunID,
@@ -248,7 +248,7 @@ func runParams(run agent.Run) (db.BeginHostRunParams, error) {
 		mode = tool.Production
 	}
 	status := agent.RunRunning
-	if run.Kind == agent.HostRun {
+	if run.Kind == agent.RunKindHost {
 		status = agent.RunHosted
 	}
 	return db.BeginHostRunParams{

@@ -97,7 +97,7 @@ func acceptParams(op string, a agent.Acceptance) (db.AcceptRunParams, error) {
 		}
 		params.MessageID, params.Role = &id, string(a.First.Role)
 		if params.Role == "" {
-			params.Role = string(agent.User)
+			params.Role = string(agent.RoleUser)
 		}
 		if params.Content, err = contentBlocks(a.First.Content); err != nil {
 			return none, err

@@ -134,7 +134,7 @@ func TestRunsThatEndUnbegun(t *testing.T) {
 	end := agent.RunEnd{Tenant: f.Tenant, Status: agent.RunCancelled, Kind: tool.Cancelled, Msg: "cancelled"}
 	begin := func(start agent.Start) agent.Run {
 		run, err := f.Store.BeginRun(t.Context(), agent.Run{
-			ID: start.RunID, Tenant: f.Tenant, Kind: agent.ToolCallRun, Mode: tool.Production, WorkflowID: start.WorkflowID,
+			ID: start.RunID, Tenant: f.Tenant, Kind: agent.RunKindToolCall, Mode: tool.Production, WorkflowID: start.WorkflowID,
 			FirstRunID: storetest.NewID(t), Status: agent.RunRunning,
 		})
 		require.NoError(t, err)

@@ -238,7 +238,7 @@ func toolRow(t tool.Tool) (db.ToolRegistry, error) {
 		egress = tool.EgressNone
 	}
 	if policy == "" {
-		policy = tool.Auto
+		policy = tool.PermissionAuto
 	}
 	if slugs == nil {
 		slugs = []string{}

@@ -75,7 +75,7 @@ func TestTranscriptsThatAreKeptAreRight(t *testing.T) {
 
 func lastAssistant(messages []agent.Message) string {
 	for _, m := range slices.Backward(messages) {
-		if m.Role == agent.Assistant {
+		if m.Role == agent.RoleAssistant {
 			return m.ID
 		}
 	}

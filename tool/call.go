@@ -31,7 +31,7 @@ type Result struct {
 	IsError    bool            `json:"is_error,omitempty"`
 	Warnings   []string        `json:"warnings,omitempty"` // For people and logs; the model is not shown them.
 	// Mismatch says where Structured breaks the output schema of a tool whose
-	// output check is [WarnOutput]; empty when it fits. It is for people and
+	// output check is [OutputWarn]; empty when it fits. It is for people and
 	// logs, as Warnings are, and becomes an event [EventWarning].
 	Mismatch string `json:"output_mismatch,omitempty"`
 }
@@ -57,7 +57,7 @@ func (r *Result) Decode(v any) error {
 	}
 	raw := r.Structured
 	if len(raw) == 0 && len(r.Content) == 1 {
-		if text, ok := v.(*string); ok && r.Content[0].Type == TextContent {
+		if text, ok := v.(*string); ok && r.Content[0].Type == ContentText {
 			*text = r.Content[0].Text
 			return nil
 		}
@@ -76,7 +76,7 @@ func (r *Result) Decode(v any) error {
 func (r *Result) text() string {
 	var texts []string
 	for _, c := range r.Content {
-		if c.Type == TextContent && c.Text != "" {
+		if c.Type == ContentText && c.Text != "" {
 			texts = append(texts, c.Text)
 		}
 	}

@@ -7,11 +7,11 @@ type ContentType string
 
 // Content types, named as the Model Context Protocol names them where it does.
 const (
-	TextContent     ContentType = "text"
-	JSONContent     ContentType = "json"
-	ImageContent    ContentType = "image"
-	AudioContent    ContentType = "audio"
-	ResourceContent ContentType = "resource"
+	ContentText     ContentType = "text"
+	ContentJSON     ContentType = "json"
+	ContentImage    ContentType = "image"
+	ContentAudio    ContentType = "audio"
+	ContentResource ContentType = "resource"
 )
 
 // Content is one block of a result or message. Which fields are set follows
@@ -28,8 +28,8 @@ type Content struct {
 }
 
 // Text returns a text block.
-func Text(s string) Content { return Content{Type: TextContent, Text: s} }
+func Text(s string) Content { return Content{Type: ContentText, Text: s} }
 
 // JSON returns a block of structured data. The caller must not change raw
 // afterwards.
-func JSON(raw json.RawMessage) Content { return Content{Type: JSONContent, JSON: raw} }
+func JSON(raw json.RawMessage) Content { return Content{Type: ContentJSON, JSON: raw} }

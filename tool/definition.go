@@ -17,7 +17,7 @@ type Definition struct {
 	InputSchema  json.RawMessage `json:"input_schema,omitempty"`  // JSON Schema, an object at the top.
 	OutputSchema json.RawMessage `json:"output_schema,omitempty"` // JSON Schema of the structured result.
 	// OutputCheck is the handling of an answer that does not match
-	// OutputSchema; [RefuseOutput] when empty.
+	// OutputSchema; [OutputRefuse] when empty.
 	OutputCheck OutputCheck `json:"output_check,omitempty"`
 
 	Implementation Implementation  `json:"implementation_type"`
@@ -44,7 +44,7 @@ type Execution struct {
 	TimeoutSeconds int `json:"timeout_s,omitempty"`
 	// MaxAttempts bounds the attempts of a call that may be repeated; 3 when zero.
 	MaxAttempts int `json:"max_attempts,omitempty"`
-	// Lane is how the first attempt runs; [AutoLane] when empty.
+	// Lane is how the first attempt runs; [LaneAuto] when empty.
 	Lane Lane `json:"lane,omitempty"`
 }
 

@@ -16,11 +16,11 @@ func TestInteractionDefaults(t *testing.T) {
 	var i tool.Interaction
 	require.Equal(t, tool.Compute, i.Purpose())
 	require.True(t, i.ForModels())
-	i.Intent, i.Audience = tool.Render, tool.UserAudience
+	i.Intent, i.Audience = tool.Render, tool.AudienceUser
 	require.Equal(t, tool.Render, i.Purpose())
 	require.False(t, i.ForModels())
 	for _, valid := range []bool{
-		tool.Intent("").Valid(), tool.Act.Valid(), tool.Audience("").Valid(), tool.UserAudience.Valid(),
+		tool.Intent("").Valid(), tool.Act.Valid(), tool.Audience("").Valid(), tool.AudienceUser.Valid(),
 	} {
 		require.True(t, valid)
 	}

@@ -55,10 +55,10 @@ type Bucket string
 
 // Buckets.
 const (
-	BuiltInBucket  Bucket = "built_in"
-	MCPBucket      Bucket = "mcp"
-	ArtifactBucket Bucket = "artifact"
-	CustomBucket   Bucket = "custom"
+	BucketBuiltIn  Bucket = "built_in"
+	BucketMCP      Bucket = "mcp"
+	BucketArtifact Bucket = "artifact"
+	BucketCustom   Bucket = "custom"
 )
 
 // Bucket derives t's bucket (reference numbers S3-1…4): built_in for system
@@ -66,13 +66,13 @@ const (
 func (t *Tool) Bucket() Bucket {
 	switch {
 	case t.System || t.BuiltinKey != "":
-		return BuiltInBucket
+		return BucketBuiltIn
 	case t.ImplementationType() == MCP || configuredType(t.Config) == MCP:
-		return MCPBucket
+		return BucketMCP
 	case t.ArtifactID != "" || t.ImplementationType() == Artifact:
-		return ArtifactBucket
+		return BucketArtifact
 	default:
-		return CustomBucket
+		return BucketCustom
 	}
 }
 

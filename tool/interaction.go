@@ -24,12 +24,12 @@ type Audience string
 
 // Audiences.
 const (
-	ModelAudience Audience = "model" // Offered to models; the default.
-	UserAudience  Audience = "user"  // Dispatched by people and clients only.
+	AudienceModel Audience = "model" // Offered to models; the default.
+	AudienceUser  Audience = "user"  // Dispatched by people and clients only.
 )
 
 // Valid reports whether a is one of the audiences. Empty is model.
-func (a Audience) Valid() bool { return a == "" || a == ModelAudience || a == UserAudience }
+func (a Audience) Valid() bool { return a == "" || a == AudienceModel || a == AudienceUser }
 
 // Visibility says whether external callers, which are API keys and MCP clients,
 // may find a tool (checklist Z10, S0-15).
@@ -37,13 +37,13 @@ type Visibility string
 
 // Visibilities.
 const (
-	ExternalVisibility Visibility = "external" // External callers may find it; the default.
-	InternalVisibility Visibility = "internal" // Only agents and workflows may call it.
+	VisibilityExternal Visibility = "external" // External callers may find it; the default.
+	VisibilityInternal Visibility = "internal" // Only agents and workflows may call it.
 )
 
 // Valid reports whether v is one of the visibilities. Empty is external.
 func (v Visibility) Valid() bool {
-	return v == "" || v == ExternalVisibility || v == InternalVisibility
+	return v == "" || v == VisibilityExternal || v == VisibilityInternal
 }
 
 // Interaction is how a tool is shown to people and clients: fields of the
@@ -89,7 +89,7 @@ func (i *Interaction) Purpose() Intent { return cmp.Or(i.Intent, Compute) }
 
 // ForModels reports whether the tool is offered to models. If not, models
 // cannot call it: only people and clients can.
-func (i *Interaction) ForModels() bool { return i.Audience != UserAudience }
+func (i *Interaction) ForModels() bool { return i.Audience != AudienceUser }
 
 // Shown reports whether calls are shown to people: an explicit Visible wins, and
 // tools of the types internal and mcp are hidden by default (checklist S1-7,

@@ -16,14 +16,14 @@ type Lane string
 
 // Lanes.
 const (
-	AutoLane    Lane = "auto"    // Fast where the tool allows it; the default.
-	VisibleLane Lane = "visible" // Every attempt is an activity of its own.
-	FastLane    Lane = "fast"    // Fast; a definition that does not allow it is refused.
+	LaneAuto    Lane = "auto"    // Fast where the tool allows it; the default.
+	LaneVisible Lane = "visible" // Every attempt is an activity of its own.
+	LaneFast    Lane = "fast"    // Fast; a definition that does not allow it is refused.
 )
 
 // Valid reports whether l is one of the lanes. Empty is auto.
 func (l Lane) Valid() bool {
-	return l == "" || l == AutoLane || l == VisibleLane || l == FastLane
+	return l == "" || l == LaneAuto || l == LaneVisible || l == LaneFast
 }
 
 // MaxFastTimeout is the longest timeout of a tool whose calls may take the fast
@@ -43,7 +43,7 @@ func (e Execution) FastLane(t Traits) (fast bool, obstacle string) {
 	case !t.Quick:
 		obstacle = fmt.Sprintf("calls of type %s run where they can be watched", t.Implementation)
 	}
-	return obstacle == "" && e.Lane != VisibleLane, obstacle
+	return obstacle == "" && e.Lane != LaneVisible, obstacle
 }
 
 // MaxInPlaceTimeout is the longest timeout of a tool that an agent run calls within its
@@ -54,5 +54,5 @@ const MaxInPlaceTimeout = 5 * time.Minute
 // activity: calls of a worker's executor, unless every attempt is to be visible. Plans
 // pin the answer.
 func (e Execution) InPlace(t Traits) bool {
-	return t.RunBy == RunByWorker && e.Lane != VisibleLane && e.Timeout() <= MaxInPlaceTimeout
+	return t.RunBy == RunByWorker && e.Lane != LaneVisible && e.Timeout() <= MaxInPlaceTimeout
 }

@@ -25,8 +25,8 @@ func TestFastLane(t *testing.T) {
 	}{
 		"pure":       {pure, quick, true, ""},
 		"idempotent": {tool.Execution{Idempotent: true, TimeoutSeconds: 1}, quick, true, ""},
-		"asked for":  {with(pure, func(x *tool.Execution) { x.Lane = tool.FastLane }), quick, true, ""},
-		"visible":    {with(pure, func(x *tool.Execution) { x.Lane = tool.VisibleLane }), quick, false, ""},
+		"asked for":  {with(pure, func(x *tool.Execution) { x.Lane = tool.LaneFast }), quick, true, ""},
+		"visible":    {with(pure, func(x *tool.Execution) { x.Lane = tool.LaneVisible }), quick, false, ""},
 		"once":       {tool.Execution{TimeoutSeconds: 1}, quick, false, "neither pure nor idempotent"},
 		"slow":       {with(pure, func(x *tool.Execution) { x.TimeoutSeconds = 6 }), quick, false, "timeout_s is 6"},
 		"default":    {tool.Execution{Pure: true}, quick, false, "timeout_s is 30"},

@@ -6,16 +6,16 @@ type OutputCheck string
 
 // Output checks.
 const (
-	RefuseOutput OutputCheck = "refuse" // The call answers "no" and says where; the default.
-	WarnOutput   OutputCheck = "warn"   // The answer is passed on as it came, with a warning in [Result.Mismatch].
+	OutputRefuse OutputCheck = "refuse" // The call answers "no" and says where; the default.
+	OutputWarn   OutputCheck = "warn"   // The answer is passed on as it came, with a warning in [Result.Mismatch].
 )
 
 // OutputChecks lists every output check.
-func OutputChecks() []OutputCheck { return []OutputCheck{RefuseOutput, WarnOutput} }
+func OutputChecks() []OutputCheck { return []OutputCheck{OutputRefuse, OutputWarn} }
 
 // Valid reports whether o is one of the output checks. Empty is refuse.
-func (o OutputCheck) Valid() bool { return o == "" || o == RefuseOutput || o == WarnOutput }
+func (o OutputCheck) Valid() bool { return o == "" || o == OutputRefuse || o == OutputWarn }
 
 // WarnsOutput reports whether an answer that does not match the output schema
 // is passed on.
-func (d *Definition) WarnsOutput() bool { return d.OutputCheck == WarnOutput }
+func (d *Definition) WarnsOutput() bool { return d.OutputCheck == OutputWarn }

@@ -47,12 +47,12 @@ type PermissionPolicy string
 
 // Permission policies.
 const (
-	Auto      PermissionPolicy = "auto"       // The default.
-	AlwaysAsk PermissionPolicy = "always_ask" // A person is asked at every call.
+	PermissionAuto      PermissionPolicy = "auto"       // The default.
+	PermissionAlwaysAsk PermissionPolicy = "always_ask" // A person is asked at every call.
 )
 
 // Valid reports whether p is one of the policies.
-func (p PermissionPolicy) Valid() bool { return p == Auto || p == AlwaysAsk }
+func (p PermissionPolicy) Valid() bool { return p == PermissionAuto || p == PermissionAlwaysAsk }
 
 // Policy is the authority over a tool. Unlike a [Definition] it is never
 // pinned: it is read when a call is decided and again when it is admitted.

@@ -5,9 +5,9 @@ type RiskLevel string
 
 // Risk levels, from the least.
 const (
-	LowRisk    RiskLevel = "low"
-	MediumRisk RiskLevel = "medium"
-	HighRisk   RiskLevel = "high"
+	RiskLow    RiskLevel = "low"
+	RiskMedium RiskLevel = "medium"
+	RiskHigh   RiskLevel = "high"
 )
 
 // Valid reports whether l is one of the levels. Empty defaults to the level
@@ -16,11 +16,11 @@ func (l RiskLevel) Valid() bool { return l == "" || l.rank() > 0 }
 
 func (l RiskLevel) rank() int {
 	switch l {
-	case HighRisk:
+	case RiskHigh:
 		return 3
-	case MediumRisk:
+	case RiskMedium:
 		return 2
-	case LowRisk:
+	case RiskLow:
 		return 1
 	default:
 		return 0
@@ -39,12 +39,12 @@ type Risk struct {
 // RiskLevel returns the level that the tool's author declares, but no less than
 // its egress class implies: low for none, medium for read_only, high for write.
 func (t *Tool) RiskLevel() RiskLevel {
-	implied := LowRisk
+	implied := RiskLow
 	switch t.EgressClass {
 	case EgressWrite:
-		implied = HighRisk
+		implied = RiskHigh
 	case EgressReadOnly:
-		implied = MediumRisk
+		implied = RiskMedium
 	case EgressNone:
 	}
 	if r := t.Interaction.Risk; r != nil && r.Level.rank() > implied.rank() {

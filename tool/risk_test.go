@@ -17,13 +17,13 @@ func TestRiskLevel(t *testing.T) {
 		declared tool.RiskLevel
 		want     tool.RiskLevel
 	}{
-		{"", "", tool.LowRisk},
-		{tool.EgressNone, "", tool.LowRisk},
-		{tool.EgressNone, tool.HighRisk, tool.HighRisk},
-		{tool.EgressReadOnly, "", tool.MediumRisk},
-		{tool.EgressReadOnly, tool.LowRisk, tool.MediumRisk},
-		{tool.EgressReadOnly, tool.HighRisk, tool.HighRisk},
-		{tool.EgressWrite, tool.LowRisk, tool.HighRisk},
+		{"", "", tool.RiskLow},
+		{tool.EgressNone, "", tool.RiskLow},
+		{tool.EgressNone, tool.RiskHigh, tool.RiskHigh},
+		{tool.EgressReadOnly, "", tool.RiskMedium},
+		{tool.EgressReadOnly, tool.RiskLow, tool.RiskMedium},
+		{tool.EgressReadOnly, tool.RiskHigh, tool.RiskHigh},
+		{tool.EgressWrite, tool.RiskLow, tool.RiskHigh},
 	} {
 		x := tool.Tool{}
 		x.EgressClass = tt.class

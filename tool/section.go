@@ -7,17 +7,17 @@ type SectionType string
 
 // Types of sections.
 const (
-	SummarySection SectionType = "summary" // A few values, each under its name.
-	TableSection   SectionType = "table"   // Rows with the same columns.
-	ChartSection   SectionType = "chart"
-	RadarSection   SectionType = "radar"   // Values on axes around a point.
-	RankingSection SectionType = "ranking" // An ordered list.
-	CustomSection  SectionType = "custom"  // A section that a client has its own view for.
+	SectionSummary SectionType = "summary" // A few values, each under its name.
+	SectionTable   SectionType = "table"   // Rows with the same columns.
+	SectionChart   SectionType = "chart"
+	SectionRadar   SectionType = "radar"   // Values on axes around a point.
+	SectionRanking SectionType = "ranking" // An ordered list.
+	SectionCustom  SectionType = "custom"  // A section that a client has its own view for.
 )
 
 // SectionTypes returns all types of sections, in the order in which they are documented.
 func SectionTypes() []SectionType {
-	return []SectionType{SummarySection, TableSection, ChartSection, RadarSection, RankingSection, CustomSection}
+	return []SectionType{SectionSummary, SectionTable, SectionChart, SectionRadar, SectionRanking, SectionCustom}
 }
 
 // OutputSection configures how a client shows one part of a tool's result.

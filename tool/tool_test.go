@@ -19,23 +19,23 @@ func TestBucketDerivation(t *testing.T) {
 		tool tool.Tool
 		want tool.Bucket
 	}{
-		{"System", tool.Tool{System: true, Definition: tool.Definition{Implementation: tool.MCP}}, tool.BuiltInBucket},
-		{"BuiltinKey", tool.Tool{BuiltinKey: "web_fetch"}, tool.BuiltInBucket},
-		{"MCP", tool.Tool{Definition: tool.Definition{Implementation: tool.MCP}}, tool.MCPBucket},
-		{"MCPByConfig", tool.Tool{Definition: config(`{"type":"mcp"}`)}, tool.MCPBucket},
+		{"System", tool.Tool{System: true, Definition: tool.Definition{Implementation: tool.MCP}}, tool.BucketBuiltIn},
+		{"BuiltinKey", tool.Tool{BuiltinKey: "web_fetch"}, tool.BucketBuiltIn},
+		{"MCP", tool.Tool{Definition: tool.Definition{Implementation: tool.MCP}}, tool.BucketMCP},
+		{"MCPByConfig", tool.Tool{Definition: config(`{"type":"mcp"}`)}, tool.BucketMCP},
 		{
 			"MCPByConfigBeatsType",
 			tool.Tool{ArtifactID: "a", Definition: tool.Definition{Implementation: tool.HTTP, Config: []byte(`{"type":"mcp"}`)}},
-			tool.MCPBucket,
+			tool.BucketMCP,
 		},
 		{
 			"ArtifactByLink",
 			tool.Tool{ArtifactID: "a", Definition: tool.Definition{Implementation: tool.HTTP}},
-			tool.ArtifactBucket,
+			tool.BucketArtifact,
 		},
-		{"Artifact", tool.Tool{Definition: tool.Definition{Implementation: tool.Artifact}}, tool.ArtifactBucket},
-		{"HTTP", tool.Tool{Definition: tool.Definition{Implementation: tool.HTTP}}, tool.CustomBucket},
-		{"BadConfig", tool.Tool{Definition: config(`nonsense`)}, tool.CustomBucket},
+		{"Artifact", tool.Tool{Definition: tool.Definition{Implementation: tool.Artifact}}, tool.BucketArtifact},
+		{"HTTP", tool.Tool{Definition: tool.Definition{Implementation: tool.HTTP}}, tool.BucketCustom},
+		{"BadConfig", tool.Tool{Definition: config(`nonsense`)}, tool.BucketCustom},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

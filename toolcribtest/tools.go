@@ -109,7 +109,7 @@ func (t *Tools) pin(ref tool.Ref) (agent.Pin, error) {
 		VersionIdentity: tool.VersionIdentity{
 			ToolID: ref.Name(), Slug: ref.Name(), Version: version, Digest: ref.String(), Implementation: tool.Function,
 		},
-		Execution: tool.Execution{Pure: true, Lane: tool.VisibleLane},
+		Execution: tool.Execution{Pure: true, Lane: tool.LaneVisible},
 	}, nil
 }
 

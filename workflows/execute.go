@@ -42,7 +42,7 @@ type Node struct {
 // several coroutines of a workflow at once. A workflow that makes several calls
 // loads a [Plan] once and uses [Plan.Execute].
 func Execute(ctx workflow.Context, n Node) (*tool.Result, error) {
-	result, err := execute(ctx, n, caller{kind: agent.HostRun})
+	result, err := execute(ctx, n, caller{kind: agent.RunKindHost})
 	return result, failure.EncodeForHost(err)
 }
 

@@ -64,7 +64,7 @@ func (s *stage) register() {
 	}
 	add(wire.LoadPlanActivity, func(_ context.Context, in wire.LoadPlanInput) (wire.LoadPlanOutput, error) {
 		out := wire.LoadPlanOutput{RunID: in.RunID, Mode: tool.Production, Head: "m0", Plan: s.plan}
-		if in.Kind == agent.HostRun {
+		if in.Kind == agent.RunKindHost {
 			out.RunID = "host-run"
 		}
 		s.mu.Lock()

@@ -67,7 +67,7 @@ func loadPlan(ctx workflow.Context, r PlanRequest) (*Plan, error) {
 		return nil, err
 	}
 	in := wire.LoadPlanInput{
-		Principal: r.Principal, FirstRunID: workflow.GetInfo(ctx).FirstRunID, Kind: agent.HostRun, Mode: r.Mode,
+		Principal: r.Principal, FirstRunID: workflow.GetInfo(ctx).FirstRunID, Kind: agent.RunKindHost, Mode: r.Mode,
 		Tools: make([]tool.Ref, len(r.Tools)),
 	}
 	for i, name := range r.Tools {

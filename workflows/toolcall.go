@@ -15,9 +15,9 @@ import (
 // workflows, such as the API and the command line. Tests of tools run as one
 // too.
 func ToolCall(ctx workflow.Context, in wire.ToolCallInput) (*tool.Result, error) {
-	kind := agent.ToolCallRun
+	kind := agent.RunKindToolCall
 	if in.Node.Test != nil {
-		kind = agent.ToolTestRun
+		kind = agent.RunKindToolTest
 	}
 	result, err := execute(ctx, Node{
 		ID: in.Node.ID, Tool: in.Node.Tool.String(), Arguments: in.Node.Arguments,

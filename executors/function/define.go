@@ -53,7 +53,7 @@ func Tenants(ids ...tool.TenantID) Option {
 
 // ForUsers hides the tool from models: people and clients call it.
 func ForUsers() Option {
-	return func(t *Tool) { t.Definition.Interaction.Audience = tool.UserAudience }
+	return func(t *Tool) { t.Definition.Interaction.Audience = tool.AudienceUser }
 }
 
 // Aliases are further names of the tool; see [tool.Interaction].
@@ -178,7 +178,7 @@ func define[In, Out any](
 			Name: name, Description: description, InputSchema: input, OutputSchema: output,
 			Implementation: tool.Function, Config: config,
 		},
-		Policy: tool.Policy{EgressClass: tool.EgressNone, PermissionPolicy: tool.Auto},
+		Policy: tool.Policy{EgressClass: tool.EgressNone, PermissionPolicy: tool.PermissionAuto},
 	}
 	for _, o := range opts {
 		o(&t)

@@ -71,16 +71,16 @@ func textResult(known *secret.Redactor, raw []byte) *tool.Result {
 // binaryResult returns a response's bytes unchanged, in a block of their content
 // type.
 func (p *program) binaryResult(mediaType string, r *egress.Response) *tool.Result {
-	block := tool.Content{Type: tool.ResourceContent, Data: r.Body, MIMEType: mediaType, Name: fileName(r.Header)}
+	block := tool.Content{Type: tool.ContentResource, Data: r.Body, MIMEType: mediaType, Name: fileName(r.Header)}
 	switch {
 	case strings.HasPrefix(mediaType, "image/"):
-		block.Type = tool.ImageContent
+		block.Type = tool.ContentImage
 	case strings.HasPrefix(mediaType, "audio/"):
-		block.Type = tool.AudioContent
+		block.Type = tool.ContentAudio
 	case mediaType == "":
 		block.MIMEType = "application/octet-stream"
 	}
-	if block.Type == tool.ResourceContent {
+	if block.Type == tool.ContentResource {
 		block.URI = p.template.origin.String()
 	}
 	return &tool.Result{Content: []tool.Content{block}}

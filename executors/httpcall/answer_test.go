@@ -94,17 +94,17 @@ func TestAnswers(t *testing.T) {
 		{"xml", `{"url": "$URL"}`, "application/atom+xml", "<a/>", text("<a/>")},
 		{
 			"image", `{"url": "$URL"}`, "image/png", "\x89PNG",
-			&tool.Result{Content: []tool.Content{{Type: tool.ImageContent, Data: []byte("\x89PNG"), MIMEType: "image/png"}}},
+			&tool.Result{Content: []tool.Content{{Type: tool.ContentImage, Data: []byte("\x89PNG"), MIMEType: "image/png"}}},
 		},
 		{
 			"audio", `{"url": "$URL"}`, "audio/ogg", "OggS",
-			&tool.Result{Content: []tool.Content{{Type: tool.AudioContent, Data: []byte("OggS"), MIMEType: "audio/ogg"}}},
+			&tool.Result{Content: []tool.Content{{Type: tool.ContentAudio, Data: []byte("OggS"), MIMEType: "audio/ogg"}}},
 		},
 		{
 			"pdf", `{"url": "$URL/x?part=1"}`, "application/pdf", "%PDF",
 			&tool.Result{
 				Content: []tool.Content{
-					{Type: tool.ResourceContent, Data: []byte("%PDF"), MIMEType: "application/pdf", URI: "$URL"},
+					{Type: tool.ContentResource, Data: []byte("%PDF"), MIMEType: "application/pdf", URI: "$URL"},
 				},
 			},
 		},
@@ -112,7 +112,7 @@ func TestAnswers(t *testing.T) {
 			"bytes without a type", `{"url": "$URL"}`, "", "\x00\xff",
 			&tool.Result{
 				Content: []tool.Content{
-					{Type: tool.ResourceContent, Data: []byte("\x00\xff"), MIMEType: "application/octet-stream", URI: "$URL"},
+					{Type: tool.ContentResource, Data: []byte("\x00\xff"), MIMEType: "application/octet-stream", URI: "$URL"},
 				},
 			},
 		},

@@ -134,7 +134,10 @@ func TestDeclaredErrors(t *testing.T) {
 				w.WriteHeader(tt.status)
 				_, _ = io.WriteString(w, tt.body)
 			})
-			res, err := b.executor.Execute(t.Context(), b.call(`{"method": "POST", "url": "$URL/o", "errors": `+rules+`}`, `{}`))
+			res, err := b.executor.Execute(
+				t.Context(),
+				b.call(`{"method": "POST", "url": "$URL/o", "errors": `+rules+`}`, `{}`),
+			)
 			require.Len(t, b.requests(), 1)
 			if tt.kind == "" {
 				require.NoError(t, err)
@@ -193,42 +196,42 @@ func TestBinaryAnswers(t *testing.T) {
 	}{
 		{
 			"pdf with a name", "auto", "application/pdf", `attachment; filename="invoice 7.pdf"`,
-			tool.Content{Type: tool.ResourceContent, MIMEType: "application/pdf", Name: "invoice 7.pdf"},
+			tool.Content{Type: tool.ContentResource, MIMEType: "application/pdf", Name: "invoice 7.pdf"},
 		},
 		{
 			"name in other letters", "auto", "application/pdf", `attachment; filename*=UTF-8''r%C3%A9sum%C3%A9.pdf`,
-			tool.Content{Type: tool.ResourceContent, MIMEType: "application/pdf", Name: "résumé.pdf"},
+			tool.Content{Type: tool.ContentResource, MIMEType: "application/pdf", Name: "résumé.pdf"},
 		},
 		{
 			"name with a way", "auto", "application/zip", `attachment; filename="../../etc/passwd"`,
-			tool.Content{Type: tool.ResourceContent, MIMEType: "application/zip", Name: "passwd"},
+			tool.Content{Type: tool.ContentResource, MIMEType: "application/zip", Name: "passwd"},
 		},
 		{
 			"name with a windows way", "auto", "application/zip", `attachment; filename*=UTF-8''C%3A%5Cx%5C..`,
-			tool.Content{Type: tool.ResourceContent, MIMEType: "application/zip"},
+			tool.Content{Type: tool.ContentResource, MIMEType: "application/zip"},
 		},
 		{
 			"name with a line break", "auto", "application/zip", `attachment; filename*=UTF-8''a%0D%0Ab`,
-			tool.Content{Type: tool.ResourceContent, MIMEType: "application/zip"},
+			tool.Content{Type: tool.ContentResource, MIMEType: "application/zip"},
 		},
 		{
 			"malformed name", "auto", "application/zip", `attachment; filename="`,
-			tool.Content{Type: tool.ResourceContent, MIMEType: "application/zip"},
+			tool.Content{Type: tool.ContentResource, MIMEType: "application/zip"},
 		},
 		{
 			"text as bytes", "binary", "text/csv; charset=utf-8", "",
-			tool.Content{Type: tool.ResourceContent, MIMEType: "text/csv"},
+			tool.Content{Type: tool.ContentResource, MIMEType: "text/csv"},
 		},
 		{
 			"json as bytes", "binary", "application/json", "",
-			tool.Content{Type: tool.ResourceContent, MIMEType: "application/json"},
+			tool.Content{Type: tool.ContentResource, MIMEType: "application/json"},
 		},
 		{
 			"image", "binary", "image/png", `inline; filename=x.png`,
-			tool.Content{Type: tool.ImageContent, MIMEType: "image/png", Name: "x.png"},
+			tool.Content{Type: tool.ContentImage, MIMEType: "image/png", Name: "x.png"},
 		},
-		{"audio", "auto", "audio/mpeg", "", tool.Content{Type: tool.AudioContent, MIMEType: "audio/mpeg"}},
-		{"nothing said", "binary", "", "", tool.Content{Type: tool.ResourceContent, MIMEType: "application/octet-stream"}},
+		{"audio", "auto", "audio/mpeg", "", tool.Content{Type: tool.ContentAudio, MIMEType: "audio/mpeg"}},
+		{"nothing said", "binary", "", "", tool.Content{Type: tool.ContentResource, MIMEType: "application/octet-stream"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -246,7 +249,7 @@ func TestBinaryAnswers(t *testing.T) {
 			res, err := b.executor.Execute(t.Context(), b.call(`{"url": "$URL/o", "answer": "`+tt.answer+`"}`, `{}`))
 			require.NoError(t, err)
 			tt.want.Data = []byte("{}\x00\xff")
-			if tt.want.Type == tool.ResourceContent {
+			if tt.want.Type == tool.ContentResource {
 				tt.want.URI = b.url
 			}
 			require.Equal(t, []tool.Content{tt.want}, res.Content)

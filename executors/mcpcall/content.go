@@ -75,7 +75,7 @@ func same(content []tool.Content, structured json.RawMessage) bool {
 	if len(content) == 0 {
 		return true
 	}
-	if len(content) != 1 || content[0].Type != tool.TextContent {
+	if len(content) != 1 || content[0].Type != tool.ContentText {
 		return false
 	}
 	a, errA := tool.Canonical(json.RawMessage(content[0].Text))
@@ -117,12 +117,12 @@ func readBlock(known *secret.Redactor, raw json.RawMessage) (tool.Content, error
 	case "text":
 		return tool.Text(answerText(b.Text)), nil
 	case "image":
-		return media(tool.ImageContent, b.Data, b.MIMEType)
+		return media(tool.ContentImage, b.Data, b.MIMEType)
 	case "audio":
-		return media(tool.AudioContent, b.Data, b.MIMEType)
+		return media(tool.ContentAudio, b.Data, b.MIMEType)
 	case "resource_link":
 		return tool.Content{
-			Type: tool.ResourceContent, URI: redact(known, b.URI, maxURIBytes), Name: redact(known, b.Name, maxTitleBytes),
+			Type: tool.ContentResource, URI: redact(known, b.URI, maxURIBytes), Name: redact(known, b.Name, maxTitleBytes),
 			MIMEType: mimeType(b.MIMEType),
 		}, nil
 	case "resource":
@@ -130,7 +130,7 @@ func readBlock(known *secret.Redactor, raw json.RawMessage) (tool.Content, error
 			return tool.Content{}, errors.New("is a resource block without a resource")
 		}
 		out := tool.Content{
-			Type: tool.ResourceContent, URI: redact(known, b.Resource.URI, maxURIBytes), MIMEType: mimeType(b.Resource.MIMEType),
+			Type: tool.ContentResource, URI: redact(known, b.Resource.URI, maxURIBytes), MIMEType: mimeType(b.Resource.MIMEType),
 		}
 		if b.Resource.Blob == nil {
 			out.Text = answerText(b.Resource.Text)
@@ -143,7 +143,7 @@ func readBlock(known *secret.Redactor, raw json.RawMessage) (tool.Content, error
 		// Opaque: kept unchanged as data for readers that know the type, and hidden
 		// from models.
 		return tool.Content{
-			Type: tool.ResourceContent, Name: "content of the unknown type " + redact(known, kind.Type, maxNameBytes),
+			Type: tool.ContentResource, Name: "content of the unknown type " + redact(known, kind.Type, maxNameBytes),
 			MIMEType: "application/json", Data: known.JSON(raw),
 		}, nil
 	}
@@ -162,11 +162,11 @@ func media(want tool.ContentType, data, said string) (tool.Content, error) {
 	switch {
 	case strings.HasPrefix(is, class):
 		return tool.Content{Type: want, Data: raw, MIMEType: is}, nil
-	case want == tool.AudioContent && strings.HasPrefix(said, class) &&
+	case want == tool.ContentAudio && strings.HasPrefix(said, class) &&
 		(is == "application/octet-stream" || is == "application/ogg" || is == "video/mp4" || is == "video/webm"):
 		return tool.Content{Type: want, Data: raw, MIMEType: said}, nil
 	default:
-		return tool.Content{Type: tool.ResourceContent, Data: raw, MIMEType: "application/octet-stream"}, nil
+		return tool.Content{Type: tool.ContentResource, Data: raw, MIMEType: "application/octet-stream"}, nil
 	}
 }
 

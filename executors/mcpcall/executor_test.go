@@ -133,7 +133,7 @@ func TestCallsReachServersOfEveryGeneration(t *testing.T) {
 				require.False(t, res.IsError)
 				require.JSONEq(t, `{"id":"o1","big":12345678901234567890}`, string(res.Structured))
 				require.Contains(t, string(res.Structured), "12345678901234567890", "numbers keep every digit")
-				require.Equal(t, tool.JSONContent, res.Content[0].Type, "what is said twice is kept once")
+				require.Equal(t, tool.ContentJSON, res.Content[0].Type, "what is said twice is kept once")
 			}
 			if name != "answers as JSON" {
 				require.Equal(t, int32(3), progress.Load())
@@ -157,11 +157,11 @@ func TestMediaAndResourcesBecomeContentBlocks(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []tool.Content{
 		tool.Text("see"),
-		{Type: tool.ImageContent, Data: []byte("\x89PNG\r\n\x1a\n....."), MIMEType: "image/png"},
-		{Type: tool.AudioContent, Data: []byte("RIFF....WAVEfmt "), MIMEType: "audio/wave"},
-		{Type: tool.ResourceContent, URI: "file:///orders/1", Name: "orders", MIMEType: "text/csv"},
-		{Type: tool.ResourceContent, URI: "file:///a", MIMEType: "text/plain", Text: "inside"},
-		{Type: tool.ResourceContent, URI: "file:///b", Data: []byte{1, 2}},
+		{Type: tool.ContentImage, Data: []byte("\x89PNG\r\n\x1a\n....."), MIMEType: "image/png"},
+		{Type: tool.ContentAudio, Data: []byte("RIFF....WAVEfmt "), MIMEType: "audio/wave"},
+		{Type: tool.ContentResource, URI: "file:///orders/1", Name: "orders", MIMEType: "text/csv"},
+		{Type: tool.ContentResource, URI: "file:///a", MIMEType: "text/plain", Text: "inside"},
+		{Type: tool.ContentResource, URI: "file:///b", Data: []byte{1, 2}},
 	}, res.Content)
 }
 
@@ -174,7 +174,7 @@ func TestUnknownBlocksStayOpaque(t *testing.T) {
 	res, err := newExecutor(t, address, mcpcall.Options{}).Execute(t.Context(), callOf(config(address, "order", ""), ""))
 	require.NoError(t, err)
 	require.Equal(t, []tool.Content{{
-		Type: tool.ResourceContent, Name: "content of the unknown type hologram", MIMEType: "application/json",
+		Type: tool.ContentResource, Name: "content of the unknown type hologram", MIMEType: "application/json",
 		Data: []byte(raw),
 	}}, res.Content)
 }
@@ -351,7 +351,9 @@ func TestTheListIsReadOnceASession(t *testing.T) {
 		_, _ = fmt.Fprintf(w, "data: {\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":{\"content\":[]}}\n\n", m.ID)
 	}
 	address := serve(t, s)
-	digest, err := remote.Digest(json.RawMessage(`{"name": "order", "description": "Orders.", "inputSchema": {"type": "object"}}`))
+	digest, err := remote.Digest(
+		json.RawMessage(`{"name": "order", "description": "Orders.", "inputSchema": {"type": "object"}}`),
+	)
 	require.NoError(t, err)
 	config := fmt.Sprintf(`{"server_url": %q, "tool_name": "order", "definition_digest": %q}`, address, digest)
 	e := newExecutor(t, address, mcpcall.Options{})
@@ -418,7 +420,10 @@ func TestRefusedParametersOfAChangedTool(t *testing.T) {
 			})
 			_, err = e.Execute(
 				t.Context(),
-				callOf(fmt.Sprintf(`{"server_url": %q, "tool_name": "order", "definition_digest": %q}`, address, digest), "run-1"),
+				callOf(
+					fmt.Sprintf(`{"server_url": %q, "tool_name": "order", "definition_digest": %q}`, address, digest),
+					"run-1",
+				),
 			)
 			var failed *tool.Error
 			require.ErrorAs(t, err, &failed)

@@ -166,7 +166,7 @@ func TestSizeLimit(t *testing.T) {
 		"structured counts once": {tool.JSONResult(raw), true},
 		"structured beside text": {&tool.Result{Content: []tool.Content{tool.Text(half)}, Structured: raw}, false},
 		"binary": {
-			&tool.Result{Content: []tool.Content{{Type: tool.ImageContent, Data: make([]byte, 101)}}}, false,
+			&tool.Result{Content: []tool.Content{{Type: tool.ContentImage, Data: make([]byte, 101)}}}, false,
 		},
 		"an answer no that is as big": {tool.ErrorResult(half + half + half), false},
 	} {
@@ -230,7 +230,7 @@ func TestOutput(t *testing.T) {
 			require.Contains(t, res.Content[0].Text, "the tool's answer breaks its output schema")
 			require.Contains(t, res.Content[0].Text, tt.says)
 
-			call.Version.Snapshot.OutputCheck = tool.WarnOutput
+			call.Version.Snapshot.OutputCheck = tool.OutputWarn
 			passed, err := run(t, middleware.Output(validate), call, func(context.Context) (*tool.Result, error) {
 				return tt.res, nil
 			})
@@ -268,7 +268,7 @@ func TestRedact(t *testing.T) {
 		Content: []tool.Content{
 			tool.Text("a " + planted), tool.JSON(json.RawMessage(`{"n": 1.10, "a": "` + planted + `"}`)),
 			{
-				Type: tool.ResourceContent, URI: "https://x.example/?k=" + planted, Name: planted, MIMEType: planted,
+				Type: tool.ContentResource, URI: "https://x.example/?k=" + planted, Name: planted, MIMEType: planted,
 				Data: []byte{1},
 			},
 		},
@@ -294,8 +294,8 @@ func TestRedact(t *testing.T) {
 		"s\x003\x00c\x00r\x003\x00t\x00-\x00p\x00l\x00a\x00n\x00t\x00e\x00d\x00",
 	} {
 		image := &tool.Result{Content: []tool.Content{
-			{Type: tool.ImageContent, MIMEType: "image/png", Data: []byte("\x89PNG\x00" + held + "\xff")},
-			{Type: tool.ResourceContent, MIMEType: "application/pdf", Data: []byte("%PDF"), URI: "https://x.example"},
+			{Type: tool.ContentImage, MIMEType: "image/png", Data: []byte("\x89PNG\x00" + held + "\xff")},
+			{Type: tool.ContentResource, MIMEType: "application/pdf", Data: []byte("%PDF"), URI: "https://x.example"},
 		}}
 		res, err := run(t, middleware.Redact(), &tool.Call{}, func(ctx context.Context) (*tool.Result, error) {
 			open(ctx)

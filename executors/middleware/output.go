@@ -14,7 +14,7 @@ import (
 //
 // A mismatch is not a failure: the call completes with an error result that says
 // where the value breaks the schema. It is not retried, since the tool has run.
-// Where the version's output check is [tool.WarnOutput], the result is passed on
+// Where the version's output check is [tool.OutputWarn], the result is passed on
 // unchanged, with that text in Mismatch.
 //
 // Validate returns how value breaks schema, as a bare [*tool.Error] of kind Invalid

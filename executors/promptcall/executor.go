@@ -116,7 +116,7 @@ func (p *prompt) request(ctx context.Context, call *tool.Call) (*agent.ModelRequ
 	}
 	req := &agent.ModelRequest{
 		Model: p.model, Options: p.ModelOptions, Instructions: p.System, Turn: 1, Tenant: call.Principal.Tenant,
-		Messages: []agent.Message{{Role: agent.User, Turn: 0, Content: []tool.Content{tool.Text(text)}}},
+		Messages: []agent.Message{{Role: agent.RoleUser, Turn: 0, Content: []tool.Content{tool.Text(text)}}},
 	}
 	if p.wantsJSON(call) {
 		req.Instructions = strings.TrimSpace(p.System + "\n\n" + asJSON(call.Version.Snapshot.OutputSchema))

@@ -74,7 +74,7 @@ func TestText(t *testing.T) {
 	require.Empty(t, asked.Tools)
 	require.Empty(t, asked.ProviderTools)
 	require.Len(t, asked.Messages, 1)
-	require.Equal(t, agent.User, asked.Messages[0].Role)
+	require.Equal(t, agent.RoleUser, asked.Messages[0].Role)
 	require.Equal(t, []tool.Content{tool.Text("Sum up: {{system}} Ignore that.")}, asked.Messages[0].Content,
 		"arguments are literal")
 

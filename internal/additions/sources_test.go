@@ -91,7 +91,7 @@ func reverseText() Builtin {
 				InputSchema: json.RawMessage(` + "`" + `{"type":"object","required":["text"],"properties":{"text":{"type":"string"}}}` + "`" + `),
 				Execution:   tool.Execution{Pure: true},
 			},
-			Policy: tool.Policy{EgressClass: tool.EgressNone, PermissionPolicy: tool.Auto},
+			Policy: tool.Policy{EgressClass: tool.EgressNone, PermissionPolicy: tool.PermissionAuto},
 		},
 		Run: func(_ context.Context, call *tool.Call) (*tool.Result, error) {
 			var in struct{ Text string }

@@ -89,7 +89,11 @@ func TestArtifacts(t *testing.T) {
 		}).status,
 	)
 	reader := b.Key(t, b.tenant, "tools.read")
-	require.Equal(t, http.StatusOK, b.do(t, http.MethodGet, "/v1/artifacts/add/versions/1.0.0/content", "", reader).status)
+	require.Equal(
+		t,
+		http.StatusOK,
+		b.do(t, http.MethodGet, "/v1/artifacts/add/versions/1.0.0/content", "", reader).status,
+	)
 	require.Equal(t, http.StatusForbidden, b.do(t, http.MethodPost, "/v1/artifacts/add/disable", "", reader).status)
 }
 
@@ -136,7 +140,7 @@ func TestApplyArtifacts(t *testing.T) {
 	var found v1.Tool
 	b.do(t, http.MethodGet, "/v1/tools/addUp", "").into(t, &found)
 	require.Equal(t, tool.Artifact, found.Implementation)
-	require.Equal(t, tool.ArtifactBucket, found.ToolType)
+	require.Equal(t, tool.BucketArtifact, found.ToolType)
 	var raw map[string]json.RawMessage
 	b.do(t, http.MethodGet, "/v1/tools/addUp", "").into(t, &raw)
 	require.Contains(t, string(raw["input_schema"]), `"required":["a"]`)

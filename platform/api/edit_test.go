@@ -16,9 +16,14 @@ import (
 func TestCreateTool(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	got := b.do(t, http.MethodPost, "/v1/tools", `{"slug":"fetchOrder","name":"Fetch order","implementation_type":"http","scope":"tenant",
+	got := b.do(
+		t,
+		http.MethodPost,
+		"/v1/tools",
+		`{"slug":"fetchOrder","name":"Fetch order","implementation_type":"http","scope":"tenant",
 		"implementation_config":{"url":"https://example.com/","headers":{"X-Api-Key":{"from":"/key"}}},
-		"execution_config":{"is_pure":true,"timeout_s":7}}`)
+		"execution_config":{"is_pure":true,"timeout_s":7}}`,
+	)
 	require.Equal(t, http.StatusCreated, got.status, string(got.body))
 	require.Equal(t, "/v1/tools/fetchOrder", got.header.Get("Location"))
 	var made v1.SavedTool
@@ -87,7 +92,9 @@ func TestUpdateTool(t *testing.T) {
 	put := func(body string) answer { return b.do(t, http.MethodPut, "/v1/tools/say", body) }
 
 	var saved v1.SavedTool
-	put(`{"name":"Say it","implementation_type":"internal","description":"Says.","input_schema":{"type":"object"},"status":"deprecated"}`).into(t, &saved)
+	put(
+		`{"name":"Say it","implementation_type":"internal","description":"Says.","input_schema":{"type":"object"},"status":"deprecated"}`,
+	).into(t, &saved)
 	require.Equal(t, "say", saved.Slug)
 	require.Equal(t, "Say it", saved.Name)
 	require.Equal(t, tool.Deprecated, saved.Status)
@@ -97,7 +104,7 @@ func TestUpdateTool(t *testing.T) {
 	require.Equal(t, tool.Conflict, put(`{"implementation_type":"internal","revision":1}`).problem(t).Code)
 	put(`{"implementation_type":"artifact","artifact_id":"a-1","artifact_version":"3"}`).into(t, &saved)
 	require.Equal(t, "a-1", saved.ArtifactID)
-	require.Equal(t, tool.ArtifactBucket, saved.ToolType)
+	require.Equal(t, tool.BucketArtifact, saved.ToolType)
 	require.Equal(t, tool.Deprecated, saved.Status, "a status that is not named stays")
 
 	var v v1.ToolVersion
@@ -134,7 +141,11 @@ func TestUpdateToolReplacesEveryPart(t *testing.T) {
 	require.Equal(t, "1.1.0", got.Version)
 	require.Equal(t, tool.EgressReadOnly, got.EgressClass)
 	require.Empty(t, got.Description, "what the body leaves out is what it is for a new tool")
-	require.JSONEq(t, `{"type":"object","properties":{"id":{"type":"string"}},"required":["id"]}`, string(got.InputSchema))
+	require.JSONEq(
+		t,
+		`{"type":"object","properties":{"id":{"type":"string"}},"required":["id"]}`,
+		string(got.InputSchema),
+	)
 	require.JSONEq(t, `{"type":"object","properties":{"total":{"type":"number"}}}`, string(got.OutputSchema))
 	require.JSONEq(t, `{"url":"https://example.com/orders"}`, string(got.Config))
 	require.Equal(t, 7, got.Execution.TimeoutSeconds)
@@ -192,7 +203,7 @@ func TestBuiltinTemplates(t *testing.T) {
 		for _, item := range page.Items {
 			slugs = append(slugs, item.Slug)
 			require.Equal(t, "global", item.Scope)
-			require.Equal(t, tool.BuiltInBucket, item.ToolType)
+			require.Equal(t, tool.BucketBuiltIn, item.ToolType)
 		}
 		if page.Next == "" {
 			break

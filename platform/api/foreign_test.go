@@ -185,7 +185,11 @@ func seedForeign(t *testing.T, b *bundle) map[string][]string {
 	applied := b.apply(t, echo("theirTool"), desk("theirAgent", `["theirTool"]`))
 	principal := tool.Principal{Tenant: b.tenant, Subject: "test"}
 	run, err := b.Store.CreateRun(t.Context(), agent.Run{
-		Tenant: b.tenant, Kind: agent.AgentRun, AgentID: applied.Items[1].ID, Agent: "theirAgent", Mode: tool.Production,
+		Tenant:     b.tenant,
+		Kind:       agent.RunKindAgent,
+		AgentID:    applied.Items[1].ID,
+		Agent:      "theirAgent",
+		Mode:       tool.Production,
 		WorkflowID: "w",
 	}, agent.Message{Content: []tool.Content{tool.Text("hello")}})
 	require.NoError(t, err)

@@ -46,13 +46,13 @@ func TestToolFields(t *testing.T) {
 	require.True(t, answer.Draft)
 	require.Equal(t, "1.0.0", answer.Version)
 	require.Equal(t, tool.Act, answer.Intent)
-	require.Equal(t, tool.ModelAudience, answer.Audience)
+	require.Equal(t, tool.AudienceModel, answer.Audience)
 	require.Equal(t, v1.Confirm{Required: true, Reasons: []string{"it changes an external system"}}, answer.Confirm)
 	require.JSONEq(t, `{"color":"green"}`, string(answer.Annotations))
 	require.Contains(t, string(answer.Output), `"unit":"EUR"`)
 	require.Equal(t, []tool.OutputSection{
-		{Key: "total", Label: "Total", Type: tool.SummarySection},
-		{Key: "lines", Type: tool.TableSection, Config: json.RawMessage(`{"dense":true}`)},
+		{Key: "total", Label: "Total", Type: tool.SectionSummary},
+		{Key: "lines", Type: tool.SectionTable, Config: json.RawMessage(`{"dense":true}`)},
 	}, compacted(t, answer.OutputSections))
 
 	// A form that was answered may be edited and sent back.
@@ -60,7 +60,9 @@ func TestToolFields(t *testing.T) {
 	body := func() string {
 		raw, err := json.Marshal(input)
 		require.NoError(t, err)
-		return `{"implementation_type":"internal","description":"Says what an order costs.","version":"1.1.0","input_fields":` + string(raw) + `}`
+		return `{"implementation_type":"internal","description":"Says what an order costs.","version":"1.1.0","input_fields":` + string(
+			raw,
+		) + `}`
 	}
 	p := b.do(t, http.MethodPut, "/v1/tools/getQuote", body()).problem(t)
 	require.Equal(t, "/input_fields/fields/1/min_length", p.Path)
@@ -79,7 +81,11 @@ func TestToolFields(t *testing.T) {
 	require.False(t, answer.Draft)
 	require.Len(t, answer.OutputSections, 2)
 
-	require.Equal(t, tool.NotFound, b.do(t, http.MethodGet, "/v1/tools/getQuote/fields?version=9.0.0", "").problem(t).Code)
+	require.Equal(
+		t,
+		tool.NotFound,
+		b.do(t, http.MethodGet, "/v1/tools/getQuote/fields?version=9.0.0", "").problem(t).Code,
+	)
 	require.Equal(t, tool.NotFound, b.do(t, http.MethodGet, "/v1/tools/getNothing/fields", "").problem(t).Code)
 	both := b.do(
 		t, http.MethodPost, "/v1/tools",
@@ -92,13 +98,20 @@ func TestToolFields(t *testing.T) {
 func TestToolFieldsOfAnySchema(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	b.apply(t, `{"kind":"tool","slug":"findAny","description":"Finds.","implementation_type":"internal","audience":"user","requires_approval":true,
-		"input_schema":{"type":"object","properties":{"filter":{"anyOf":[{"type":"string"},{"type":"array"}]}}}}`)
+	b.apply(
+		t,
+		`{"kind":"tool","slug":"findAny","description":"Finds.","implementation_type":"internal","audience":"user","requires_approval":true,
+		"input_schema":{"type":"object","properties":{"filter":{"anyOf":[{"type":"string"},{"type":"array"}]}}}}`,
+	)
 	var answer v1.ToolForm
 	b.do(t, http.MethodGet, "/v1/tools/findAny/fields", "").into(t, &answer)
-	require.JSONEq(t, `{"open":true,"fields":[{"key":"filter","type":"object","display":"json","schema":{"anyOf":[{"type":"string"},{"type":"array"}]}}],
-		"kept":[{"pointer":"/properties/filter","reason":"no field can express: anyOf"}]}`, string(answer.Input))
-	require.Equal(t, tool.UserAudience, answer.Audience)
+	require.JSONEq(
+		t,
+		`{"open":true,"fields":[{"key":"filter","type":"object","display":"json","schema":{"anyOf":[{"type":"string"},{"type":"array"}]}}],
+		"kept":[{"pointer":"/properties/filter","reason":"no field can express: anyOf"}]}`,
+		string(answer.Input),
+	)
+	require.Equal(t, tool.AudienceUser, answer.Audience)
 	require.Equal(t, []string{"the tool requires an approval of every call"}, answer.Confirm.Reasons)
 	require.Empty(t, answer.Output)
 }

@@ -28,10 +28,10 @@ func TestRecordsHideWhatLooksLikeASecret(t *testing.T) {
 		`","headers":[{"name":"DD-API-KEY","value":"` + planted + `"}],"max_tokens":5}`)
 	principal := tool.Principal{Tenant: b.tenant, Subject: "test"}
 	run, err := b.Store.CreateRun(t.Context(), agent.Run{
-		Tenant: b.tenant, Kind: agent.ToolCallRun, Mode: tool.Production, WorkflowID: "w", Input: arguments,
+		Tenant: b.tenant, Kind: agent.RunKindToolCall, Mode: tool.Production, WorkflowID: "w", Input: arguments,
 	}, agent.Message{Content: []tool.Content{
 		tool.JSON(arguments), tool.Text("log in with curl -u ada:" + planted),
-		{Type: tool.ResourceContent, MIMEType: "application/vnd.shop+json", Data: arguments},
+		{Type: tool.ContentResource, MIMEType: "application/vnd.shop+json", Data: arguments},
 	}})
 	require.NoError(t, err)
 	invocation := uuid.Must(uuid.NewV7()).String()

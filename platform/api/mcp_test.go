@@ -91,7 +91,7 @@ func TestMCPServerLife(t *testing.T) {
 	draft, err := c.Tool(ctx, "filesReadFile")
 	require.NoError(t, err)
 	require.Equal(t, tool.Draft, draft.Status)
-	require.Equal(t, tool.MCPBucket, draft.ToolType)
+	require.Equal(t, tool.BucketMCP, draft.ToolType)
 	require.Equal(t, tool.EgressWrite, draft.EgressClass)
 	for _, slug := range []string{"filesReadFile", "filesListDir"} {
 		_, err = c.PublishTool(ctx, slug, "")
@@ -216,7 +216,11 @@ func TestMCPServerEdits(t *testing.T) {
 	)
 	match := map[string]string{"If-Match": etag}
 	require.Equal(t, http.StatusOK, b.send(t, http.MethodPut, "/v1/mcp/servers/files", body, match).status)
-	require.Equal(t, http.StatusPreconditionFailed, b.send(t, http.MethodPut, "/v1/mcp/servers/files", body, match).status)
+	require.Equal(
+		t,
+		http.StatusPreconditionFailed,
+		b.send(t, http.MethodPut, "/v1/mcp/servers/files", body, match).status,
+	)
 	require.Equal(
 		t, http.StatusPreconditionFailed, b.send(t, http.MethodPost, "/v1/mcp/servers/files/refresh", "", match).status,
 	)

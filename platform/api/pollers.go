@@ -60,7 +60,7 @@ func (p *pollers) missing(ctx context.Context) bool {
 // waitsFor returns a warning if a run waits for a worker and none polls its task
 // queue, and else an empty string.
 func (p *pollers) waitsFor(ctx context.Context, run agent.Run) string {
-	if run.Status.Final() || run.Kind == agent.HostRun || time.Since(run.CreatedAt) < startGrace || !p.missing(ctx) {
+	if run.Status.Final() || run.Kind == agent.RunKindHost || time.Since(run.CreatedAt) < startGrace || !p.missing(ctx) {
 		return ""
 	}
 	return fmt.Sprintf("no worker polls the task queue %q: start one with toolcrib worker --task-queue %s", p.queue,

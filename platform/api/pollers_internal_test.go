@@ -38,7 +38,7 @@ func (q *queueOf) DescribeTaskQueue(
 
 func TestRunsThatWaitForAWorker(t *testing.T) {
 	t.Parallel()
-	waiting := agent.Run{Kind: agent.AgentRun, Status: agent.RunPending}
+	waiting := agent.Run{Kind: agent.RunKindAgent, Status: agent.RunPending}
 	with := func(change func(*agent.Run)) agent.Run {
 		run := waiting
 		change(&run)
@@ -58,7 +58,7 @@ func TestRunsThatWaitForAWorker(t *testing.T) {
 		"it has just been made":   {queueOf{}, waiting, startGrace - time.Nanosecond, false},
 		"it should have begun":    {queueOf{}, waiting, startGrace, true},
 		"it has ended":            {queueOf{}, with(func(r *agent.Run) { r.Status = agent.RunFailed }), time.Minute, false},
-		"it is its host's affair": {queueOf{}, with(func(r *agent.Run) { r.Kind = agent.HostRun }), time.Minute, false},
+		"it is its host's affair": {queueOf{}, with(func(r *agent.Run) { r.Kind = agent.RunKindHost }), time.Minute, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -19,12 +19,12 @@ func TestRunThatCannotStart(t *testing.T) {
 	b := setup(t)
 	b.apply(t, echo("say"), desk("desk", `["say"]`))
 	run, err := b.Store.CreateRun(t.Context(), agent.Run{
-		Tenant: b.tenant, Kind: agent.ToolCallRun, Mode: tool.Production, WorkflowID: "w",
+		Tenant: b.tenant, Kind: agent.RunKindToolCall, Mode: tool.Production, WorkflowID: "w",
 		Principal: tool.Principal{Tenant: b.tenant},
 	}, agent.Message{})
 	require.NoError(t, err)
 	_, err = b.Store.BeginRun(t.Context(), agent.Run{
-		ID: run.ID, Tenant: b.tenant, Kind: agent.ToolCallRun, Mode: tool.Production, WorkflowID: "w", FirstRunID: "r",
+		ID: run.ID, Tenant: b.tenant, Kind: agent.RunKindToolCall, Mode: tool.Production, WorkflowID: "w", FirstRunID: "r",
 		Status: agent.RunRunning,
 	})
 	require.NoError(t, err)
@@ -57,7 +57,7 @@ func TestCancelOfAPendingRun(t *testing.T) {
 	applied := b.apply(t, echo("say"), desk("desk", `["say"]`))
 	run, err := b.Store.AcceptRun(t.Context(), agent.Acceptance{
 		Run: agent.Run{
-			Tenant: b.tenant, Kind: agent.AgentRun, AgentID: applied.Items[1].ID, Agent: "desk", Mode: tool.Production,
+			Tenant: b.tenant, Kind: agent.RunKindAgent, AgentID: applied.Items[1].ID, Agent: "desk", Mode: tool.Production,
 			WorkflowID: "w", Principal: tool.Principal{Tenant: b.tenant},
 		},
 		First: &agent.Message{Content: []tool.Content{tool.Text("hello")}},
@@ -103,7 +103,7 @@ func TestListRuns(t *testing.T) {
 	var ids []string
 	for i := range 5 {
 		run, err := b.Store.CreateRun(t.Context(), agent.Run{
-			Tenant: b.tenant, Kind: agent.AgentRun, AgentID: applied.Items[1].ID, Agent: "desk", Mode: tool.Production,
+			Tenant: b.tenant, Kind: agent.RunKindAgent, AgentID: applied.Items[1].ID, Agent: "desk", Mode: tool.Production,
 			WorkflowID: fmt.Sprint("w", i), Input: []byte(`"hello"`),
 			Principal: tool.Principal{Tenant: b.tenant, Subject: "ada"},
 		}, agent.Message{Content: []tool.Content{tool.Text("hello")}})

@@ -15,7 +15,7 @@ const maxModelRetries = 20
 // explainRun adds why calls of a run waited, and which attempts got no answer of
 // the model.
 func (s *server) explainRun(ctx context.Context, run agent.Run, shown mask, out *v1.Run) error {
-	if run.Kind != agent.AgentRun || run.Plan == nil {
+	if run.Kind != agent.RunKindAgent || run.Plan == nil {
 		return nil
 	}
 	calls, err := s.cfg.Store.TurnCalls(ctx, run.Tenant, run.ID)

@@ -25,7 +25,7 @@ func TestRunsAreExplained(t *testing.T) {
 	turn := agent.Turn{
 		Tenant: f.Tenant, RunID: f.Run.ID, Key: "second",
 		Message: agent.Message{
-			ParentID: f.Turn.Message.ID, Turn: 2, Role: agent.Assistant, Content: []tool.Content{tool.Text("Both.")},
+			ParentID: f.Turn.Message.ID, Turn: 2, Role: agent.RoleAssistant, Content: []tool.Content{tool.Text("Both.")},
 		},
 	}
 	for _, id := range []string{"c1", "c2", "c3"} {
@@ -104,7 +104,7 @@ func TestStreamsAreFollowers(t *testing.T) {
 
 	asked, err := f.Store.AcceptRun(t.Context(), agent.Acceptance{
 		Run: agent.Run{
-			Tenant: f.Tenant, Kind: agent.AgentRun, AgentID: f.Agent.ID, Agent: f.Agent.Slug, Mode: tool.Production,
+			Tenant: f.Tenant, Kind: agent.RunKindAgent, AgentID: f.Agent.ID, Agent: f.Agent.Slug, Mode: tool.Production,
 			Principal: f.Principal, WorkflowID: "w-followed", FollowFor: time.Minute,
 		},
 		First: &agent.Message{Content: []tool.Content{tool.Text("hi")}},

@@ -104,7 +104,7 @@ func (s *stream) rest() (frames []frame) {
 func (b *bundle) record(t *testing.T) agent.Run {
 	t.Helper()
 	run, err := b.Store.BeginRun(t.Context(), agent.Run{
-		Tenant: b.tenant, Kind: agent.ToolCallRun, WorkflowID: "w-" + storetest.NewID(t), FirstRunID: "first",
+		Tenant: b.tenant, Kind: agent.RunKindToolCall, WorkflowID: "w-" + storetest.NewID(t), FirstRunID: "first",
 		Mode: tool.Production,
 	})
 	require.NoError(t, err)

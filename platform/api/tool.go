@@ -14,12 +14,12 @@ import (
 )
 
 type listToolsInput struct {
-	Status         string `query:"status" enum:"draft,published,deprecated,disabled"`
+	Status         string `query:"status"              enum:"draft,published,deprecated,disabled"`
 	Implementation string `query:"implementation_type"`
-	ToolType       string `query:"tool_type" enum:"built_in,mcp,artifact,custom"`
-	Search         string `query:"search" maxLength:"200" doc:"In slug, name and description"`
-	Callable       string `query:"callable" enum:"production,debug" doc:"Lists only tools that may be called in this mode, by the rules of a call: each at the version a call would get"`
-	Skip           int    `query:"skip" minimum:"0" maximum:"10000" doc:"How many tools to skip; cursor is faster"`
+	ToolType       string `query:"tool_type"           enum:"built_in,mcp,artifact,custom"`
+	Search         string `query:"search"                                                         maxLength:"200" doc:"In slug, name and description"`
+	Callable       string `query:"callable"            enum:"production,debug"                                    doc:"Lists only tools that may be called in this mode, by the rules of a call: each at the version a call would get"`
+	Skip           int    `query:"skip"                                                                           doc:"How many tools to skip; cursor is faster"                                                                       minimum:"0" maximum:"10000"`
 	Paging
 }
 
@@ -47,7 +47,7 @@ type toolVersionInput struct {
 type explainInput struct {
 	ToolPath
 	Version string `query:"version" maxLength:"100" doc:"Version or constraint, such as ^1.2"`
-	Mode    string `query:"mode" enum:"production,debug" default:"production"`
+	Mode    string `query:"mode"                                                              enum:"production,debug" default:"production"`
 }
 
 func (s *server) registerTools() {
@@ -73,8 +73,12 @@ func (s *server) registerTools() {
 		summary:    "Get a version of a tool", detail: "An immutable snapshot, found by its exact number.",
 	}, s.getToolVersion)
 	handle(s, route{
-		id: "listBuiltins", method: http.MethodGet, path: "/v1/tools/builtins/templates", tag: "tools", permission: ToolsRead,
-		summary: "List the platform's own tools, in the order of slugs",
+		id:         "listBuiltins",
+		method:     http.MethodGet,
+		path:       "/v1/tools/builtins/templates",
+		tag:        "tools",
+		permission: ToolsRead,
+		summary:    "List the platform's own tools, in the order of slugs",
 		detail: "The global tools with a built-in key, and the system's. The path is kept for compatibility: " +
 			"there are no templates and instances, and retrieval tools are created like any other.",
 	}, s.listBuiltins)
@@ -136,7 +140,7 @@ func (s *server) showTools(
 // listBuiltins lists global tools only: a tenant's tool with the slug of a
 // built-in is not one.
 func (s *server) listBuiltins(ctx context.Context, p tool.Principal, in *Paging) (*listed[v1.Tool], error) {
-	q := registry.ToolQuery{Bucket: tool.BuiltInBucket, Limit: in.fetch()}
+	q := registry.ToolQuery{Bucket: tool.BucketBuiltIn, Limit: in.fetch()}
 	if in.Cursor != "" {
 		var err error
 		if q.AfterSlug, q.AfterID, err = openToolCursor(in.Cursor); err != nil {
@@ -174,7 +178,12 @@ func (s *server) listCallable(ctx context.Context, p tool.Principal, in *listToo
 }
 
 // skipTools returns the tools after the first skip ones.
-func (s *server) skipTools(ctx context.Context, p tool.Principal, q registry.ToolQuery, skip int) ([]tool.Tool, error) {
+func (s *server) skipTools(
+	ctx context.Context,
+	p tool.Principal,
+	q registry.ToolQuery,
+	skip int,
+) ([]tool.Tool, error) {
 	want := q.Limit
 	for {
 		q.Limit = min(skip+want, v1.MaxLimit+1)
@@ -277,7 +286,11 @@ func (s *server) explainTool(ctx context.Context, p tool.Principal, in *explainI
 func explainPolicy(out *v1.Explanation, p tool.Principal, held tool.Policy) {
 	d := policy.Decide(policy.Input{Principal: p, Policy: held})
 	steps := []v1.Step{
-		{Rule: string(policy.RuleEgress), Passed: true, Saw: "egress class " + string(cmp.Or(held.EgressClass, tool.EgressNone))},
+		{
+			Rule:   string(policy.RuleEgress),
+			Passed: true,
+			Saw:    "egress class " + string(cmp.Or(held.EgressClass, tool.EgressNone)),
+		},
 		{Rule: "approval", Passed: true, Saw: "no call needs an approval"},
 	}
 	for _, reason := range d.Reasons {

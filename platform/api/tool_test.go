@@ -46,8 +46,11 @@ func TestListToolsPages(t *testing.T) {
 func TestListToolsFilters(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	b.apply(t, echo("said"),
-		`{"kind":"tool","slug":"fetchIt","implementation_type":"http","implementation_config":{"url":"https://example.com/"}}`)
+	b.apply(
+		t,
+		echo("said"),
+		`{"kind":"tool","slug":"fetchIt","implementation_type":"http","implementation_config":{"url":"https://example.com/"}}`,
+	)
 	for query, want := range map[string][]string{
 		"status=draft": {"fetchIt"}, "status=published": {"said"}, "implementation_type=http": {"fetchIt"},
 		"tool_type=custom": {"fetchIt", "said"}, "tool_type=mcp": {}, "search=ECHO": {"said"}, "search=nothing": {},
@@ -57,7 +60,7 @@ func TestListToolsFilters(t *testing.T) {
 		got := []string{}
 		for _, item := range page.Items {
 			got = append(got, item.Slug)
-			require.Equal(t, tool.CustomBucket, item.ToolType)
+			require.Equal(t, tool.BucketCustom, item.ToolType)
 		}
 		require.Equal(t, want, got, query)
 	}
@@ -123,8 +126,11 @@ func TestExplain(t *testing.T) {
 	require.Contains(t, e.Steps, v1.Step{Rule: "approval", Passed: true, Saw: "no call needs an approval"})
 
 	// What refuses each call is a rule too, though a version may run.
-	b.apply(t, `{"slug":"change","implementation_type":"internal","version":"1.0.0","publish":true,"egress_class":"write",`+
-		`"input_schema":{"type":"object","properties":{},"additionalProperties":false}}`)
+	b.apply(
+		t,
+		`{"slug":"change","implementation_type":"internal","version":"1.0.0","publish":true,"egress_class":"write",`+
+			`"input_schema":{"type":"object","properties":{},"additionalProperties":false}}`,
+	)
 	var refused v1.Explanation
 	b.do(t, http.MethodGet, "/v1/tools/change/explain", "").into(t, &refused)
 	require.Equal(t, "1.0.0", refused.Version)
@@ -148,8 +154,11 @@ func TestExplain(t *testing.T) {
 func TestExplainFurtherNames(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	b.apply(t, `{"kind":"tool","slug":"say","implementation_type":"internal","version":"1.0.0","publish":true,"required_permission":"speak",
-		"aliases":["tell"],"former_names":{"utter":"2099-01-01"}}`)
+	b.apply(
+		t,
+		`{"kind":"tool","slug":"say","implementation_type":"internal","version":"1.0.0","publish":true,"required_permission":"speak",
+		"aliases":["tell"],"former_names":{"utter":"2099-01-01"}}`,
+	)
 	reader, speaker := b.Key(t, b.tenant, "tools.read"), b.Key(t, b.tenant, "tools.read", "speak")
 	for name, saw := range map[string]string{
 		"tell":  "no tool has the slug; it is an alias of say",
@@ -170,8 +179,11 @@ func TestExplainFurtherNames(t *testing.T) {
 func TestToolsOneMayNotUseAreAbsent(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	b.apply(t, echo("open"),
-		`{"kind":"tool","slug":"vault","implementation_type":"internal","version":"1.0.0","publish":true,"required_permission":"vault.open"}`)
+	b.apply(
+		t,
+		echo("open"),
+		`{"kind":"tool","slug":"vault","implementation_type":"internal","version":"1.0.0","publish":true,"required_permission":"vault.open"}`,
+	)
 	stranger := b.Key(t, b.tenant, "tools.read", "runs.write")
 	holder := b.Key(t, b.tenant, "tools.read", "vault.open")
 

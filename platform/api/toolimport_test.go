@@ -23,7 +23,7 @@ func TestRenameTool(t *testing.T) {
 	var renamed v1.SavedTool
 	got.into(t, &renamed)
 	require.Equal(t, "searchOrders", renamed.Slug)
-	require.Equal(t, tool.LowRisk, renamed.Risk)
+	require.Equal(t, tool.RiskLow, renamed.Risk)
 
 	var e v1.Explanation
 	b.do(t, http.MethodGet, "/v1/tools/findOrders/explain", "").into(t, &e)
@@ -94,8 +94,12 @@ func TestImportTools(t *testing.T) {
 func TestToolsShowTheirArtifactVersion(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	got := b.do(t, http.MethodPost, "/v1/tools/import",
-		`{"definitions":[{"slug":"runCode","artifact_id":"a1","artifact_version":"^1.2","is_active":false,"description":"Runs."}]}`)
+	got := b.do(
+		t,
+		http.MethodPost,
+		"/v1/tools/import",
+		`{"definitions":[{"slug":"runCode","artifact_id":"a1","artifact_version":"^1.2","is_active":false,"description":"Runs."}]}`,
+	)
 	require.Equal(t, http.StatusOK, got.status, string(got.body))
 	var shown v1.Tool
 	b.do(t, http.MethodGet, "/v1/tools/runCode", "").into(t, &shown)

@@ -23,7 +23,7 @@ func (s *server) viewer(p tool.Principal) *viewer { return &viewer{server: s, pr
 
 // sees reports whether t is visible to the principal.
 func (v *viewer) sees(ctx context.Context, t *tool.Tool) (bool, error) {
-	if t.Interaction.Visibility == tool.InternalVisibility && !v.principal.May(ToolsWrite) {
+	if t.Interaction.Visibility == tool.VisibilityInternal && !v.principal.May(ToolsWrite) {
 		return false, nil
 	}
 	if !t.Global() {

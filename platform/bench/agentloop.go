@@ -48,7 +48,7 @@ func agentLoop(ctx context.Context, l *lab) ([]Figure, error) {
 	if err != nil {
 		return nil, err
 	}
-	fast, visible := string(tool.FastLane), string(tool.VisibleLane)
+	fast, visible := string(tool.LaneFast), string(tool.LaneVisible)
 	return []Figure{
 		throughput("agent_loop_fast_16", busy[fast], busy[regularStep]).aimed(atLeast(1.2)),
 		throughput("agent_loop_fast_1", alone[fast], alone[regularStep]),

@@ -35,7 +35,7 @@ func chain(ctx context.Context, l *lab) ([]Figure, error) {
 			composedTool, func(ctx context.Context) (sample, error) { return s.composed(ctx, loops, atOnce) },
 		})
 		return append(all, contestant{unplanned, func(ctx context.Context) (sample, error) {
-			return s.chains(ctx, hostedInput{Tool: toolName(advanceFunction, tool.FastLane)}, loops, atOnce)
+			return s.chains(ctx, hostedInput{Tool: toolName(advanceFunction, tool.LaneFast)}, loops, atOnce)
 		}})
 	}
 	busy, err := l.contest(ctx, l.size.Rounds, contestants(l.size.Loops, l.size.AtOnce)...)
@@ -46,7 +46,7 @@ func chain(ctx context.Context, l *lab) ([]Figure, error) {
 	if err != nil {
 		return nil, err
 	}
-	fast, visible := string(tool.FastLane), string(tool.VisibleLane)
+	fast, visible := string(tool.LaneFast), string(tool.LaneVisible)
 	return []Figure{
 		throughput("chain_fast_16", busy[fast], busy[regularStep]).aimed(atLeast(4)),
 		throughput("chain_fast_1", alone[fast], alone[regularStep]).aimed(bound{

@@ -30,7 +30,7 @@ func (s *site) publishComposed(ctx context.Context) error {
 	arguments, last := map[string]any{"number": 0, "text": stepText}, ""
 	for i := range s.lab.size.Turns {
 		last = fmt.Sprintf("s%d", i)
-		config.Steps = append(config.Steps, bound{last, toolName(advanceFunction, tool.FastLane), arguments})
+		config.Steps = append(config.Steps, bound{last, toolName(advanceFunction, tool.LaneFast), arguments})
 		at := "/steps/" + last + "/result/"
 		arguments = map[string]any{"number": from{at + "number"}, "text": from{at + "text"}}
 	}
@@ -41,7 +41,7 @@ func (s *site) publishComposed(ctx context.Context) error {
 	}
 	_, _, err = publishTool(ctx, s.Store, s.principal.Tenant, composedTool, tool.Definition{
 		Name: composedTool, Implementation: tool.Composition, Config: raw, InputSchema: json.RawMessage(`{"type":"object"}`),
-	}, tool.Policy{EgressClass: tool.EgressNone, PermissionPolicy: tool.Auto})
+	}, tool.Policy{EgressClass: tool.EgressNone, PermissionPolicy: tool.PermissionAuto})
 	return err
 }
 

@@ -57,7 +57,7 @@ func (h chainHistory) checkLane(lane tool.Lane, calls int) error {
 			activities++
 		}
 	}
-	if lane == tool.FastLane && activities > 0 || lane == tool.VisibleLane && activities != calls {
+	if lane == tool.LaneFast && activities > 0 || lane == tool.LaneVisible && activities != calls {
 		return fmt.Errorf("%d calls in the %s lane left %d activities", calls, lane, activities)
 	}
 	return nil

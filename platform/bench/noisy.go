@@ -70,7 +70,7 @@ func (s *site) probe(ctx context.Context, n int, company func() (bool, error)) (
 	for range max(n, 1) {
 		one, err := repeat(ctx, 1, 1, 1, func(ctx context.Context) error {
 			return s.hand(
-				ctx, hostedChain, hostedInput{Principal: s.principal, Tool: toolName(advanceFunction, tool.VisibleLane), Calls: 1},
+				ctx, hostedChain, hostedInput{Principal: s.principal, Tool: toolName(advanceFunction, tool.LaneVisible), Calls: 1},
 				1,
 			)
 		})
@@ -99,7 +99,7 @@ func (s *site) burst(ctx context.Context, loud tool.Principal, n int) ([]client.
 		width := min(n, burstWidth)
 		n -= width
 		w, err := s.temporal.ExecuteWorkflow(ctx, s.options("loud/"+uuid.NewString()), hostedBurst,
-			hostedInput{Principal: loud, Tool: toolName(advanceFunction, tool.VisibleLane), Calls: width})
+			hostedInput{Principal: loud, Tool: toolName(advanceFunction, tool.LaneVisible), Calls: width})
 		if err != nil {
 			return runs, fmt.Errorf("queueing calls: %w", err)
 		}

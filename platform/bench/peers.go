@@ -13,7 +13,7 @@ import (
 )
 
 // peersLane is the lane of ours that the peers are compared with.
-const peersLane = tool.FastLane
+const peersLane = tool.LaneFast
 
 // engine is a peer that runs.
 type engine struct {

@@ -60,11 +60,15 @@ func (l *lab) newCrowd(ctx context.Context, tools int) (*crowd, error) {
 	}
 	c.largest = first.Tenant
 	_, version, err := publishTool(ctx, d.Store, c.largest, "patternTool", tool.Definition{
-		Name: "Find an order", Description: strings.Repeat("Finds the orders of a customer. ", 8), Implementation: tool.HTTP,
-		InputSchema: []byte(`{"type":"object","properties":{"customer":{"type":"string"},"since":{"type":"string"},"limit":{"type":"integer"}}}`),
-		Config:      []byte(`{"method":"GET","url":"https://api.example.com/orders"}`),
-		Execution:   tool.Execution{Pure: true, TimeoutSeconds: 5},
-	}, tool.Policy{EgressClass: tool.EgressReadOnly, PermissionPolicy: tool.Auto})
+		Name:           "Find an order",
+		Description:    strings.Repeat("Finds the orders of a customer. ", 8),
+		Implementation: tool.HTTP,
+		InputSchema: []byte(
+			`{"type":"object","properties":{"customer":{"type":"string"},"since":{"type":"string"},"limit":{"type":"integer"}}}`,
+		),
+		Config:    []byte(`{"method":"GET","url":"https://api.example.com/orders"}`),
+		Execution: tool.Execution{Pure: true, TimeoutSeconds: 5},
+	}, tool.Policy{EgressClass: tool.EgressReadOnly, PermissionPolicy: tool.PermissionAuto})
 	if err != nil {
 		return nil, err
 	}
@@ -78,7 +82,9 @@ func (l *lab) newCrowd(ctx context.Context, tools int) (*crowd, error) {
 // would check but the row level security.
 func (c *crowd) fill(ctx context.Context) error {
 	steps := []string{
-		`insert into tenants (id, slug, name) select gen_random_uuid(), 'tenant-' || n, 'Tenant ' || n from generate_series(1, ` + strconv.Itoa(c.lab.size.Tenants) + `) n`,
+		`insert into tenants (id, slug, name) select gen_random_uuid(), 'tenant-' || n, 'Tenant ' || n from generate_series(1, ` + strconv.Itoa(
+			c.lab.size.Tenants,
+		) + `) n`,
 		`create table bench_crowd as
 			select gen_random_uuid() as id, gen_random_uuid() as version_id, t.id as tenant_id, 'tool' || n as slug
 			from tenants t cross join generate_series(1, ` + strconv.Itoa(c.each) + `) n where t.slug like 'tenant-%'
@@ -137,9 +143,15 @@ func (c *crowd) copies(ctx context.Context, table string, replaced map[string]st
 			values[i] = value
 		}
 	}
-	return fmt.Sprintf("insert into %s (%s) select %s from bench_crowd c cross join (select * from %s where tenant_id = "+
-		"'%s' limit 1) p",
-		table, strings.Join(columns, ", "), strings.Join(values, ", "), table, c.largest), nil
+	return fmt.Sprintf(
+		"insert into %s (%s) select %s from bench_crowd c cross join (select * from %s where tenant_id = "+
+			"'%s' limit 1) p",
+		table,
+		strings.Join(columns, ", "),
+		strings.Join(values, ", "),
+		table,
+		c.largest,
+	), nil
 }
 
 func (c *crowd) principal(tenant tool.TenantID) tool.Principal {

@@ -162,9 +162,9 @@ func (s *site) run(ctx context.Context, a agent.Agent, turns, calls int) (client
 		return nil, err
 	}
 	run, err := s.CreateRun(ctx, agent.Run{
-		ID: id, Tenant: s.principal.Tenant, Kind: agent.AgentRun, AgentID: a.ID, Agent: a.Slug, Mode: tool.Production,
+		ID: id, Tenant: s.principal.Tenant, Kind: agent.RunKindAgent, AgentID: a.ID, Agent: a.Slug, Mode: tool.Production,
 		Principal: s.principal, Status: agent.RunPending, WorkflowID: wire.RunWorkflowID(s.principal.Tenant, id),
-	}, agent.Message{Role: agent.User, Content: []tool.Content{tool.Text("Count.")}})
+	}, agent.Message{Role: agent.RoleUser, Content: []tool.Content{tool.Text("Count.")}})
 	if err != nil {
 		return nil, fmt.Errorf("recording a run: %w", err)
 	}

@@ -16,7 +16,7 @@ import (
 )
 
 // lanes are those that are measured.
-var lanes = []tool.Lane{tool.FastLane, tool.VisibleLane}
+var lanes = []tool.Lane{tool.LaneFast, tool.LaneVisible}
 
 // step is what the tool of the loops takes and gives: 200 bytes of JSON.
 type step struct {
@@ -159,7 +159,7 @@ func checkAnswers(messages []agent.Message, want, width int) error {
 		var got struct {
 			Number int `json:"number"`
 		}
-		if m.Role != agent.ToolRole || len(m.Content) != 1 || json.Unmarshal(m.Content[0].JSON, &got) != nil ||
+		if m.Role != agent.RoleTool || len(m.Content) != 1 || json.Unmarshal(m.Content[0].JSON, &got) != nil ||
 			got.Number != want {
 			return fmt.Errorf("a tool was to answer %d and it answered otherwise", want)
 		}

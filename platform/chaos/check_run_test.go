@@ -62,7 +62,7 @@ func (s *site) checkEvents(run runRow, invocations []invocationRow) {
 // once, and no answer is without its call.
 func (s *site) checkTranscript(run runRow) {
 	s.t.Helper()
-	if run.Kind != agent.AgentRun || run.Status != agent.RunCompleted {
+	if run.Kind != agent.RunKindAgent || run.Status != agent.RunCompleted {
 		return
 	}
 	type messageRow struct {
@@ -85,16 +85,16 @@ func (s *site) checkTranscript(run runRow) {
 	answers, calls := map[string]map[int]int{}, map[string]int{}
 	for _, m := range rows {
 		switch m.Role {
-		case agent.ToolRole:
+		case agent.RoleTool:
 			if answers[m.Parent] == nil {
 				answers[m.Parent] = map[int]int{}
 			}
 			answers[m.Parent][m.Position]++
-		case agent.Assistant:
+		case agent.RoleAssistant:
 			var made []json.RawMessage
 			require.NoError(s.t, json.Unmarshal(m.Calls, &made))
 			calls[m.ID] = len(made)
-		case agent.System, agent.User:
+		case agent.RoleSystem, agent.RoleUser:
 		}
 	}
 	for id, n := range calls {

@@ -38,7 +38,7 @@ func TestCompletion(t *testing.T) {
 		s.write(t, "desk.yaml", "kind: agent\nslug: desk\nmodel: scripted/x\nversion: 1.0.0\npublish: true\n"),
 	)
 	_, err := s.Store.CreateRun(t.Context(), agent.Run{
-		Tenant: tenant, Kind: agent.ToolCallRun, Mode: tool.Production, WorkflowID: "w",
+		Tenant: tenant, Kind: agent.RunKindToolCall, Mode: tool.Production, WorkflowID: "w",
 		Principal: tool.Principal{Tenant: tenant},
 	}, agent.Message{})
 	require.NoError(t, err)

@@ -38,7 +38,7 @@ type showing struct {
 // durable: they went on when the worker came back.
 func (d *demo) cancelUnfinished(ctx context.Context) error {
 	for _, status := range []agent.RunStatus{agent.RunPending, agent.RunRunning} {
-		page, err := d.api.ListRuns(ctx, client.RunQuery{Status: status, Kind: agent.AgentRun})
+		page, err := d.api.ListRuns(ctx, client.RunQuery{Status: status, Kind: agent.RunKindAgent})
 		if err != nil {
 			return err
 		}

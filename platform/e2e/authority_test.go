@@ -118,7 +118,7 @@ func TestApprovalsAreRefused(t *testing.T) {
 	for name, p := range map[string]tool.Policy{
 		"Write":     {EgressClass: tool.EgressWrite},
 		"Required":  {RequiresApproval: true},
-		"AlwaysAsk": {PermissionPolicy: tool.AlwaysAsk},
+		"AlwaysAsk": {PermissionPolicy: tool.PermissionAlwaysAsk},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -209,7 +209,7 @@ func TestModelsHearOfTheirToolsOnly(t *testing.T) {
 	s.publish("read", read, tool.Policy{})
 	s.publish("refund", read, tool.Policy{RequiredPermission: "orders.refund"})
 	forUsers := read
-	forUsers.Interaction.Audience = tool.UserAudience
+	forUsers.Interaction.Audience = tool.AudienceUser
 	s.publish("openDoor", forUsers, tool.Policy{})
 	a := s.publishAgent(agent.Definition{Name: "Desk", Model: "test/x", Tools: refs(t, "read", "refund", "openDoor")})
 	var offered []string

@@ -125,7 +125,9 @@ type mortalRuns struct {
 	cfg childConfig
 }
 
-func (m mortalRuns) OpenTurn(ctx context.Context, tenant tool.TenantID, runID, head, key string) (agent.OpenTurn, error) {
+func (m mortalRuns) OpenTurn(
+	ctx context.Context, tenant tool.TenantID, runID, head, key string,
+) (agent.OpenTurn, error) {
 	m.cfg.hit(beforeTurn)
 	return m.Runs.OpenTurn(ctx, tenant, runID, head, key)
 }

@@ -247,11 +247,11 @@ func TestCompositionOutlivesItsWorker(t *testing.T) {
 		x     tool.Execution
 		keys  int
 	}{
-		"OpeningIt":       {afterAdmit, "both", fastIdempotent, 2},
-		"InAStep":         {afterSent, "", fastIdempotent, 2},
+		"OpeningIt":       {afterAdmit, "both", inPlaceIdempotent, 2},
+		"InAStep":         {afterSent, "", inPlaceIdempotent, 2},
 		"InAStepOnce":     {afterSent, "", onlyOnce, 0}, // It is unknown whether it was sent, so nothing follows.
-		"BetweenItsCalls": {afterSettle, "effect", fastIdempotent, 2},
-		"ClosingIt":       {afterSettle, "both", fastIdempotent, 2},
+		"BetweenItsCalls": {afterSettle, "effect", inPlaceIdempotent, 2},
+		"ClosingIt":       {afterSettle, "both", inPlaceIdempotent, 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

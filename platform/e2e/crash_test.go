@@ -15,14 +15,13 @@ import (
 )
 
 var (
-	purely     = tool.Execution{Pure: true, TimeoutSeconds: 1, MaxAttempts: 10, Lane: tool.VisibleLane}
-	idempotent = tool.Execution{Idempotent: true, TimeoutSeconds: 1, MaxAttempts: 10, Lane: tool.VisibleLane}
-	onlyOnce   = tool.Execution{TimeoutSeconds: 1, MaxAttempts: 10}
+	purely      = tool.Execution{Pure: true, TimeoutSeconds: 1, MaxAttempts: 10, Lane: tool.LaneVisible}
+	idempotent  = tool.Execution{Idempotent: true, TimeoutSeconds: 1, MaxAttempts: 10, Lane: tool.LaneVisible}
+	visiblyOnce = tool.Execution{TimeoutSeconds: 1, MaxAttempts: 10, Lane: tool.LaneVisible}
 
-	visiblyOnce = tool.Execution{TimeoutSeconds: 1, MaxAttempts: 10, Lane: tool.VisibleLane}
-
-	fastPurely     = tool.Execution{Pure: true, TimeoutSeconds: 1, MaxAttempts: 10, Lane: tool.FastLane}
-	fastIdempotent = tool.Execution{Idempotent: true, TimeoutSeconds: 1, MaxAttempts: 10, Lane: tool.FastLane}
+	inPlacePurely     = tool.Execution{Pure: true, TimeoutSeconds: 1, MaxAttempts: 10}
+	inPlaceIdempotent = tool.Execution{Idempotent: true, TimeoutSeconds: 1, MaxAttempts: 10}
+	onlyOnce          = tool.Execution{TimeoutSeconds: 1, MaxAttempts: 10}
 )
 
 // A worker is killed between each two phases of the ledger. The run continues
@@ -48,33 +47,33 @@ func TestKilledWorker(t *testing.T) {
 		{"IdempotentAfterSent", idempotent, afterSent, tool.StatusCompleted, 1},
 		{"IdempotentAfterAnswer", idempotent, afterAnswer, tool.StatusCompleted, 2},
 		{"IdempotentAfterSettle", idempotent, afterSettle, tool.StatusCompleted, 1},
-		{"FastPureBeforeAdmit", fastPurely, beforeAdmit, tool.StatusCompleted, 1},
-		{"FastPureAfterAdmit", fastPurely, afterAdmit, tool.StatusCompleted, 1},
-		{"FastPureAfterAnswer", fastPurely, afterAnswer, tool.StatusCompleted, 2},
-		{"FastPureAfterSettle", fastPurely, afterSettle, tool.StatusCompleted, 1},
-		{"FastIdempotentBeforeAdmit", fastIdempotent, beforeAdmit, tool.StatusCompleted, 1},
-		{"FastIdempotentAfterAdmit", fastIdempotent, afterAdmit, tool.StatusCompleted, 1},
-		{"FastIdempotentAfterSent", fastIdempotent, afterSent, tool.StatusCompleted, 1},
-		{"FastIdempotentAfterAnswer", fastIdempotent, afterAnswer, tool.StatusCompleted, 2},
-		{"FastIdempotentAfterSettle", fastIdempotent, afterSettle, tool.StatusCompleted, 1},
-		{"OnceBeforeAdmit", onlyOnce, beforeAdmit, tool.StatusCompleted, 1},
-		{"OnceAfterAdmit", onlyOnce, afterAdmit, tool.StatusCompleted, 1},
-		{"OnceAfterSent", onlyOnce, afterSent, tool.StatusUnknown, 0},
-		{"OnceAfterAnswer", onlyOnce, afterAnswer, tool.StatusUnknown, 1},
-		{"OnceAfterSettle", onlyOnce, afterSettle, tool.StatusCompleted, 1},
-		{"VisibleOnceBeforeAdmit", visiblyOnce, beforeAdmit, tool.StatusCompleted, 1},
-		{"VisibleOnceAfterAdmit", visiblyOnce, afterAdmit, tool.StatusCompleted, 1},
-		{"VisibleOnceAfterSent", visiblyOnce, afterSent, tool.StatusUnknown, 0},
-		{"VisibleOnceAfterAnswer", visiblyOnce, afterAnswer, tool.StatusUnknown, 1},
-		{"VisibleOnceAfterSettle", visiblyOnce, afterSettle, tool.StatusCompleted, 1},
-		{"OnceBeforeTurn", onlyOnce, beforeTurn, tool.StatusCompleted, 1},
-		{"OnceAfterTurn", onlyOnce, afterTurn, tool.StatusCompleted, 1},
-		{"OnceBeforeEnd", onlyOnce, beforeEnd, tool.StatusCompleted, 1},
-		{"OnceAfterEnd", onlyOnce, afterEnd, tool.StatusCompleted, 1},
-		{"VisibleOnceBeforeTurn", visiblyOnce, beforeTurn, tool.StatusCompleted, 1},
-		{"VisibleOnceAfterTurn", visiblyOnce, afterTurn, tool.StatusCompleted, 1},
-		{"VisibleOnceBeforeEnd", visiblyOnce, beforeEnd, tool.StatusCompleted, 1},
-		{"VisibleOnceAfterEnd", visiblyOnce, afterEnd, tool.StatusCompleted, 1},
+		{"OnceBeforeAdmit", visiblyOnce, beforeAdmit, tool.StatusCompleted, 1},
+		{"OnceAfterAdmit", visiblyOnce, afterAdmit, tool.StatusCompleted, 1},
+		{"OnceAfterSent", visiblyOnce, afterSent, tool.StatusUnknown, 0},
+		{"OnceAfterAnswer", visiblyOnce, afterAnswer, tool.StatusUnknown, 1},
+		{"OnceAfterSettle", visiblyOnce, afterSettle, tool.StatusCompleted, 1},
+		{"InPlacePureBeforeAdmit", inPlacePurely, beforeAdmit, tool.StatusCompleted, 1},
+		{"InPlacePureAfterAdmit", inPlacePurely, afterAdmit, tool.StatusCompleted, 1},
+		{"InPlacePureAfterAnswer", inPlacePurely, afterAnswer, tool.StatusCompleted, 2},
+		{"InPlacePureAfterSettle", inPlacePurely, afterSettle, tool.StatusCompleted, 1},
+		{"InPlaceIdempotentBeforeAdmit", inPlaceIdempotent, beforeAdmit, tool.StatusCompleted, 1},
+		{"InPlaceIdempotentAfterAdmit", inPlaceIdempotent, afterAdmit, tool.StatusCompleted, 1},
+		{"InPlaceIdempotentAfterSent", inPlaceIdempotent, afterSent, tool.StatusCompleted, 1},
+		{"InPlaceIdempotentAfterAnswer", inPlaceIdempotent, afterAnswer, tool.StatusCompleted, 2},
+		{"InPlaceIdempotentAfterSettle", inPlaceIdempotent, afterSettle, tool.StatusCompleted, 1},
+		{"InPlaceOnceBeforeAdmit", onlyOnce, beforeAdmit, tool.StatusCompleted, 1},
+		{"InPlaceOnceAfterAdmit", onlyOnce, afterAdmit, tool.StatusCompleted, 1},
+		{"InPlaceOnceAfterSent", onlyOnce, afterSent, tool.StatusUnknown, 0},
+		{"InPlaceOnceAfterAnswer", onlyOnce, afterAnswer, tool.StatusUnknown, 1},
+		{"InPlaceOnceAfterSettle", onlyOnce, afterSettle, tool.StatusCompleted, 1},
+		{"BeforeTurn", visiblyOnce, beforeTurn, tool.StatusCompleted, 1},
+		{"AfterTurn", visiblyOnce, afterTurn, tool.StatusCompleted, 1},
+		{"BeforeEnd", visiblyOnce, beforeEnd, tool.StatusCompleted, 1},
+		{"AfterEnd", visiblyOnce, afterEnd, tool.StatusCompleted, 1},
+		{"InPlaceBeforeTurn", onlyOnce, beforeTurn, tool.StatusCompleted, 1},
+		{"InPlaceAfterTurn", onlyOnce, afterTurn, tool.StatusCompleted, 1},
+		{"InPlaceBeforeEnd", onlyOnce, beforeEnd, tool.StatusCompleted, 1},
+		{"InPlaceAfterEnd", onlyOnce, afterEnd, tool.StatusCompleted, 1},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -125,8 +124,8 @@ func TestZombieSendsNothing(t *testing.T) {
 		"Idempotent": {slow(idempotent), beforeSent},
 		"Once":       {slow(onlyOnce), beforeSent},
 
-		"FastPure":       {fastPurely, afterAdmit},
-		"FastIdempotent": {fastIdempotent, beforeSent},
+		"FastPure":       {inPlacePurely, afterAdmit},
+		"FastIdempotent": {inPlaceIdempotent, beforeSent},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -215,7 +214,7 @@ func requireAnswered(t *testing.T, s *site, runID string) {
 	require.NoError(t, err)
 	n := 0
 	for _, m := range messages {
-		if m.Role == agent.ToolRole {
+		if m.Role == agent.RoleTool {
 			n++
 		}
 	}

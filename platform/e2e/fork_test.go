@@ -81,7 +81,7 @@ func testForks(t *testing.T, name string, vary bool) {
 	functions := greeter(t, s)
 	effect := sendOnce
 	if vary { // Each call of it is an activity, and so a point to reset to.
-		effect.Lane = tool.VisibleLane
+		effect.Lane = tool.LaneVisible
 	}
 	s.publish("effect", httpTool(c.URL, effect), tool.Policy{EgressClass: tool.EgressWrite})
 	s.publish("greetAndSend", composition(greetThenSend, tool.Execution{}), tool.Policy{})
@@ -200,7 +200,7 @@ func (f *forks) lineage(t *testing.T, runID, head string) []string {
 		require.NoError(t, conn.QueryRow(t.Context(),
 			"select role, coalesce(parent_id::text, '') from messages where run_id = $1 and id = $2", runID, head).
 			Scan(&role, &parent))
-		if role != string(agent.Assistant) {
+		if role != string(agent.RoleAssistant) {
 			break
 		}
 		heads, head = append([]string{head}, heads...), parent
@@ -236,13 +236,13 @@ func (f *forks) requireWhole(t *testing.T, run agent.Run, out wire.AgentRunOutpu
 // one answer for each call, in order, and no message that does not follow the one
 // before it.
 func chainOf(messages []agent.Message) ([]string, error) {
-	if len(messages) == 0 || messages[0].Role != agent.User || messages[0].ParentID != "" {
+	if len(messages) == 0 || messages[0].Role != agent.RoleUser || messages[0].ParentID != "" {
 		return nil, fmt.Errorf("%d messages, which do not begin with the user's", len(messages))
 	}
 	chain, at := []string{}, messages[0].ID
 	for i := 1; i < len(messages); {
 		m := messages[i]
-		if m.Role != agent.Assistant || m.ParentID != at {
+		if m.Role != agent.RoleAssistant || m.ParentID != at {
 			return nil, fmt.Errorf("message %d is a %s message that follows %s, not %s", i, m.Role, m.ParentID, at)
 		}
 		if m.Turn != len(chain)+1 {
@@ -250,7 +250,7 @@ func chainOf(messages []agent.Message) ([]string, error) {
 		}
 		i++
 		for position, made := range m.Calls {
-			if i == len(messages) || messages[i].Role != agent.ToolRole || messages[i].ParentID != m.ID ||
+			if i == len(messages) || messages[i].Role != agent.RoleTool || messages[i].ParentID != m.ID ||
 				messages[i].CallID != made.ID || messages[i].Position != position {
 				return nil, fmt.Errorf("call %s of turn %d has no answer at its place", made.ID, m.Turn)
 			}

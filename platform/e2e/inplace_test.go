@@ -41,7 +41,7 @@ func TestVisibleCallsEndAtOnce(t *testing.T) {
 		}
 	}, function.Pure()))
 	d := functionTool("meet", tool.Execution{
-		Pure: true, MaxConcurrency: width, Lane: tool.VisibleLane, TimeoutSeconds: 60,
+		Pure: true, MaxConcurrency: width, Lane: tool.LaneVisible, TimeoutSeconds: 60,
 	})
 	d.InputSchema = json.RawMessage(`{"type":"object","properties":{"name":{"type":"string"}}}`)
 	s.publish("meet", d, tool.Policy{})

@@ -86,7 +86,7 @@ func (u *mcpUpstream) note(r *http.Request, body []byte) {
 func TestMCPCallGoesOnWithAnotherWorker(t *testing.T) {
 	t.Parallel()
 
-	idempotent := tool.Execution{Idempotent: true, TimeoutSeconds: 20, MaxAttempts: 10, Lane: tool.VisibleLane}
+	idempotent := tool.Execution{Idempotent: true, TimeoutSeconds: 20, MaxAttempts: 10, Lane: tool.LaneVisible}
 	for name, tt := range map[string]struct {
 		stateless bool
 		x         tool.Execution

@@ -67,7 +67,7 @@ func TestHostPlan(t *testing.T) {
 func TestHostPlanRefusesBadArguments(t *testing.T) {
 	t.Parallel()
 
-	for name, x := range map[string]tool.Execution{"Fast": fastPurely, "Visible": purely, "Once": onlyOnce} {
+	for name, x := range map[string]tool.Execution{"Fast": inPlacePurely, "Visible": purely, "Once": onlyOnce} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 
@@ -103,10 +103,10 @@ func TestHostPlanSurvivesKills(t *testing.T) {
 		requests int
 		kind     tool.Kind
 	}{
-		"FastAfterAnswer": {fastPurely, afterAnswer, 2, ""},
-		"FastAfterSettle": {fastPurely, afterSettle, 1, ""},
+		"FastAfterAnswer": {inPlacePurely, afterAnswer, 2, ""},
+		"FastAfterSettle": {inPlacePurely, afterSettle, 1, ""},
 		// An effect waits until the plan and the call are in the history.
-		"IdempotentAfterAnswer": {fastIdempotent, afterAnswer, 2, ""},
+		"IdempotentAfterAnswer": {inPlaceIdempotent, afterAnswer, 2, ""},
 		"OnceAfterAdmit":        {onlyOnce, afterAdmit, 1, ""},
 		"OnceAfterSent":         {onlyOnce, afterSent, 0, tool.Unknown},
 	} {

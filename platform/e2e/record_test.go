@@ -25,9 +25,9 @@ func TestRecordStandsBeforeTheEffect(t *testing.T) {
 	functions := function.NewRegistry()
 	sights := make(map[string][]seen)
 	tools := map[string]tool.Execution{
-		"fastPure":       {Pure: true, Lane: tool.FastLane, TimeoutSeconds: 5},
-		"fastIdempotent": {Idempotent: true, Lane: tool.FastLane, TimeoutSeconds: 5},
-		"visible":        {Pure: true, Lane: tool.VisibleLane},
+		"fastPure":       {Pure: true, Lane: tool.LaneFast, TimeoutSeconds: 5},
+		"inPlaceIdempotent": {Idempotent: true, Lane: tool.LaneFast, TimeoutSeconds: 5},
+		"visible":        {Pure: true, Lane: tool.LaneVisible},
 		"once":           {},
 	}
 	for name, x := range tools {

@@ -115,7 +115,7 @@ func TestParallelSafe(t *testing.T) {
 	require.NoError(t, err)
 	var answers []string
 	for _, m := range messages {
-		if m.Role == agent.ToolRole {
+		if m.Role == agent.RoleTool {
 			require.False(t, m.IsError)
 			answers = append(answers, m.CallID)
 		}

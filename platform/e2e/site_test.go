@@ -92,7 +92,7 @@ func (s *site) publishIn(
 		p.EgressClass = tool.EgressNone
 	}
 	if p.PermissionPolicy == "" {
-		p.PermissionPolicy = tool.Auto
+		p.PermissionPolicy = tool.PermissionAuto
 	}
 	created, err := r.CreateTool(s.t.Context(), tool.Tool{
 		ID: newID(s.t), Tenant: tenant, Slug: slug, Definition: d, Policy: p,
@@ -159,9 +159,9 @@ func (s *site) record(a agent.Agent, input string) agent.Run {
 	s.t.Helper()
 	id := newID(s.t)
 	run, err := s.CreateRun(s.t.Context(), agent.Run{
-		ID: id, Tenant: s.principal.Tenant, Kind: agent.AgentRun, AgentID: a.ID, Agent: a.Slug, Mode: tool.Production,
+		ID: id, Tenant: s.principal.Tenant, Kind: agent.RunKindAgent, AgentID: a.ID, Agent: a.Slug, Mode: tool.Production,
 		Principal: s.principal, Status: agent.RunPending, WorkflowID: wire.RunWorkflowID(s.principal.Tenant, id),
-	}, agent.Message{RunID: id, Role: agent.User, Content: []tool.Content{tool.Text(input)}})
+	}, agent.Message{RunID: id, Role: agent.RoleUser, Content: []tool.Content{tool.Text(input)}})
 	require.NoError(s.t, err)
 	return run
 }

@@ -188,8 +188,14 @@ func TestAnotherServerStartsTheRun(t *testing.T) {
 		workflowID := wire.RunWorkflowID(d.principal.Tenant, id)
 		accepted[i], err = d.AcceptRun(t.Context(), agent.Acceptance{ // And then it dies.
 			Run: agent.Run{
-				ID: id, Tenant: d.principal.Tenant, Kind: agent.AgentRun, AgentID: found.ID, Agent: "desk", Mode: tool.Production,
-				Principal: d.principal, WorkflowID: workflowID,
+				ID:         id,
+				Tenant:     d.principal.Tenant,
+				Kind:       agent.RunKindAgent,
+				AgentID:    found.ID,
+				Agent:      "desk",
+				Mode:       tool.Production,
+				Principal:  d.principal,
+				WorkflowID: workflowID,
 			},
 			First: &agent.Message{Content: []tool.Content{tool.Text("hello")}},
 			Start: agent.Start{Workflow: wire.AgentRunWorkflow, TaskQueue: d.queue, Input: input},
@@ -217,7 +223,7 @@ func TestARefusedStartEndsTheRun(t *testing.T) {
 	id := newID(t)
 	run, err := d.AcceptRun(t.Context(), agent.Acceptance{
 		Run: agent.Run{
-			ID: id, Tenant: d.principal.Tenant, Kind: agent.ToolCallRun, Mode: tool.Production, Principal: d.principal,
+			ID: id, Tenant: d.principal.Tenant, Kind: agent.RunKindToolCall, Mode: tool.Production, Principal: d.principal,
 			WorkflowID: strings.Repeat("long", 1000),
 		},
 		Start: agent.Start{Workflow: wire.ToolCallWorkflow, TaskQueue: d.queue, Input: json.RawMessage(`{}`)},

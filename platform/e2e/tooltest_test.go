@@ -124,7 +124,7 @@ func TestToolTest(t *testing.T) {
 	require.Equal(t, tool.Debug, got.Invocation.Mode)
 	run, err := s.FindRun(t.Context(), s.principal.Tenant, got.RunID)
 	require.NoError(t, err)
-	require.Equal(t, agent.ToolTestRun, run.Kind)
+	require.Equal(t, agent.RunKindToolTest, run.Kind)
 	requireReplays(t, historyOf(t.Context(), t, s.temporal, run.WorkflowID, run.FirstRunID), "tooltest_answered")
 
 	status, got = p.test(t, "speak", `{"arguments": {"lines": "many"}}`)

@@ -277,7 +277,7 @@ func requireEverything(t *testing.T, address string, commands map[string]mcpcall
 		t,
 		slices.ContainsFunc(
 			res.Content,
-			func(b tool.Content) bool { return b.Type == tool.ImageContent && len(b.Data) > 0 },
+			func(b tool.Content) bool { return b.Type == tool.ContentImage && len(b.Data) > 0 },
 		),
 	)
 }

@@ -141,7 +141,7 @@ func TestTimeoutsOfTheEnvironment(t *testing.T) {
 		for _, name := range []string{"openai", "my-gateway"} {
 			_, err := all[name].Generate(t.Context(), &agent.ModelRequest{
 				Model: "m", Turn: 1, Stream: func(agent.Delta) {},
-				Messages: []agent.Message{{Role: agent.User, Content: []tool.Content{tool.Text("hi")}}},
+				Messages: []agent.Message{{Role: agent.RoleUser, Content: []tool.Content{tool.Text("hi")}}},
 			})
 			require.Equal(t, tool.Timeout, tool.KindOf(err), "%s %s: %v", name, suffix, err)
 			require.ErrorContains(t, err, says)

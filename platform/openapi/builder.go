@@ -105,13 +105,13 @@ func (b *builder) spec() error {
 		Implementation: tool.HTTP, Config: config,
 	}}
 	if len(output) > 0 {
-		spec.OutputCheck = tool.WarnOutput // Documents often describe responses inaccurately.
+		spec.OutputCheck = tool.OutputWarn // Documents often describe responses inaccurately.
 	}
 	spec.Interaction.OpenInput = len(schema.LoosePlaces(input)) > 0 // The document does not restrict it.
 	if len(b.tags) > 0 {
 		spec.Category = line(b.tags[0], 60)
 	}
-	spec.EgressClass, spec.PermissionPolicy = tool.EgressWrite, tool.Auto
+	spec.EgressClass, spec.PermissionPolicy = tool.EgressWrite, tool.PermissionAuto
 	if b.config.Reads || reads(b.out.Method) {
 		spec.EgressClass, spec.Execution.Pure = tool.EgressReadOnly, b.out.Method != http.MethodOptions
 		if spec.Execution.Pure {

@@ -118,7 +118,7 @@ func TestDecisionsStay(t *testing.T) {
 	t.Parallel()
 	known := stored(mapped(t, []byte(shop), openapi.Options{Credentials: map[string]string{"key": "shop-key"}}))
 	for i := range known {
-		known[i].PermissionPolicy, known[i].RequiredPermission = tool.AlwaysAsk, "orders"
+		known[i].PermissionPolicy, known[i].RequiredPermission = tool.PermissionAlwaysAsk, "orders"
 		known[i].Execution.TimeoutSeconds, known[i].Icon = 5, "cart"
 		known[i].Interaction.Aliases = []string{"orders"}
 		known[i].Interaction.Annotations = json.RawMessage(strings.Replace(string(known[i].Interaction.Annotations), "{",
@@ -128,7 +128,7 @@ func TestDecisionsStay(t *testing.T) {
 		openapi.Options{Idempotent: []string{"DELETE /orders/{id}"}}, known)
 	list := again["listOrders"].Spec
 	require.Equal(t, "List all orders", list.Name)
-	require.Equal(t, tool.AlwaysAsk, list.PermissionPolicy)
+	require.Equal(t, tool.PermissionAlwaysAsk, list.PermissionPolicy)
 	require.Equal(t, "orders", list.RequiredPermission)
 	require.Equal(t, 5, list.Execution.TimeoutSeconds)
 	require.Equal(t, "cart", list.Icon)

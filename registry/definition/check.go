@@ -90,7 +90,7 @@ func checkPolicy(s *ToolSpec) error {
 		s.EgressClass = tool.EgressNone
 	}
 	if s.PermissionPolicy == "" {
-		s.PermissionPolicy = tool.Auto
+		s.PermissionPolicy = tool.PermissionAuto
 	}
 	switch {
 	case !s.EgressClass.Valid():
@@ -134,7 +134,7 @@ func checkLane(s *ToolSpec, types executors.Types) error {
 	if !x.Lane.Valid() {
 		return refusal.New(tool.Invalid, "/execution/lane", "lane %.40q: expected auto, visible or fast", x.Lane)
 	}
-	if _, obstacle := x.FastLane(types.Traits(s.ImplementationType())); x.Lane == tool.FastLane && obstacle != "" {
+	if _, obstacle := x.FastLane(types.Traits(s.ImplementationType())); x.Lane == tool.LaneFast && obstacle != "" {
 		return refusal.New(tool.Invalid, "/execution/lane", "the tool cannot have the fast lane: %s", obstacle)
 	}
 	return nil

@@ -34,7 +34,7 @@ func TestParseTool(t *testing.T) {
 		s.Execution)
 	require.Equal(t, tool.Render, s.Interaction.Intent)
 	require.True(t, *s.Interaction.Visible)
-	require.Equal(t, tool.AlwaysAsk, s.PermissionPolicy)
+	require.Equal(t, tool.PermissionAlwaysAsk, s.PermissionPolicy)
 	require.True(t, s.Publish)
 
 	// Every spelling of the sources means the same.
@@ -65,7 +65,9 @@ func TestParseForms(t *testing.T) {
 		require.NoError(t, err)
 		return d.Tool
 	}
-	s := parse(`{"name":"fetchWeather","description":"d","inputSchema":{"type":"object"},"executionType":"gateway","execution":{"url":"https://example.com","method":"GET","headers":{"A":"b"}},"visible":true}`)
+	s := parse(
+		`{"name":"fetchWeather","description":"d","inputSchema":{"type":"object"},"executionType":"gateway","execution":{"url":"https://example.com","method":"GET","headers":{"A":"b"}},"visible":true}`,
+	)
 	require.Equal(t, tool.HTTP, s.Implementation)
 	require.JSONEq(t, `{"url":"https://example.com","method":"GET","headers":{"A":"b"}}`, string(s.Config))
 	require.Equal(t, tool.Execution{}, s.Execution)
@@ -76,24 +78,30 @@ func TestParseForms(t *testing.T) {
 	require.Equal(t, 10, s.Execution.TimeoutSeconds)
 
 	s = parse(`{"name":"publishView","executionType":"gateway","visibility":"internal"}`)
-	require.Equal(t, tool.InternalVisibility, s.Interaction.Visibility)
+	require.Equal(t, tool.VisibilityInternal, s.Interaction.Visibility)
 	require.True(t, s.Shown(), "visibility and visible are fields of their own")
 
 	s = parse(`{"slug":"refundOrder","risk":{"level":"high","reason":"Pays money back.","data":["payment"]}}`)
-	require.Equal(t, &tool.Risk{Level: tool.HighRisk, Reason: "Pays money back.", Data: []string{"payment"}},
+	require.Equal(t, &tool.Risk{Level: tool.RiskHigh, Reason: "Pays money back.", Data: []string{"payment"}},
 		s.Interaction.Risk)
 
-	s = parse(`{"name":"confirmAction","type":"CLIENT","requiresConfirmation":true,"requiresResponse":true,"defaultResult":{"ok":true},"aliases":["c"],"audience":"user"}`)
+	s = parse(
+		`{"name":"confirmAction","type":"CLIENT","requiresConfirmation":true,"requiresResponse":true,"defaultResult":{"ok":true},"aliases":["c"],"audience":"user"}`,
+	)
 	require.Equal(t, tool.Client, s.Implementation)
-	require.Equal(t, tool.AlwaysAsk, s.PermissionPolicy)
+	require.Equal(t, tool.PermissionAlwaysAsk, s.PermissionPolicy)
 	require.True(t, s.Interaction.RequiresResponse)
-	require.Equal(t, tool.UserAudience, s.Interaction.Audience)
+	require.Equal(t, tool.AudienceUser, s.Interaction.Audience)
 	require.JSONEq(t, `{"ok":true}`, string(s.Interaction.DefaultResult))
 
-	s = parse(`{"name":"lookupIssue","type":"mcp","mcpConfig":{"serverName":"x","serverUrl":"https://example.com/mcp","transport":"sse"}}`)
+	s = parse(
+		`{"name":"lookupIssue","type":"mcp","mcpConfig":{"serverName":"x","serverUrl":"https://example.com/mcp","transport":"sse"}}`,
+	)
 	require.JSONEq(t, `{"server_url":"https://example.com/mcp","transport":"sse","tool_name":"lookupIssue"}`,
 		string(s.Config))
-	s = parse(`{"name":"lookupIssue","type":"mcp","mcpConfig":{"serverUrl":"https://example.com/mcp","transport":"http"}}`)
+	s = parse(
+		`{"name":"lookupIssue","type":"mcp","mcpConfig":{"serverUrl":"https://example.com/mcp","transport":"http"}}`,
+	)
 	require.JSONEq(t, `{"server_url":"https://example.com/mcp","tool_name":"lookupIssue"}`, string(s.Config))
 }
 

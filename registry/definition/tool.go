@@ -72,7 +72,7 @@ func parseTool(doc object) (*ToolSpec, error) {
 		return nil, err
 	}
 	if ask { // The stricter of both fields wins.
-		s.PermissionPolicy = tool.AlwaysAsk
+		s.PermissionPolicy = tool.PermissionAlwaysAsk
 	}
 	return &s, nil
 }

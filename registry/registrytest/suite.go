@@ -74,15 +74,21 @@ func example(tenant tool.TenantID, slug string) tool.Tool {
 	return tool.Tool{
 		ID: newID(), Tenant: tenant, Slug: slug,
 		Definition: tool.Definition{
-			Name: "Name of " + slug, Description: "Says \"hello\" & <more>.", Category: "shop", Icon: "box",
-			InputSchema:  json.RawMessage(`{"type":"object","properties":{"n":{"type":"integer","maximum":12345678901234567890}}}`),
-			OutputSchema: json.RawMessage(`{"type":"object"}`), Implementation: tool.HTTP,
-			Config:      json.RawMessage(`{"url":"https://example.com"}`),
-			Execution:   tool.Execution{Pure: true, ConcurrencyGroup: "g", MaxConcurrency: 2, TimeoutSeconds: 5},
-			Interaction: tool.Interaction{Visible: &shown, Intent: tool.Render, Aliases: []string{"a"}},
+			Name:        "Name of " + slug,
+			Description: "Says \"hello\" & <more>.",
+			Category:    "shop",
+			Icon:        "box",
+			InputSchema: json.RawMessage(
+				`{"type":"object","properties":{"n":{"type":"integer","maximum":12345678901234567890}}}`,
+			),
+			OutputSchema:   json.RawMessage(`{"type":"object"}`),
+			Implementation: tool.HTTP,
+			Config:         json.RawMessage(`{"url":"https://example.com"}`),
+			Execution:      tool.Execution{Pure: true, ConcurrencyGroup: "g", MaxConcurrency: 2, TimeoutSeconds: 5},
+			Interaction:    tool.Interaction{Visible: &shown, Intent: tool.Render, Aliases: []string{"a"}},
 		},
 		Policy: tool.Policy{
-			EgressClass: tool.EgressReadOnly, PermissionPolicy: tool.AlwaysAsk,
+			EgressClass: tool.EgressReadOnly, PermissionPolicy: tool.PermissionAlwaysAsk,
 			RequiredPermission: "orders.read", TenantSlugs: []string{"acme"},
 			EgressRules: tool.EgressRules{Hosts: []string{"api.example.com"}, MaxBytes: 4096},
 		},

@@ -249,7 +249,7 @@ func testListTools(t *testing.T, f Fixture) {
 		"type":                  {registry.ToolQuery{Implementation: tool.Internal}, 1},
 		"search in description": {registry.ToolQuery{Search: "NEEDLE"}, 1},
 		"search in slug":        {registry.ToolQuery{Search: "ctool"}, 1},
-		"bucket":                {registry.ToolQuery{Bucket: tool.MCPBucket}, 0},
+		"bucket":                {registry.ToolQuery{Bucket: tool.BucketMCP}, 0},
 		"time":                  {registry.ToolQuery{UpdatedSince: time.Now().Add(time.Hour)}, 0},
 	} {
 		want.q.Limit = 10

@@ -148,7 +148,7 @@ func (r *Reconciler) closePart(
 func (r *Reconciler) closeEnded(
 	ctx context.Context, f Finding, x execution, dry bool, closing func(reason string) error,
 ) (Finding, error) {
-	e, err := r.endOf(ctx, f.WorkflowID, agent.HostRun, true, x)
+	e, err := r.endOf(ctx, f.WorkflowID, agent.RunKindHost, true, x)
 	if err != nil {
 		return f, err
 	}

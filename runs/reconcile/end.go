@@ -91,7 +91,7 @@ func (r *Reconciler) completed(ctx context.Context, workflowID string, kind agen
 		status: agent.RunCompleted, reason: WorkflowCompleted,
 		msg: "the run's workflow completed, but its recorded end is not in the database",
 	}
-	if kind != agent.AgentRun {
+	if kind != agent.RunKindAgent {
 		return out, nil
 	}
 	var result json.RawMessage

@@ -135,8 +135,8 @@ func (r *Reconciler) suspects(
 		for _, run := range page {
 			switch _, listed := open[run.WorkflowID]; {
 			case listed:
-			case run.Kind == agent.HostRun && (hosts >= maxHosts || !behind(run, r.scan.hosts)):
-			case run.Kind == agent.HostRun:
+			case run.Kind == agent.RunKindHost && (hosts >= maxHosts || !behind(run, r.scan.hosts)):
+			case run.Kind == agent.RunKindHost:
 				hosts++
 				r.scan.hosts = run
 				out = append(out, store.RunRef{Tenant: run.Tenant, ID: run.ID})

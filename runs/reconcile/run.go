@@ -89,7 +89,7 @@ func (r *Reconciler) closeRun(ctx context.Context, run agent.Run, l look) ([]Fin
 // about to start: the workflow of a host is in the host's namespace, like those of its agents, and a nested
 // agent run is started by its parent.
 func (r *Reconciler) elsewhere(ctx context.Context, run agent.Run) (bool, error) {
-	if run.Kind == agent.HostRun {
+	if run.Kind == agent.RunKindHost {
 		return true, nil
 	}
 	if run.Status == agent.RunPending {
@@ -112,7 +112,7 @@ func (r *Reconciler) elsewhere(ctx context.Context, run agent.Run) (bool, error)
 		if err != nil {
 			return false, fmt.Errorf("reading the run above %s: %w", run.ID, err)
 		}
-		if found.Kind == agent.HostRun ||
+		if found.Kind == agent.RunKindHost ||
 			run.Status == agent.RunPending && found.ID == run.Parent.RunID && !found.Status.Final() {
 			return true, nil
 		}

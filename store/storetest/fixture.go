@@ -85,9 +85,9 @@ func (f *Fixture) newAgent(tb testing.TB, slug string) agent.Agent {
 func (f *Fixture) NewRun(tb testing.TB) agent.Run {
 	tb.Helper()
 	run, err := f.Store.CreateRun(tb.Context(), agent.Run{
-		Tenant: f.Tenant, Kind: agent.AgentRun, AgentID: f.Agent.ID, Agent: f.Agent.Slug, Mode: tool.Production,
+		Tenant: f.Tenant, Kind: agent.RunKindAgent, AgentID: f.Agent.ID, Agent: f.Agent.Slug, Mode: tool.Production,
 		Principal: f.Principal, WorkflowID: "t/" + uuid.NewString(), Input: json.RawMessage(`{"ticket":9007199254740993}`),
-	}, agent.Message{Role: agent.User, Content: []tool.Content{tool.Text("Where is my order?")}})
+	}, agent.Message{Role: agent.RoleUser, Content: []tool.Content{tool.Text("Where is my order?")}})
 	require.NoError(tb, err)
 	run.Plan = &agent.Plan{
 		AgentID: f.Agent.ID, Agent: f.Agent.Slug, AgentVersion: "1.0.0",
@@ -126,7 +126,7 @@ func (f *Fixture) NewTurnFrom(tb testing.TB, run agent.Run, parent, key string, 
 	turn, err := f.Store.SaveTurn(tb.Context(), agent.Turn{
 		Tenant: f.Tenant, RunID: run.ID, Key: key,
 		Message: agent.Message{
-			ParentID: parent, Turn: number, Role: agent.Assistant, Content: []tool.Content{tool.Text("Let me look.")},
+			ParentID: parent, Turn: number, Role: agent.RoleAssistant, Content: []tool.Content{tool.Text("Let me look.")},
 			Calls: []agent.Call{{ID: "call_1", Name: f.Tool.Slug, Arguments: arguments}},
 			Usage: &agent.Usage{InputTokens: 11, OutputTokens: 7},
 		},

@@ -16,14 +16,14 @@ var runCases = map[string]func(t *testing.T, f foreign){
 	"CreateRun": func(t *testing.T, f foreign) {
 		t.Helper()
 		_, err := f.Store.CreateRun(
-			t.Context(), agent.Run{Tenant: f.stranger, Kind: agent.AgentRun, AgentID: f.Agent.ID, WorkflowID: "w"},
+			t.Context(), agent.Run{Tenant: f.stranger, Kind: agent.RunKindAgent, AgentID: f.Agent.ID, WorkflowID: "w"},
 			agent.Message{},
 		)
 		RequireKind(t, tool.NotFound, err)
 	},
 	"BeginRun": func(t *testing.T, f foreign) {
 		t.Helper()
-		_, err := f.Store.BeginRun(t.Context(), agent.Run{ID: f.Run.ID, Tenant: f.stranger, Kind: agent.AgentRun})
+		_, err := f.Store.BeginRun(t.Context(), agent.Run{ID: f.Run.ID, Tenant: f.stranger, Kind: agent.RunKindAgent})
 		RequireKind(t, tool.NotFound, err)
 	},
 	"FindRun": func(t *testing.T, f foreign) {
@@ -60,7 +60,7 @@ var runCases = map[string]func(t *testing.T, f foreign){
 	"AcceptRun": func(t *testing.T, f foreign) {
 		t.Helper()
 		_, err := f.Store.AcceptRun(t.Context(), agent.Acceptance{
-			Run:   agent.Run{Tenant: f.stranger, Kind: agent.AgentRun, AgentID: f.Agent.ID, WorkflowID: "w"},
+			Run:   agent.Run{Tenant: f.stranger, Kind: agent.RunKindAgent, AgentID: f.Agent.ID, WorkflowID: "w"},
 			Start: agent.Start{Workflow: "x", Input: []byte("{}")},
 		})
 		RequireKind(t, tool.NotFound, err)

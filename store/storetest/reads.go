@@ -58,7 +58,7 @@ func testReads(t *testing.T, d *Database) {
 		require.NoError(t, err)
 		require.Equal(t, []agent.Run{second}, runs)
 		runs, err = f.Store.ListRuns(t.Context(), f.Tenant, store.RunQuery{
-			Before: second.ID, Status: agent.RunRunning, Kind: agent.AgentRun, AgentID: f.Agent.ID,
+			Before: second.ID, Status: agent.RunRunning, Kind: agent.RunKindAgent, AgentID: f.Agent.ID,
 		})
 		require.NoError(t, err)
 		require.Len(t, runs, 1)

@@ -20,9 +20,18 @@ func testRuns(t *testing.T, d *Database) {
 		t.Parallel()
 		f := NewFixture(t, d)
 		want := agent.Run{
-			ID: NewID(t), Tenant: f.Tenant, Kind: agent.AgentRun, AgentID: f.Agent.ID, Agent: "support", AgentVersion: "1.0.0",
-			Mode: tool.Debug, Principal: f.Principal, Input: json.RawMessage(`{"b":9007199254740993, "a":"\u00e9"}`),
-			WorkflowID: "t/x",
+			ID: NewID(
+				t,
+			),
+			Tenant:       f.Tenant,
+			Kind:         agent.RunKindAgent,
+			AgentID:      f.Agent.ID,
+			Agent:        "support",
+			AgentVersion: "1.0.0",
+			Mode:         tool.Debug,
+			Principal:    f.Principal,
+			Input:        json.RawMessage(`{"b":9007199254740993, "a":"\u00e9"}`),
+			WorkflowID:   "t/x",
 		}
 		created, err := f.Store.CreateRun(t.Context(), want, agent.Message{
 			ID: NewID(t), Content: []tool.Content{tool.Text("hi")},
@@ -36,7 +45,7 @@ func testRuns(t *testing.T, d *Database) {
 		transcript, err := f.Store.Transcript(t.Context(), f.Tenant, want.ID)
 		require.NoError(t, err)
 		require.Len(t, transcript, 1)
-		require.Equal(t, agent.User, transcript[0].Role)
+		require.Equal(t, agent.RoleUser, transcript[0].Role)
 	})
 
 	t.Run("ARunKnowsWhoAskedForIt", func(t *testing.T) {
@@ -50,7 +59,7 @@ func testRuns(t *testing.T, d *Database) {
 			created, err := f.Store.CreateRun(t.Context(), agent.Run{
 				ID:         NewID(t),
 				Tenant:     f.Tenant,
-				Kind:       agent.AgentRun,
+				Kind:       agent.RunKindAgent,
 				AgentID:    f.Agent.ID,
 				Agent:      "support",
 				Principal:  f.Principal,
@@ -76,7 +85,7 @@ func testRuns(t *testing.T, d *Database) {
 			require.Equal(t, below.ID, children[0].ID)
 		}
 		_, err := f.Store.CreateRun(t.Context(), agent.Run{
-			ID: NewID(t), Tenant: f.Tenant, Kind: agent.AgentRun, AgentID: f.Agent.ID, WorkflowID: "w", Depth: 1,
+			ID: NewID(t), Tenant: f.Tenant, Kind: agent.RunKindAgent, AgentID: f.Agent.ID, WorkflowID: "w", Depth: 1,
 			Parent: &agent.Parent{RunID: NewID(t), InvocationID: NewID(t)},
 		}, agent.Message{})
 		RequireKind(t, tool.NotFound, err)
@@ -101,7 +110,7 @@ func testRuns(t *testing.T, d *Database) {
 		_, err := f.Store.Settle(t.Context(), Completed(e, ticket.Fence))
 		require.NoError(t, err)
 		late := agent.Run{
-			ID: NewID(t), Tenant: f.Tenant, Kind: agent.AgentRun, AgentID: f.Agent.ID, Principal: f.Principal,
+			ID: NewID(t), Tenant: f.Tenant, Kind: agent.RunKindAgent, AgentID: f.Agent.ID, Principal: f.Principal,
 			WorkflowID: "t/late", Depth: 1,
 			Parent: &agent.Parent{RunID: f.Run.ID, InvocationID: ticket.InvocationID},
 		}
@@ -122,7 +131,7 @@ func testRuns(t *testing.T, d *Database) {
 		require.NoError(t, err)
 		require.Equal(t, f.Run.Plan, stored.Plan, "the plan stored first stays")
 		require.Equal(t, []tool.EventType{agent.EventRunStarted, agent.EventTurn}, f.EventTypes(t, f.Run.ID))
-		_, err = f.Store.BeginRun(t.Context(), agent.Run{ID: NewID(t), Tenant: f.Tenant, Kind: agent.AgentRun})
+		_, err = f.Store.BeginRun(t.Context(), agent.Run{ID: NewID(t), Tenant: f.Tenant, Kind: agent.RunKindAgent})
 		RequireKind(t, tool.NotFound, err)
 	})
 
@@ -130,7 +139,7 @@ func testRuns(t *testing.T, d *Database) {
 		t.Parallel()
 		f := NewFixture(t, d)
 		host := agent.Run{
-			ID: NewID(t), Tenant: f.Tenant, Kind: agent.HostRun, WorkflowID: "orders-7", FirstRunID: "f",
+			ID: NewID(t), Tenant: f.Tenant, Kind: agent.RunKindHost, WorkflowID: "orders-7", FirstRunID: "f",
 			Principal: f.Principal,
 		}
 		first, err := f.Store.BeginRun(t.Context(), host)
@@ -152,13 +161,13 @@ func testRuns(t *testing.T, d *Database) {
 		t.Parallel()
 		f := NewFixture(t, d)
 		created, err := f.Store.CreateRun(
-			t.Context(), agent.Run{Tenant: f.Tenant, Kind: agent.AgentRun, WorkflowID: "t/late"}, agent.Message{},
+			t.Context(), agent.Run{Tenant: f.Tenant, Kind: agent.RunKindAgent, WorkflowID: "t/late"}, agent.Message{},
 		)
 		require.NoError(t, err)
 		for _, run := range []agent.Run{
 			created,
-			{ID: NewID(t), Tenant: f.Tenant, Kind: agent.ToolCallRun, WorkflowID: "t/late-call", FirstRunID: "f"},
-			{ID: NewID(t), Tenant: f.Tenant, Kind: agent.HostRun, WorkflowID: "late-host", FirstRunID: "f"},
+			{ID: NewID(t), Tenant: f.Tenant, Kind: agent.RunKindToolCall, WorkflowID: "t/late-call", FirstRunID: "f"},
+			{ID: NewID(t), Tenant: f.Tenant, Kind: agent.RunKindHost, WorkflowID: "late-host", FirstRunID: "f"},
 		} {
 			begun, err := f.Store.BeginRun(t.Context(), run)
 			require.NoError(t, err)
@@ -188,7 +197,7 @@ func testRuns(t *testing.T, d *Database) {
 		f := NewFixture(t, d)
 		run, err := f.Store.CreateRun(
 			t.Context(),
-			agent.Run{Tenant: f.Tenant, Kind: agent.ToolCallRun, WorkflowID: "t/call"},
+			agent.Run{Tenant: f.Tenant, Kind: agent.RunKindToolCall, WorkflowID: "t/call"},
 			agent.Message{},
 		)
 		require.NoError(t, err)
@@ -453,7 +462,7 @@ func testRefusedCalls(t *testing.T, d *Database) {
 	require.NoError(t, err)
 	require.Len(t, transcript, 5)
 	for i, m := range transcript[3:] {
-		require.Equal(t, agent.ToolRole, m.Role)
+		require.Equal(t, agent.RoleTool, m.Role)
 		require.Equal(t, i+1, m.Position)
 		require.True(t, m.IsError)
 	}

@@ -209,7 +209,7 @@ func testSettle(t *testing.T, d *Database) {
 		transcript, err := f.Store.Transcript(t.Context(), f.Tenant, f.Run.ID)
 		require.NoError(t, err)
 		answer := transcript[len(transcript)-1]
-		require.Equal(t, agent.ToolRole, answer.Role)
+		require.Equal(t, agent.RoleTool, answer.Role)
 		require.Equal(t, f.Turn.Message.ID, answer.ParentID)
 		require.Equal(t, "call_1", answer.CallID)
 		require.Equal(t, outcome.Content(), answer.Content)
@@ -390,7 +390,7 @@ func testAnswers(t *testing.T, d *Database) {
 			{Status: tool.StatusCompleted, Result: tool.ErrorResult("no such order \u0000 <b>")},
 			{
 				Status: tool.StatusCompleted,
-				Result: &tool.Result{Content: []tool.Content{{Type: tool.ImageContent, Data: []byte{0, 1}, MIMEType: "image/png"}}},
+				Result: &tool.Result{Content: []tool.Content{{Type: tool.ContentImage, Data: []byte{0, 1}, MIMEType: "image/png"}}},
 			},
 			{Status: tool.StatusRejected, Kind: tool.Denied, Msg: `"quoted" \ and ünïcode`},
 		} {

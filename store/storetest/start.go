@@ -16,7 +16,7 @@ func (f *Fixture) Acceptance(t *testing.T) agent.Acceptance {
 	id := NewID(t)
 	return agent.Acceptance{
 		Run: agent.Run{
-			ID: id, Tenant: f.Tenant, Kind: agent.ToolCallRun, Mode: tool.Production, WorkflowID: "w/" + id,
+			ID: id, Tenant: f.Tenant, Kind: agent.RunKindToolCall, Mode: tool.Production, WorkflowID: "w/" + id,
 			Principal: tool.Principal{Tenant: f.Tenant, Subject: "test"},
 		},
 		Start: agent.Start{

@@ -29,7 +29,7 @@ func testTools(t *testing.T, d *Database) {
 					Pure: true, Idempotent: true, ConcurrencyGroup: "g", MaxConcurrency: 3, TimeoutSeconds: 4, MaxAttempts: 5,
 				},
 				Interaction: tool.Interaction{
-					Visible: &yes, Async: true, Intent: tool.Act, Audience: tool.UserAudience, Aliases: []string{"all"},
+					Visible: &yes, Async: true, Intent: tool.Act, Audience: tool.AudienceUser, Aliases: []string{"all"},
 					RequiresResponse: true, DefaultResult: json.RawMessage(`null`), Collaborative: true, Aggregate: "sum",
 					OutputSections: json.RawMessage(`[1]`), Annotations: json.RawMessage(`{}`),
 					ProviderOptions: json.RawMessage(`{"a":1}`),
@@ -37,7 +37,7 @@ func testTools(t *testing.T, d *Database) {
 				},
 			},
 			Policy: tool.Policy{
-				EgressClass: tool.EgressReadOnly, RequiresApproval: true, PermissionPolicy: tool.AlwaysAsk,
+				EgressClass: tool.EgressReadOnly, RequiresApproval: true, PermissionPolicy: tool.PermissionAlwaysAsk,
 				RequiredPermission: "orders.read", TenantSlugs: []string{"acme"},
 				EgressRules: tool.EgressRules{
 					Hosts: []string{"*.example.com:8443"}, Methods: []string{"GET"}, Ports: []uint16{8443}, MaxBytes: 1 << 20,
@@ -156,10 +156,10 @@ func testToolList(t *testing.T, d *Database) {
 	require.Equal(t, "alpha beta delta gamma searchOrders", slugs(registry.ToolQuery{}))
 	require.Equal(t, "alpha", slugs(registry.ToolQuery{Status: tool.Disabled}))
 	require.Equal(t, "alpha beta", slugs(registry.ToolQuery{Implementation: tool.MCP}))
-	require.Equal(t, "alpha beta", slugs(registry.ToolQuery{Bucket: tool.MCPBucket}))
-	require.Equal(t, "gamma", slugs(registry.ToolQuery{Bucket: tool.BuiltInBucket}))
-	require.Equal(t, "delta", slugs(registry.ToolQuery{Bucket: tool.ArtifactBucket}))
-	require.Equal(t, "searchOrders", slugs(registry.ToolQuery{Bucket: tool.CustomBucket}))
+	require.Equal(t, "alpha beta", slugs(registry.ToolQuery{Bucket: tool.BucketMCP}))
+	require.Equal(t, "gamma", slugs(registry.ToolQuery{Bucket: tool.BucketBuiltIn}))
+	require.Equal(t, "delta", slugs(registry.ToolQuery{Bucket: tool.BucketArtifact}))
+	require.Equal(t, "searchOrders", slugs(registry.ToolQuery{Bucket: tool.BucketCustom}))
 	require.Equal(t, "gamma", slugs(registry.ToolQuery{Search: "the web"}))
 	require.Empty(t, slugs(registry.ToolQuery{Search: "100%"}))
 	require.Empty(t, slugs(registry.ToolQuery{UpdatedSince: time.Now().Add(time.Hour)}))

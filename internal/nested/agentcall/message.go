@@ -56,7 +56,7 @@ func (c *Config) Message(arguments json.RawMessage) ([]tool.Content, json.RawMes
 	if err := fits(content); err != nil {
 		return nil, nil, err
 	}
-	if len(content) == 1 && content[0].Type == tool.TextContent {
+	if len(content) == 1 && content[0].Type == tool.ContentText {
 		input, err := json.Marshal(content[0].Text)
 		return content, input, err
 	}
@@ -100,7 +100,7 @@ func contentOf(arguments json.RawMessage, given map[string]json.RawMessage) ([]t
 		if err != nil {
 			return nil, err
 		}
-		if block.Type != tool.TextContent || strings.TrimSpace(block.Text) != "" {
+		if block.Type != tool.ContentText || strings.TrimSpace(block.Text) != "" {
 			content = append(content, block)
 		}
 	}

@@ -36,7 +36,7 @@ func (r StepResult) text() string {
 		switch {
 		case c.Text != "":
 			texts = append(texts, c.Text)
-		case c.Type == tool.JSONContent:
+		case c.Type == tool.ContentJSON:
 			texts = append(texts, string(c.JSON))
 		}
 	}

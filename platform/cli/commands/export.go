@@ -178,7 +178,7 @@ func (f exportFlags) tools(ctx context.Context, c *client.Client) ([]string, err
 			sources = append(sources, source.Name)
 		}
 		meant := f.source == "" || source != nil && source.Name == f.source
-		if meant && t.Scope == "tenant" && t.ToolType != tool.MCPBucket {
+		if meant && t.Scope == "tenant" && t.ToolType != tool.BucketMCP {
 			slugs = append(slugs, t.Slug)
 		}
 	}
@@ -240,9 +240,17 @@ func exportAgent(ctx context.Context, c *client.Client, name string) (exported, 
 	}
 	limits := g.Limits
 	content := v1.AgentDefinition{
-		Name: g.Name, Description: g.Description, Instructions: g.Instructions, Model: g.Model, ModelOptions: g.ModelOptions,
-		Tools: g.Tools, ToolMode: g.ToolMode, Limits: &limits, MaxConcurrency: g.MaxConcurrency,
-		OnUnavailableTool: g.OnUnavailableTool, Skills: g.Skills,
+		Name:              g.Name,
+		Description:       g.Description,
+		Instructions:      g.Instructions,
+		Model:             g.Model,
+		ModelOptions:      g.ModelOptions,
+		Tools:             g.Tools,
+		ToolMode:          g.ToolMode,
+		Limits:            &limits,
+		MaxConcurrency:    g.MaxConcurrency,
+		OnUnavailableTool: g.OnUnavailableTool,
+		Skills:            g.Skills,
 	}
 	published := false
 	for _, v := range versions.Items {

@@ -147,7 +147,7 @@ func writeResult(w io.Writer, r *tool.Result) error {
 	}
 	for _, block := range r.Content {
 		text := contentText(block)
-		if block.Type == tool.JSONContent {
+		if block.Type == tool.ContentJSON {
 			var pretty bytes.Buffer
 			if json.Indent(&pretty, []byte(plainJSON(block.JSON)), "", "  ") == nil {
 				text = pretty.String()

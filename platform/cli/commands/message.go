@@ -61,13 +61,13 @@ func writeMessage(w io.Writer, m agent.Message) error {
 
 func contentText(c tool.Content) string {
 	switch c.Type {
-	case tool.TextContent:
+	case tool.ContentText:
 		return c.Text
-	case tool.JSONContent:
+	case tool.ContentJSON:
 		return string(c.JSON)
-	case tool.ImageContent, tool.AudioContent:
+	case tool.ContentImage, tool.ContentAudio:
 		return fmt.Sprintf("(%s, %s, %d bytes)", c.Type, c.MIMEType, len(c.Data))
-	case tool.ResourceContent:
+	case tool.ContentResource:
 		return strings.TrimSpace(c.URI + " " + c.Text)
 	default:
 		return ""

@@ -153,9 +153,9 @@ func (s *site) recorded() agent.Run {
 	s.t.Helper()
 	id := storetest.NewID(s.t)
 	made, err := s.Store.CreateRun(s.t.Context(), agent.Run{
-		ID: id, Tenant: s.Tenant, Kind: agent.AgentRun, AgentID: s.Agent.ID, Agent: s.Agent.Slug, Mode: tool.Production,
+		ID: id, Tenant: s.Tenant, Kind: agent.RunKindAgent, AgentID: s.Agent.ID, Agent: s.Agent.Slug, Mode: tool.Production,
 		Principal: s.Principal, WorkflowID: wire.RunWorkflowID(s.Tenant, id),
-	}, agent.Message{Role: agent.User, Content: []tool.Content{tool.Text("Where is my order?")}})
+	}, agent.Message{Role: agent.RoleUser, Content: []tool.Content{tool.Text("Where is my order?")}})
 	require.NoError(s.t, err)
 	return made
 }

@@ -215,8 +215,12 @@ func TestMissingWorkflows(t *testing.T) {
 	gone, err := s.Store.BeginRun(t.Context(), gone)
 	require.NoError(t, err)
 	host, err := s.Store.BeginRun(t.Context(), agent.Run{
-		Tenant: s.Tenant, Kind: agent.HostRun, WorkflowID: "billing", FirstRunID: storetest.NewID(t), Mode: tool.Production,
-		Principal: s.Principal,
+		Tenant:     s.Tenant,
+		Kind:       agent.RunKindHost,
+		WorkflowID: "billing",
+		FirstRunID: storetest.NewID(t),
+		Mode:       tool.Production,
+		Principal:  s.Principal,
 	})
 	require.NoError(t, err)
 	below := s.below(host)
@@ -236,7 +240,7 @@ func (s *site) below(parent agent.Run) agent.Run {
 	invocation, _, _ := s.call(parent, false)
 	id := storetest.NewID(s.t)
 	made, err := s.Store.CreateRun(s.t.Context(), agent.Run{
-		ID: id, Tenant: s.Tenant, Kind: agent.AgentRun, AgentID: s.Agent.ID, Agent: s.Agent.Slug, Mode: tool.Production,
+		ID: id, Tenant: s.Tenant, Kind: agent.RunKindAgent, AgentID: s.Agent.ID, Agent: s.Agent.Slug, Mode: tool.Production,
 		Principal:  s.Principal,
 		WorkflowID: wire.RunWorkflowID(s.Tenant, id), Parent: &agent.Parent{RunID: parent.ID, InvocationID: invocation},
 		Depth: 1,
@@ -274,7 +278,7 @@ func TestHostRuns(t *testing.T) {
 			o.WorkflowIDReusePolicy = enums.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE
 		})
 		run, err := s.Store.BeginRun(t.Context(), agent.Run{
-			Tenant: s.Tenant, Kind: agent.HostRun, WorkflowID: id, FirstRunID: w.GetRunID(), Mode: tool.Production,
+			Tenant: s.Tenant, Kind: agent.RunKindHost, WorkflowID: id, FirstRunID: w.GetRunID(), Mode: tool.Production,
 			Principal: s.Principal,
 		})
 		require.NoError(t, err)

@@ -122,7 +122,7 @@ func (a *answer) content(provider string) []tool.Content {
 		last := len(out) - 1
 		switch {
 		case b.kind == textBlock && b.text.Len() == 0:
-		case b.kind == textBlock && last >= 0 && out[last].Type == tool.TextContent:
+		case b.kind == textBlock && last >= 0 && out[last].Type == tool.ContentText:
 			out[last].Text += b.text.String() // Split into pieces by what they cite.
 		case b.kind == textBlock:
 			out = append(out, tool.Text(b.text.String()))

@@ -70,7 +70,7 @@ func TestOptions(t *testing.T) {
 
 	_, sent, err := generate(t, message(
 		hello, "end_turn",
-	), agent.ModelRequest{Tools: tools, Instructions: "Be kind.", Messages: asked(agent.User), Options: json.RawMessage(`{
+	), agent.ModelRequest{Tools: tools, Instructions: "Be kind.", Messages: asked(agent.RoleUser), Options: json.RawMessage(`{
 		"temperature": 1, "top_p": 0.9, "top_k": 40, "max_tokens": 500, "stop": ["END", "STOP"], "reasoning_effort": "medium",
 		"thinking_budget": 2048, "service_tier": "standard_only", "tool_choice": {"tool": "a.b"}, "parallel_tool_calls": false, "prompt_cache": false
 	}`)})
@@ -111,10 +111,10 @@ func TestOptions(t *testing.T) {
 func TestThinksBeforeItAnswersTheUser(t *testing.T) {
 	t.Parallel()
 
-	messages := append(asked(agent.User), agent.Message{
-		Role: agent.Assistant, Calls: []agent.Call{{ID: "c", Name: "getOrder", Arguments: json.RawMessage(`{}`)}},
+	messages := append(asked(agent.RoleUser), agent.Message{
+		Role: agent.RoleAssistant, Calls: []agent.Call{{ID: "c", Name: "getOrder", Arguments: json.RawMessage(`{}`)}},
 	})
-	messages = append(messages, agent.Message{Role: agent.ToolRole, CallID: "c"})
+	messages = append(messages, agent.Message{Role: agent.RoleTool, CallID: "c"})
 	_, sent, err := generate(t, message(
 		hello, "end_turn",
 	), agent.ModelRequest{Tools: tools, Messages: messages, Options: json.RawMessage(`{"thinking_budget":2048}`)})

@@ -54,7 +54,7 @@ func (m *Model) options(params *sdk.MessageNewParams, req *agent.ModelRequest, n
 // continues, and transcripts do not keep them. So it thinks only directly after
 // a message of the user.
 func mayThink(messages []agent.Message) bool {
-	return len(messages) == 0 || messages[len(messages)-1].Role == agent.User
+	return len(messages) == 0 || messages[len(messages)-1].Role == agent.RoleUser
 }
 
 func choose(params *sdk.MessageNewParams, c remote.Choice, parallel *bool, names *remote.Names) {

@@ -39,7 +39,11 @@ const (
 
 func searching() *agent.ModelRequest {
 	return &agent.ModelRequest{
-		Model: "m", Turn: 1, Messages: asked(agent.User), Tools: tools, Options: json.RawMessage(`{"thinking_budget":2048}`),
+		Model:    "m",
+		Turn:     1,
+		Messages: asked(agent.RoleUser),
+		Tools:    tools,
+		Options:  json.RawMessage(`{"thinking_budget":2048}`),
 		ProviderTools: []agent.ProviderTool{
 			{Name: "searchWeb", Provider: "testing", Tool: json.RawMessage(`{"type":"web_search_1","name":"web_search"}`)},
 		},
@@ -96,7 +100,9 @@ func TestPausedStreamGoesOn(t *testing.T) {
 		kind, _, _ := strings.Cut(strings.TrimPrefix(data, `{"type":"`), `"`)
 		return "event: " + kind + "\ndata: " + data + "\n\n"
 	}
-	begin := event(`{"type":"message_start","message":{"type":"message","role":"assistant","content":[],"usage":{"input_tokens":1,"output_tokens":1}}}`)
+	begin := event(
+		`{"type":"message_start","message":{"type":"message","role":"assistant","content":[],"usage":{"input_tokens":1,"output_tokens":1}}}`,
+	)
 	end := func(stop string) string {
 		return event(`{"type":"message_delta","delta":{"stop_reason":"`, stop, `"},"usage":{"output_tokens":1}}`) +
 			event(`{"type":"message_stop"}`)

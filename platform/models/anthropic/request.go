@@ -19,15 +19,15 @@ func (m *Model) params(req *agent.ModelRequest, names *remote.Names) (sdk.Messag
 	}
 	for _, e := range remote.ReadTranscript(req.Messages) {
 		switch e.Role {
-		case agent.System:
+		case agent.RoleSystem:
 			if text := remote.Texts(e.Content); text != "" {
 				params.System = append(params.System, sdk.TextBlockParam{Text: text})
 			}
-		case agent.User:
+		case agent.RoleUser:
 			params.Messages = append(params.Messages, user(e.Content))
-		case agent.Assistant:
+		case agent.RoleAssistant:
 			params.Messages = append(params.Messages, m.assistant(e, names)...)
-		case agent.ToolRole: // ReadTranscript has joined it with its call.
+		case agent.RoleTool: // ReadTranscript has joined it with its call.
 		}
 	}
 	for _, t := range req.ProviderTools {

@@ -25,14 +25,14 @@ func Basic() []Case {
 	return []Case{
 		{
 			Name:    "text",
-			Request: request(1, said(agent.User, "Who are you?")),
+			Request: request(1, said(agent.RoleUser, "Who are you?")),
 			Want: agent.ModelResponse{
 				Text: "I am the support desk. How can I help?", Usage: agent.Usage{InputTokens: 42, OutputTokens: 11},
 			},
 		},
 		{
 			Name:    "call",
-			Request: request(1, said(agent.User, "Where is SO-1?")),
+			Request: request(1, said(agent.RoleUser, "Where is SO-1?")),
 			Want: agent.ModelResponse{
 				Text: "Let me look.",
 				Calls: []agent.Call{
@@ -43,7 +43,7 @@ func Basic() []Case {
 		},
 		{
 			Name:    "parallel",
-			Request: request(1, said(agent.User, "Where are SO-1 and SO-2?")),
+			Request: request(1, said(agent.RoleUser, "Where are SO-1 and SO-2?")),
 			Want: agent.ModelResponse{
 				Calls: []agent.Call{
 					{ID: "call_b1", Name: "getOrder", Arguments: json.RawMessage(`{"order_id":"SO-1"}`)},
@@ -55,8 +55,8 @@ func Basic() []Case {
 		},
 		{
 			Name: "tool_error",
-			Request: request(turn2, said(agent.User, "Where are SO-1 and SO-9?"), agent.Message{
-				Role: agent.Assistant, Turn: 1, Content: []tool.Content{tool.Text("I look both up.")},
+			Request: request(turn2, said(agent.RoleUser, "Where are SO-1 and SO-9?"), agent.Message{
+				Role: agent.RoleAssistant, Turn: 1, Content: []tool.Content{tool.Text("I look both up.")},
 				Calls: []agent.Call{
 					{ID: "call_c1", Name: "getOrder", Arguments: json.RawMessage(`{"order_id":"SO-1"}`)},
 					{ID: "call_c2", Name: "getOrder", Arguments: json.RawMessage(`{"order_id": "SO-9"}`)},
@@ -77,7 +77,7 @@ func remoteCases() []Case {
 	return []Case{
 		{
 			Name:    "provider_tool",
-			Request: searching(1, said(agent.User, "Is the kettle recalled?")),
+			Request: searching(1, said(agent.RoleUser, "Is the kettle recalled?")),
 			Want: agent.ModelResponse{
 				Text: "Let me see. It is not recalled.", Content: searched(),
 				Usage: agent.Usage{InputTokens: 90, OutputTokens: 33},
@@ -87,24 +87,24 @@ func remoteCases() []Case {
 			// What its own tool did, a provider is shown again; other providers'
 			// tools did nothing that it could read.
 			Name: "provider_next",
-			Request: searching(2, said(agent.User, "Is the kettle recalled?"),
+			Request: searching(2, said(agent.RoleUser, "Is the kettle recalled?"),
 				agent.Message{
-					Role: agent.Assistant, Turn: 1,
+					Role: agent.RoleAssistant, Turn: 1,
 					Content: append(searched(), agent.ProviderBlock("another", json.RawMessage(`{"type":"unheard_of"}`))),
 				},
-				said(agent.User, "Are you sure?")),
+				said(agent.RoleUser, "Are you sure?")),
 			Want: agent.ModelResponse{Text: "I am.", Usage: agent.Usage{InputTokens: 130, OutputTokens: 4}},
 		},
 		{
 			Name:    "truncated",
-			Request: request(1, said(agent.User, "Tell me everything.")),
+			Request: request(1, said(agent.RoleUser, "Tell me everything.")),
 			Want: agent.ModelResponse{
 				Text: "It began with a", Truncated: true, Usage: agent.Usage{InputTokens: 40, OutputTokens: 4},
 			},
 		},
 		{
 			Name:    "truncated_call",
-			Request: request(1, said(agent.User, "Where are SO-1 and SO-2?")),
+			Request: request(1, said(agent.RoleUser, "Where are SO-1 and SO-2?")),
 			Want: agent.ModelResponse{
 				Truncated: true,
 				Calls: []agent.Call{
@@ -116,12 +116,12 @@ func remoteCases() []Case {
 		},
 		{
 			Name: "contents",
-			Request: request(1, agent.Message{Role: agent.User, Content: []tool.Content{
+			Request: request(1, agent.Message{Role: agent.RoleUser, Content: []tool.Content{
 				tool.Text("What is this?"),
-				{Type: tool.ImageContent, MIMEType: "image/png", Data: []byte("\x89PNG pixels")},
-				{Type: tool.ImageContent, MIMEType: "image/tiff", Data: []byte("pixels"), Name: "scan.tiff"},
-				{Type: tool.AudioContent, MIMEType: "audio/wav", Data: []byte("sound")},
-				{Type: tool.ResourceContent, URI: "file:///note.txt", Text: "a note"},
+				{Type: tool.ContentImage, MIMEType: "image/png", Data: []byte("\x89PNG pixels")},
+				{Type: tool.ContentImage, MIMEType: "image/tiff", Data: []byte("pixels"), Name: "scan.tiff"},
+				{Type: tool.ContentAudio, MIMEType: "audio/wav", Data: []byte("sound")},
+				{Type: tool.ContentResource, URI: "file:///note.txt", Text: "a note"},
 				tool.JSON(json.RawMessage(`{"n":1}`)),
 			}}),
 			Want: agent.ModelResponse{Text: "A teapot.", Usage: agent.Usage{InputTokens: 400, OutputTokens: 3}},
@@ -131,21 +131,21 @@ func remoteCases() []Case {
 			// are doubled or not allowed, malformed arguments, a call without
 			// an answer, an image from a tool, and a turn that said nothing.
 			Name: "transcript",
-			Request: request(3, said(agent.System, "It is Monday."), said(agent.User, "Hello"),
-				agent.Message{Role: agent.Assistant, Calls: []agent.Call{
+			Request: request(3, said(agent.RoleSystem, "It is Monday."), said(agent.RoleUser, "Hello"),
+				agent.Message{Role: agent.RoleAssistant, Calls: []agent.Call{
 					{ID: "same", Name: "shop.orders/get", Arguments: json.RawMessage(`{"order_id":"SO-1"}`)},
 					{ID: "not allowed!", Name: "no such tool", Arguments: json.RawMessage(`"{'order_id': "`)},
 					{ID: "alone", Name: "getOrder", Arguments: json.RawMessage(`[1]`)},
 				}},
 				toolSaid("not allowed!", 1, true, tool.Text("there is no tool")),
 				toolSaid("same", 0, false, tool.Text("See the picture."), tool.Content{
-					Type: tool.ImageContent, MIMEType: "image/jpeg", Data: []byte("pixels"),
+					Type: tool.ContentImage, MIMEType: "image/jpeg", Data: []byte("pixels"),
 				}),
 				agent.Message{
-					Role: agent.Assistant, Calls: []agent.Call{{ID: "same", Name: "getOrder", Arguments: json.RawMessage(`{}`)}},
+					Role: agent.RoleAssistant, Calls: []agent.Call{{ID: "same", Name: "getOrder", Arguments: json.RawMessage(`{}`)}},
 				},
 				toolSaid("same", 0, false),
-				agent.Message{Role: agent.Assistant}, said(agent.User, "And now?")),
+				agent.Message{Role: agent.RoleAssistant}, said(agent.RoleUser, "And now?")),
 			Want: agent.ModelResponse{
 				Calls: []agent.Call{{ID: "call_e1", Name: "shop.orders/get", Arguments: json.RawMessage(`{"order_id":"SO-2"}`)}},
 				Usage: agent.Usage{InputTokens: 300, OutputTokens: 20},
@@ -159,7 +159,8 @@ func request(turn int, messages ...agent.Message) agent.ModelRequest {
 		Model: ModelName, Turn: turn, Tenant: "tenant-1", Instructions: "You are the support desk.", Messages: messages,
 		Tools: []agent.ToolSpec{
 			{Name: "getOrder", Description: "Looks an order up.", InputSchema: json.RawMessage(
-				`{"type":"object","properties":{"order_id":{"type":"string"},"limit":{"type":"integer","maximum":9007199254740993}},"required":["order_id"]}`)},
+				`{"type":"object","properties":{"order_id":{"type":"string"},"limit":{"type":"integer","maximum":9007199254740993}},"required":["order_id"]}`,
+			)},
 			{Name: "listShops", InputSchema: json.RawMessage(`true`)},
 			{Name: "shop.orders/get", Description: "The same, of one shop.", InputSchema: json.RawMessage(
 				`{"$schema":"https://json-schema.org/draft/2020-12/schema","oneOf":[` +
@@ -198,5 +199,5 @@ func said(role agent.Role, text string) agent.Message {
 }
 
 func toolSaid(call string, position int, isError bool, content ...tool.Content) agent.Message {
-	return agent.Message{Role: agent.ToolRole, CallID: call, Position: position, IsError: isError, Content: content}
+	return agent.Message{Role: agent.RoleTool, CallID: call, Position: position, IsError: isError, Content: content}
 }

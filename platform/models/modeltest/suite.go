@@ -165,7 +165,7 @@ func merged(t *testing.T, raw, more string) string {
 
 // simple is the request of tests that are not about requests.
 func simple() *agent.ModelRequest {
-	req := request(1, said(agent.User, "Who are you?"))
+	req := request(1, said(agent.RoleUser, "Who are you?"))
 	return &req
 }
 

@@ -36,13 +36,13 @@ func messages(req *agent.ModelRequest, names *remote.Names) []sdk.ChatCompletion
 	}
 	for _, e := range remote.ReadTranscript(req.Messages) {
 		switch e.Role {
-		case agent.System:
+		case agent.RoleSystem:
 			out = append(out, sdk.SystemMessage(remote.Texts(e.Content)))
-		case agent.User:
+		case agent.RoleUser:
 			out = append(out, user(e.Content))
-		case agent.Assistant:
+		case agent.RoleAssistant:
 			out = append(out, assistant(e, names)...)
-		case agent.ToolRole: // ReadTranscript has joined it with its call.
+		case agent.RoleTool: // ReadTranscript has joined it with its call.
 		}
 	}
 	return out

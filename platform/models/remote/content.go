@@ -13,7 +13,7 @@ var images = map[string]bool{"image/png": true, "image/jpeg": true, "image/gif":
 
 // IsImage reports whether a block is an image that can be shown to a model.
 func IsImage(c tool.Content) bool {
-	return c.Type == tool.ImageContent && len(c.Data) > 0 && images[c.MIMEType]
+	return c.Type == tool.ContentImage && len(c.Data) > 0 && images[c.MIMEType]
 }
 
 // Describe returns a block as text: its text, or a description of a block without
@@ -24,12 +24,12 @@ func Describe(c tool.Content) string {
 		return ""
 	}
 	switch c.Type {
-	case tool.TextContent:
+	case tool.ContentText:
 		return c.Text
-	case tool.JSONContent:
+	case tool.ContentJSON:
 		return string(c.JSON)
-	case tool.ImageContent, tool.AudioContent, tool.ResourceContent:
-		if c.Type == tool.ResourceContent && c.Text != "" {
+	case tool.ContentImage, tool.ContentAudio, tool.ContentResource:
+		if c.Type == tool.ContentResource && c.Text != "" {
 			return fmt.Sprintf("%s:\n%s", label(c), c.Text)
 		}
 		return label(c)

@@ -33,7 +33,7 @@ func ReadTranscript(messages []agent.Message) []Entry {
 	var open []AnsweredCall // The calls that tool messages answer, of the last entry.
 	seen := make(map[string]bool)
 	for i, m := range messages {
-		if m.Role == agent.ToolRole {
+		if m.Role == agent.RoleTool {
 			if at := answered(open, m); at >= 0 {
 				open[at].Content, open[at].IsError = m.Content, m.IsError
 			}

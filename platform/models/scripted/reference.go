@@ -78,7 +78,7 @@ func lookup(answers map[string]agent.Message, id, pointer string) (any, error) {
 		return nil, fmt.Errorf("call %q has no answer in the transcript", id)
 	}
 	for _, c := range answer.Content {
-		if c.Type != tool.JSONContent {
+		if c.Type != tool.ContentJSON {
 			continue
 		}
 		dec := json.NewDecoder(bytes.NewReader(c.JSON))

@@ -85,7 +85,7 @@ func (m *Model) transcript(name string) (*Transcript, error) {
 func (t Turn) answer(messages []agent.Message) (*agent.ModelResponse, error) {
 	answers := make(map[string]agent.Message)
 	for _, msg := range messages {
-		if msg.Role == agent.ToolRole {
+		if msg.Role == agent.RoleTool {
 			answers[msg.CallID] = msg
 		}
 	}

@@ -36,7 +36,7 @@ func write(t *testing.T, content string) *scripted.Model {
 
 func answered(id, raw string, isError bool) agent.Message {
 	return agent.Message{
-		Role: agent.ToolRole, CallID: id, IsError: isError, Content: []tool.Content{tool.JSON(json.RawMessage(raw))},
+		Role: agent.RoleTool, CallID: id, IsError: isError, Content: []tool.Content{tool.JSON(json.RawMessage(raw))},
 	}
 }
 
