@@ -81,6 +81,11 @@ var reachLaws = []reachLaw{
 		deny: slices.Concat(input, temporal, postgres), why: "their answers depend on their arguments alone",
 	},
 	{
+		name: "loop is pure", from: []string{"loop"},
+		only: []string{std, module + "/tool", module + "/agent", module + "/ledger", module + "/wire"},
+		deny: input, why: "workflows replay it, and activities drive it",
+	},
+	{
 		name: "schema and policy know the vocabulary only", from: []string{"schema", "policy"},
 		deny: []string{
 			module + "/activities/...", module + "/builtins/...", module + "/executors/...", module + "/internal/...",

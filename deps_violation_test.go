@@ -28,6 +28,7 @@ func TestLawsCanFail(t *testing.T) {
 		"ledger and wire are vocabulary": {
 			one("wire/a.go", `import _ `+root+`/schema"`), "wire -> github.com/toolcrib/toolcrib/schema",
 		},
+		"loop is pure":               {one("loop/a.go", `import _ "net/http"`), "loop -> net/http"},
 		"schema and policy are pure": {one("policy/a.go", `import _ "net/http"`), "policy -> net/http"},
 		"schema and policy know the vocabulary only": {
 			one("schema/a.go", `import _ `+root+`/registry"`), "schema -> github.com/toolcrib/toolcrib/registry",
