@@ -2,6 +2,8 @@ package activities
 
 import (
 	"context"
+	"fmt"
+	"runtime/debug"
 	"time"
 
 	"go.temporal.io/sdk/activity"
@@ -43,11 +45,22 @@ func (d *driver) start(ctx, limited context.Context, calls []loop.Start) {
 		d.flying++
 		go func() {
 			began := time.Now()
-			end := run()
+			end := recovered(run)
 			end.call, end.made.Tool, end.made.Millis = start.Call, in.Pin.String(), time.Since(began).Milliseconds()
 			d.ends <- end
 		}()
 	}
+}
+
+// recovered runs a call, and turns a panic into an error, as Temporal does for an
+// activity: the process goes on.
+func recovered(run func() callEnd) (end callEnd) {
+	defer func() {
+		if p := recover(); p != nil {
+			end = callEnd{err: fmt.Errorf("the call panicked with a %T\n%s", p, debug.Stack())}
+		}
+	}()
+	return run()
 }
 
 // hold leaves a call for another driver.

@@ -26,7 +26,7 @@ func AgentRun(ctx workflow.Context, in wire.AgentRunInput) (wire.AgentRunOutput,
 	case err != nil:
 		return r.unfinished(ctx, err)
 	}
-	if out.Execution != workflow.GetInfo(ctx).WorkflowExecution.RunID { // It was reset.
+	if wasReset(ctx, out.Execution) {
 		if err := finish(ctx, r.record(&out)); err != nil {
 			return *out.Ended, failure.Encode(failure.Decode(err))
 		}
@@ -35,6 +35,15 @@ func AgentRun(ctx workflow.Context, in wire.AgentRunInput) (wire.AgentRunOutput,
 		return *out.Ended, failure.EncodeFinal(endError(ctx, out.Failure))
 	}
 	return *out.Ended, nil
+}
+
+// wasReset reports whether an activity ended the run for another execution than this
+// one. The answer is in the history, because replays of exported histories know
+// executions by other ids.
+func wasReset(ctx workflow.Context, execution string) (reset bool) {
+	current := workflow.GetInfo(ctx).WorkflowExecution.RunID
+	err := workflow.SideEffect(ctx, func(workflow.Context) any { return execution != current }).Get(&reset)
+	return err != nil || reset
 }
 
 // record is the end of a run that an Advance recorded.

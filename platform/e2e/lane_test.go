@@ -16,9 +16,9 @@ import (
 	"github.com/toolcrib/toolcrib/worker"
 )
 
-// A short call that may be repeated is one marker in the history, with the
-// tool's name where people look for it, and its record is that of any call.
-func TestFastLane(t *testing.T) {
+// A run that leaves nothing to the workflow is one activity in the history, whose result
+// lists the calls, and their records are those of any call.
+func TestInPlace(t *testing.T) {
 	t.Parallel()
 
 	c := newCanary(t)
@@ -33,9 +33,17 @@ func TestFastLane(t *testing.T) {
 	require.NoError(t, err)
 
 	h := historyOf(t.Context(), t, s.temporal, w.GetID(), w.GetRunID())
-	require.Empty(t, summaries(t, h, enumspb.EVENT_TYPE_MARKER_RECORDED))
 	require.Equal(t, []string{wire.AdvanceActivity}, activityTypes(h))
-	requireReplays(t, h, "agentrun_fast_lane")
+	var out wire.AdvanceOutput
+	for _, e := range h.GetEvents() {
+		if done := e.GetActivityTaskCompletedEventAttributes(); done != nil {
+			require.NoError(t, converter.GetDefaultDataConverter().FromPayloads(done.GetResult(), &out))
+		}
+	}
+	require.Equal(t, []int{2, 1, 1}, []int{out.Turns, out.Calls, len(out.Made)})
+	require.Equal(t, "effect@1.0.0", out.Made[0].Tool)
+	require.Equal(t, tool.StatusCompleted, out.Made[0].Status)
+	requireReplays(t, h, "agentrun_in_place")
 
 	calls := s.invocations(run.ID)
 	require.Len(t, calls, 1)
@@ -47,7 +55,7 @@ func TestFastLane(t *testing.T) {
 
 // An attempt in the fast lane that fails is the first of as many as the tool
 // may have: the others are ordinary activities, with the same idempotency key.
-func TestFastLaneIsHandedOver(t *testing.T) {
+func TestCallsInPlaceAreHandedOver(t *testing.T) {
 	t.Parallel()
 
 	c := newCanary(t)
@@ -73,7 +81,7 @@ func TestFastLaneIsHandedOver(t *testing.T) {
 	h := historyOf(t.Context(), t, s.temporal, w.GetID(), w.GetRunID())
 	require.Equal(t, []string{wire.AdvanceActivity, wire.InvokeActivity(tool.HTTP), wire.AdvanceActivity},
 		activityTypes(h))
-	requireReplays(t, h, "agentrun_fast_lane_handed_over")
+	requireReplays(t, h, "agentrun_handed_over")
 
 	calls := s.invocations(run.ID)
 	require.Len(t, calls, 1)
@@ -85,7 +93,7 @@ func TestFastLaneIsHandedOver(t *testing.T) {
 
 // A tool that failed as often as it may has one end in the ledger, whichever
 // lane it came in.
-func TestFastLaneGivesUp(t *testing.T) {
+func TestLanesGiveUp(t *testing.T) {
 	t.Parallel()
 
 	for name, attempts := range map[string]int{"AtOnce": 1, "AfterTheOthers": 2} {
