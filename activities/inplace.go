@@ -83,24 +83,22 @@ func (d *driver) draining(ctx context.Context) bool {
 // ended records the end of a call in flight.
 func (d *driver) ended(end callEnd) error {
 	d.flying--
-	if end.err != nil {
+	switch {
+	case end.err != nil:
 		return end.err
-	}
-	if end.retry != nil {
-		end.made.Retry = tool.Clip(string(end.retry.Kind)+": "+end.retry.Msg, maxCauseBytes)
+	case end.retry != nil:
+		in := d.machine.Call(end.call)
+		in.Tried++
+		in.RetryIn = end.retry.RetryAfter
+		end.made.Retry = causeOf(end.retry)
+		d.hold(end.call, wire.HandoverCalls)
+	default:
+		d.out.Calls++
+		d.machine.Called(end.call, 0, nil)
 	}
 	if len(d.out.Made) < wire.MaxCallsMade {
 		d.out.Made = append(d.out.Made, end.made)
 	}
-	if end.retry != nil {
-		in := d.machine.Call(end.call)
-		in.Tried++
-		in.RetryIn = end.retry.RetryAfter
-		d.hold(end.call, wire.HandoverCalls)
-		return nil
-	}
-	d.out.Calls++
-	d.machine.Called(end.call, 0, nil)
 	return nil
 }
 

@@ -137,13 +137,3 @@ func (b *batch) left() []wire.InvokeInput {
 	}
 	return out
 }
-
-// over reports whether every call has ended.
-func (b *batch) over() bool {
-	for _, p := range b.progress {
-		if p != ended {
-			return false
-		}
-	}
-	return true
-}

@@ -85,7 +85,8 @@ func TestSchedule(t *testing.T) {
 			agent.ParallelSafe, []string{"read3", "read3", "read3"}, [][]string{{"read30", "read31", "read32"}},
 		},
 		"Barrier": {
-			agent.ParallelSafe, []string{"read3", "read3", "write", "read3"},
+			agent.ParallelSafe,
+			[]string{"read3", "read3", "write", "read3"},
 			[][]string{{"read30", "read31"}, {"write2"}, {"read33"}},
 		},
 		"Barriers":   {agent.ParallelSafe, []string{"write", "write"}, [][]string{{"write0"}, {"write1"}}},
