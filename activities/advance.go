@@ -26,16 +26,20 @@ func (a *Activities) Advance(ctx context.Context, in wire.AdvanceInput) (wire.Ad
 	if err := checkTenant(ctx, in.Principal.Tenant); err != nil {
 		return wire.AdvanceOutput{}, failure.Encode(err)
 	}
-	d := &driver{a: a, in: in, began: time.Now(), ends: make(chan callEnd)}
+	d := &driver{a: a, in: in, began: time.Now(), ends: make(chan callEnd, maxFlying)}
+	d.report.beat, d.report.timeout = d.began, activity.GetInfo(ctx).HeartbeatTimeout
 	stop := heartbeat(ctx, d.report.get)
 	defer stop()
 	out, err := d.run(ctx)
 	if err != nil {
-		logFailure(ctx, "advancing the run failed", err, "tenant_id", in.Principal.Tenant, "run_id", in.RunID)
+		d.log(ctx, "advancing the run failed", err)
 		return wire.AdvanceOutput{}, encode(ctx, err)
 	}
 	return out, nil
 }
+
+// maxFlying is more calls than a turn may make.
+const maxFlying = 256
 
 // driver is the in-place driver of a run: it takes the steps of the run's machine in
 // this process. The machine is touched by run alone.
@@ -45,31 +49,39 @@ type driver struct {
 	began   time.Time
 	machine *loop.Run
 	report  advanceReport
+	lost    wire.AdvanceProgress // Of the attempt before this one.
 	out     wire.AdvanceOutput
 
-	ends   chan callEnd // Of calls in flight.
-	flying int
-	asked  int           // Questions put to the model.
-	held   wire.Handover // Why calls are left for another driver.
+	ends    chan callEnd // Of calls in flight.
+	flying  int
+	asked   int           // Questions, whether the model was called or the answer was stored.
+	stopped bool          // The machine was stopped.
+	held    wire.Handover // Why calls are left for another driver.
+}
+
+func (d *driver) log(ctx context.Context, msg string, err error) {
+	logFailure(ctx, msg, err, "tenant_id", d.in.Principal.Tenant, "run_id", d.in.RunID)
 }
 
 func (d *driver) run(ctx context.Context) (wire.AdvanceOutput, error) {
-	state, err := d.load(ctx)
+	// A run that is cancelled is loaded too: what it did is part of its end.
+	state, err := d.load(context.WithoutCancel(ctx), d.in.Stop != nil || cancelled(ctx))
 	if err != nil {
-		if cancelled(ctx) {
-			err = errCancelled
-		} else if tool.KindOf(err).Retryable() || ctx.Err() != nil {
+		if tool.KindOf(err).Retryable() {
 			return d.out, err
 		}
+		d.log(ctx, "loading the run failed", err)
 		return d.finish(ctx, err)
+	}
+	for _, in := range state.Batch {
+		if in.Principal.Tenant != d.in.Principal.Tenant || in.RunID != d.in.RunID {
+			return d.out, &tool.Error{Kind: tool.Denied, Op: "activities.Advance", Msg: "a call belongs to another run"}
+		}
 	}
 	d.machine = loop.NewRun(loop.Identity{
 		Principal: d.in.Principal, RunID: d.in.RunID, FirstRunID: d.in.FirstRunID,
 		WorkflowID: activity.GetInfo(ctx).WorkflowExecution.ID,
 	}, state)
-	if d.in.Stop != nil {
-		d.machine.Stop(&tool.Error{Kind: d.in.Stop.Kind, Op: "activities.Advance", Msg: d.in.Stop.Msg})
-	}
 	// At the deadline, calls in flight are cancelled as they are with the run.
 	limited, cancel := withDeadline(ctx, time.Until(state.Deadline))
 	defer cancel()
@@ -77,19 +89,44 @@ func (d *driver) run(ctx context.Context) (wire.AdvanceOutput, error) {
 }
 
 // errCancelled is why a cancelled run ends.
-var errCancelled = &tool.Error{Kind: tool.Cancelled, Op: "activities.Advance", Msg: "the call was cancelled"}
+var errCancelled = &tool.Error{Kind: tool.Cancelled, Op: "activities.Advance", Msg: "the run was cancelled"}
+
+// given returns the failure that ends the run, where the input says so.
+func (d *driver) given() error {
+	if d.in.Stop == nil {
+		return errCancelled
+	}
+	return &tool.Error{Kind: d.in.Stop.Kind, Op: "activities.Advance", Msg: d.in.Stop.Msg}
+}
+
+// cause returns why the run is to end before its time, or nil.
+func (d *driver) cause(ctx, limited context.Context) error {
+	switch {
+	case d.in.Stop != nil || cancelled(ctx):
+		return d.given()
+	case ctx.Err() == nil && limited.Err() != nil:
+		return d.machine.Late(d.in.Deadline)
+	default:
+		return nil
+	}
+}
 
 // steps takes one step after another. The context limited ends with the run's
 // deadline.
 func (d *driver) steps(ctx, limited context.Context) (wire.AdvanceOutput, error) {
 	for {
-		switch {
-		case cancelled(ctx):
-			d.machine.Stop(errCancelled)
-		case ctx.Err() != nil:
+		if cause := d.cause(ctx, limited); cause != nil && !d.stopped {
+			d.stopped = true
+			if err := d.catchUp(context.WithoutCancel(ctx)); err != nil {
+				return d.out, d.abandon(err)
+			}
+			d.machine.Stop(cause)
+		}
+		if ctx.Err() != nil && !cancelled(ctx) {
 			return d.out, d.abandon(errors.New("the attempt was interrupted"))
-		case limited.Err() != nil:
-			d.machine.Stop(d.machine.Late(d.in.Deadline))
+		}
+		if err := d.report.alive(); err != nil {
+			return d.out, d.abandon(err)
 		}
 		step := d.machine.Next()
 		switch {
@@ -114,15 +151,42 @@ func (d *driver) steps(ctx, limited context.Context) (wire.AdvanceOutput, error)
 	}
 }
 
+// catchUp takes over the turns that an attempt before this one stored, so that the end
+// of the run is recorded behind them.
+func (d *driver) catchUp(ctx context.Context) error {
+	info := activity.GetInfo(ctx)
+	for d.asked == 0 && d.flying == 0 {
+		turn := d.machine.Turns() + 1
+		open, err := patiently(ctx, admitPatience, func() (agent.OpenTurn, error) {
+			return d.a.Runs.OpenTurn(ctx, d.in.Principal.Tenant, d.in.RunID, d.machine.Head(), turnKey(info, turn))
+		})
+		if err != nil {
+			return fmt.Errorf("opening turn %d: %w", turn, err)
+		}
+		if open.Stored == nil || open.Run.Plan == nil {
+			break
+		}
+		d.machine.CatchUp()
+		d.machine.Answered(open.Run.Plan, answered(open.Stored, open.Run.Plan))
+	}
+	return nil
+}
+
 // load returns the state to continue from: the one given, that of the attempt before
-// this one, or a new one under the run's plan.
-func (d *driver) load(ctx context.Context) (wire.RunState, error) {
+// this one, or a new one under the run's plan. A run that ends needs no new plan.
+func (d *driver) load(ctx context.Context, ends bool) (wire.RunState, error) {
 	info := activity.GetInfo(ctx)
 	if d.in.Resume != nil {
 		return d.resumed(ctx, *d.in.Resume), nil
 	}
-	if d.in.Stop != nil {
-		return wire.RunState{}, &tool.Error{Kind: d.in.Stop.Kind, Op: "activities.Advance", Msg: d.in.Stop.Msg}
+	if ends {
+		run, err := d.a.Runs.FindRun(ctx, d.in.Principal.Tenant, d.in.RunID)
+		if err != nil {
+			return wire.RunState{}, fmt.Errorf("finding run %s: %w", d.in.RunID, err)
+		}
+		if run.Plan == nil {
+			return wire.RunState{}, d.given()
+		}
 	}
 	plan, err := d.a.loadAgentPlan(ctx, wire.LoadPlanInput{
 		Principal: d.in.Principal, RunID: d.in.RunID, FirstRunID: d.in.FirstRunID, Head: d.in.Head, Kind: agent.RunKindAgent,
@@ -144,11 +208,10 @@ func (d *driver) load(ctx context.Context) (wire.RunState, error) {
 // resumed returns the state that the attempt before this one reported, if it came
 // further than state.
 func (d *driver) resumed(ctx context.Context, state wire.RunState) wire.RunState {
-	var before wire.AdvanceProgress
-	if !activity.HasHeartbeatDetails(ctx) || activity.GetHeartbeatDetails(ctx, &before) != nil {
+	if !activity.HasHeartbeatDetails(ctx) || activity.GetHeartbeatDetails(ctx, &d.lost) != nil {
 		return state
 	}
-	if before.Turns > state.Turns {
+	if before := d.lost; before.Turns > state.Turns {
 		state.Turns, state.Calls, state.Head, state.Batch = before.Turns, before.Calls, before.Head, nil
 	}
 	return state
@@ -156,41 +219,48 @@ func (d *driver) resumed(ctx context.Context, state wire.RunState) wire.RunState
 
 // pause returns why no further turn is begun here, or nothing.
 func (d *driver) pause(ctx context.Context) wire.Handover {
-	select {
-	case <-activity.GetWorkerStopChannel(ctx):
-		return wire.HandoverDrain
-	default:
-	}
-	if d.out.Turns >= wire.AdvanceTurns || time.Since(d.began) > wire.AdvanceSlice {
+	if d.out.Turns >= wire.AdvanceTurns {
 		return wire.HandoverSlice
 	}
-	return ""
+	return d.rest(ctx)
 }
+
+// used reports whether the activity's time for new steps is over.
+func (d *driver) used() bool { return time.Since(d.began) > wire.AdvanceSlice }
 
 // ask puts the next question to the model. It returns what Advance returns, where that
 // is not the next step.
 func (d *driver) ask(ctx context.Context) (*wire.AdvanceOutput, error) {
-	first := d.asked == 0
-	d.asked++
 	q := question{
-		principal: d.in.Principal, runID: d.in.RunID, head: d.machine.Head(), turn: d.machine.Turns() + 1, first: first,
+		principal: d.in.Principal, runID: d.in.RunID, head: d.machine.Head(), turn: d.machine.Turns() + 1,
+		stop: d.report.alive,
 	}
-	if first {
-		q.tried = d.in.Tried
+	if d.asked == 0 {
+		q.tried, q.own = d.in.Tried, d.in.Tried > 0
+		if !q.own && d.lost.Turns == d.machine.Turns() {
+			q.tried = d.lost.Model
+		}
 	}
+	d.asked++
 	d.report.set(wire.AdvanceProgress{
 		Turns: d.machine.Turns(), Calls: d.machine.Calls(), Head: q.head, Step: fmt.Sprintf("turn %d: model", q.turn),
+		Model: q.tried + 1,
 	})
 	turn, plan, asked, err := d.a.turn(ctx, q)
+	if err != nil && ctx.Err() == nil {
+		d.log(ctx, fmt.Sprintf("turn %d failed", q.turn), err)
+	}
 	switch {
 	case err == nil:
 		d.out.Turns++
 		d.report.step(fmt.Sprintf("turn %d: calls", q.turn))
 		d.machine.Answered(plan, answered(&turn, plan))
 		return nil, nil //nolint:nilnil // The next step is the machine's to say.
+	case errors.Is(err, errSuperseded):
+		return &d.out, err
 	case ctx.Err() != nil:
 		return nil, nil //nolint:nilnil,nilerr // The next step is to see why.
-	case !asked || errors.Is(err, errSuperseded):
+	case !asked:
 		return d.unasked(err)
 	}
 	e := tool.AsError(failure.Decode(err))
@@ -199,11 +269,12 @@ func (d *driver) ask(ctx context.Context) (*wire.AdvanceOutput, error) {
 	case !attempt.again(e):
 		d.machine.Stop(e)
 		return nil, nil //nolint:nilnil // The next step is the end.
-	case q.tried > 0: // Temporal retries what is an activity of its own.
+	case q.own: // Temporal retries it.
 		return &d.out, err
 	default:
 		d.out.RetryIn, d.out.Cause = attempt.delay(e), e.Msg
 		out := d.handOver(wire.HandoverQuestion)
+		out.Tried = attempt.attempt
 		return &out, nil
 	}
 }
@@ -211,11 +282,11 @@ func (d *driver) ask(ctx context.Context) (*wire.AdvanceOutput, error) {
 // unasked is the outcome of a question that did not reach the model. Where the attempt
 // took turns, they are kept, and retries are counted anew.
 func (d *driver) unasked(err error) (*wire.AdvanceOutput, error) {
-	if !tool.KindOf(failure.Decode(err)).Retryable() {
+	if !tool.KindOf(err).Retryable() {
 		d.machine.Stop(err)
 		return nil, nil //nolint:nilnil // The next step is the end.
 	}
-	if d.out.Turns > 0 && !errors.Is(err, errSuperseded) {
+	if d.out.Turns > 0 {
 		out := d.handOver(wire.HandoverSlice)
 		return &out, nil
 	}
@@ -262,7 +333,7 @@ func (d *driver) finish(ctx context.Context, err error) (wire.AdvanceOutput, err
 		return struct{}{}, d.a.Runs.FinishRun(detached, end)
 	})
 	if finishErr != nil {
-		return d.out, interruption(fmt.Errorf("finishing run %s: %w", d.in.RunID, finishErr))
+		return d.out, fmt.Errorf("finishing run %s: %w", d.in.RunID, finishErr)
 	}
 	return d.out, nil
 }

@@ -53,6 +53,18 @@ func (t *attempt) run(ctx context.Context) (ledger.Outcome, error) {
 	if ticket.Done != nil {
 		return t.over(ctx, *ticket.Done)
 	}
+	if t.inPlace {
+		t.number = max(t.number, ticket.Attempt) // Attempts whose process died count.
+		if most := t.in.Pin.Execution.Attempts(); t.number > most && !t.in.Pin.Nested() {
+			return t.fail(ctx, &tool.Error{
+				Kind: tool.Unavailable, Op: "activities.Invoke", Msg: fmt.Sprintf("none of its %d attempts came to an end", most),
+				Sent: true,
+			})
+		}
+	}
+	if cancelled(ctx) {
+		return t.fail(ctx, context.Cause(ctx))
+	}
 	if t.stale(ctx) {
 		return ledger.Outcome{}, interruption(errors.New("frozen for longer than the heartbeat timeout"))
 	}

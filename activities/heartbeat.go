@@ -65,10 +65,13 @@ func (r *progressReport) get() any {
 	return r.last
 }
 
-// advanceReport keeps how far an Advance came.
+// advanceReport keeps how far an Advance came, and whether its process slept.
 type advanceReport struct {
-	mu   sync.Mutex
-	last wire.AdvanceProgress
+	mu      sync.Mutex
+	last    wire.AdvanceProgress
+	timeout time.Duration // Without a heartbeat for so long, another attempt may be under way.
+	beat    time.Time     // On the monotonic clock, which runs on while a process is frozen.
+	slept   bool
 }
 
 func (r *advanceReport) set(p wire.AdvanceProgress) {
@@ -80,7 +83,7 @@ func (r *advanceReport) set(p wire.AdvanceProgress) {
 func (r *advanceReport) step(name string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.last.Step = name
+	r.last.Step, r.last.Model = name, 0
 }
 
 func (r *advanceReport) tool(p tool.Progress) {
@@ -89,8 +92,27 @@ func (r *advanceReport) tool(p tool.Progress) {
 	r.last.Tool = &p
 }
 
+// get is asked for with each heartbeat.
 func (r *advanceReport) get() any {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.awake()
+	r.beat = time.Now()
 	return r.last
+}
+
+func (r *advanceReport) awake() bool {
+	r.slept = r.slept || r.timeout > 0 && time.Since(r.beat) > r.timeout
+	return !r.slept
+}
+
+// alive fails where the process slept for longer than heartbeats may stay away: then
+// another attempt may have taken over, and this one must not continue.
+func (r *advanceReport) alive() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.awake() {
+		return errSuperseded
+	}
+	return nil
 }

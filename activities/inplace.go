@@ -1,6 +1,7 @@
 package activities
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"runtime/debug"
@@ -21,7 +22,9 @@ type callEnd struct {
 	made wire.CallMade
 	// retry is set where the call is still open: another attempt is the workflow's.
 	retry *tool.Error
-	err   error // Why the attempt could not end the call; the activity is retried.
+	// left is set where a composition is left between two of its steps.
+	left wire.Handover
+	err  error // Why the attempt could not end the call; the activity is retried.
 }
 
 // start starts calls, or holds those that are not to be made here. Refused calls are
@@ -36,8 +39,8 @@ func (d *driver) start(ctx, limited context.Context, calls []loop.Start) {
 		case !in.Pin.InPlace || in.Tried > 0:
 			d.hold(start.Call, wire.HandoverCalls)
 			continue
-		case d.draining(ctx):
-			d.hold(start.Call, wire.HandoverDrain)
+		case d.rest(ctx) != "":
+			d.hold(start.Call, d.rest(ctx))
 			continue
 		default:
 			run = func() callEnd { return d.call(limited, in) }
@@ -45,22 +48,25 @@ func (d *driver) start(ctx, limited context.Context, calls []loop.Start) {
 		d.flying++
 		go func() {
 			began := time.Now()
-			end := recovered(run)
+			end := run()
 			end.call, end.made.Tool, end.made.Millis = start.Call, in.Pin.String(), time.Since(began).Milliseconds()
 			d.ends <- end
 		}()
 	}
 }
 
-// recovered runs a call, and turns a panic into an error, as Temporal does for an
-// activity: the process goes on.
-func recovered(run func() callEnd) (end callEnd) {
+// recovered is run for an attempt in a goroutine of its own, where Temporal does not
+// turn a panic into a failure.
+func (t *attempt) recovered(ctx context.Context) (outcome ledger.Outcome, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			end = callEnd{err: fmt.Errorf("the call panicked with a %T\n%s", p, debug.Stack())}
+			outcome, err = t.fail(ctx, &tool.Error{
+				Kind: tool.InternalError, Op: "activities.Invoke", Msg: "internal error", Sent: true,
+				Err: fmt.Errorf("the call panicked with a %T\n%s", p, debug.Stack()),
+			})
 		}
 	}()
-	return run()
+	return t.run(ctx)
 }
 
 // hold leaves a call for another driver.
@@ -71,13 +77,17 @@ func (d *driver) hold(call int, why wire.Handover) {
 	}
 }
 
-func (d *driver) draining(ctx context.Context) bool {
+// rest returns why no further call is begun here, or nothing.
+func (d *driver) rest(ctx context.Context) wire.Handover {
 	select {
 	case <-activity.GetWorkerStopChannel(ctx):
-		return true
+		return wire.HandoverDrain
 	default:
-		return false
 	}
+	if d.used() {
+		return wire.HandoverSlice
+	}
+	return ""
 }
 
 // ended records the end of a call in flight.
@@ -89,9 +99,12 @@ func (d *driver) ended(end callEnd) error {
 	case end.retry != nil:
 		in := d.machine.Call(end.call)
 		in.Tried++
-		in.RetryIn = end.retry.RetryAfter
+		in.RetryIn = cmp.Or(end.retry.RetryAfter, wire.CallRetryInterval)
 		end.made.Retry = causeOf(end.retry)
 		d.hold(end.call, wire.HandoverCalls)
+	case end.left != "":
+		d.hold(end.call, end.left)
+		return nil
 	default:
 		d.out.Calls++
 		d.machine.Called(end.call, 0, nil)
@@ -107,7 +120,7 @@ func (d *driver) refuse(ctx context.Context, in wire.InvokeInput, refusal *tool.
 	out, err := d.settle(ctx, wire.SettleInput{
 		Invoke: in, Status: tool.EndStatus(refusal.Kind), Kind: refusal.Kind, Msg: refusal.Msg,
 	})
-	return callEnd{made: wire.CallMade{Status: out.Status}, err: err}
+	return callEnd{made: wire.CallMade{Status: out.Status, IsError: true}, err: err}
 }
 
 func (d *driver) settle(ctx context.Context, in wire.SettleInput) (wire.InvokeOutput, error) {
@@ -117,11 +130,8 @@ func (d *driver) settle(ctx context.Context, in wire.SettleInput) (wire.InvokeOu
 // call makes one attempt at a call: admission, the tool, settlement. Of a composition
 // it makes the steps too.
 func (d *driver) call(ctx context.Context, in wire.InvokeInput) callEnd {
-	if in.Refused != nil {
-		return d.refuse(context.WithoutCancel(ctx), in, &tool.Error{Kind: in.Refused.Kind, Msg: in.Refused.Msg})
-	}
 	t := &attempt{a: d.a, in: &in, number: in.Tried + 1, began: time.Now(), inPlace: true}
-	outcome, err := t.run(tool.WithProgress(ctx, d.report.tool))
+	outcome, err := t.recovered(tool.WithProgress(ctx, d.report.tool))
 	switch {
 	case t.retry != nil:
 		return callEnd{retry: t.retry}
@@ -152,12 +162,15 @@ func (d *driver) compose(ctx context.Context, in wire.InvokeInput) callEnd {
 	}
 	steps := loop.NewSteps(in)
 	for limited.Err() == nil {
+		if why := d.rest(ctx); why != "" {
+			return callEnd{left: why}
+		}
 		step, ok := steps.Next(time.Now())
 		if !ok {
 			break
 		}
 		end := d.call(limited, step)
-		if end.retry != nil || end.err != nil {
+		if end.retry != nil || end.err != nil || end.left != "" {
 			return end
 		}
 		steps.Ended(end.made.IsError)

@@ -21,6 +21,9 @@ const (
 	// modelMargin is the time before Temporal's timeout at which the model is cancelled,
 	// to record the failure.
 	modelMargin = 30 * time.Second
+	// modelTime bounds an attempt of a model. It is longer than the models' own timeouts
+	// (platform/models), so that they report their failures.
+	modelTime = 11*time.Minute - modelMargin
 	// retryPatience bounds the recording of a failed attempt. It is for display: the next
 	// attempt does not wait longer for it.
 	retryPatience = 2 * time.Second
@@ -57,12 +60,12 @@ func newModelTurn(ctx context.Context, q question, key string) *modelTurn {
 			initial: wire.ModelRetryInterval, most: wire.ModelRetryMaximum, coefficient: wire.ModelRetryCoefficient,
 		},
 	}
-	if q.first {
-		t.attempt = q.tried + int(info.Attempt)
+	if !q.own {
+		return t
 	}
-	// The server's policy, which an operator may change, is that of a question with an
-	// activity of its own.
-	if p := info.RetryPolicy; p != nil && q.tried > 0 {
+	// The attempts and the policy, which an operator may change, are those of an activity.
+	t.attempt = q.tried + int(info.Attempt)
+	if p := info.RetryPolicy; p != nil {
 		t.policy = retryPolicy{p.InitialInterval, p.MaximumInterval, p.BackoffCoefficient}
 		if t.attempts = q.tried + int(p.MaximumAttempts); p.MaximumAttempts == 0 {
 			t.attempts = 0
@@ -142,13 +145,15 @@ func causeOf(e *tool.Error) string {
 	return tool.Clip(redact.Text(cmp.Or(e.Msg, string(e.Kind))), maxCauseBytes)
 }
 
-// bounded returns a context that ends before Temporal's timeout of the attempt.
+// bounded returns a context that ends with the time of an attempt of a model, and before
+// Temporal's timeout of the activity.
 func bounded(ctx context.Context) (context.Context, context.CancelFunc) {
+	at := time.Now().Add(modelTime)
 	deadline := activity.GetInfo(ctx).Deadline
-	if left := time.Until(deadline); deadline.IsZero() || left <= 2*modelMargin {
-		return context.WithCancel(ctx)
+	if left := time.Until(deadline); !deadline.IsZero() && left > 2*modelMargin && deadline.Add(-modelMargin).Before(at) {
+		at = deadline.Add(-modelMargin)
 	}
-	return context.WithDeadline(ctx, deadline.Add(-modelMargin))
+	return context.WithDeadline(ctx, at)
 }
 
 // late converts an error of a model after its deadline to a timeout, unless the model did so.

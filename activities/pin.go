@@ -62,6 +62,7 @@ func (p *pinner) pin(ctx context.Context, r *resolver.Resolved, depth int) (agen
 	switch {
 	case agentcall.RunsAgent(impl, snapshot.Config):
 		pin.Agent, err = p.agent(ctx, impl, snapshot)
+		pin.InPlace = false // Its run is the workflow's.
 	case impl == tool.Composition:
 		pin.Steps, err = p.steps(ctx, snapshot, depth)
 		pin.InPlace = execution.Lane != tool.LaneVisible

@@ -13,8 +13,8 @@ import (
 
 	"github.com/toolcrib/toolcrib/agent"
 	"github.com/toolcrib/toolcrib/ledger"
+	"github.com/toolcrib/toolcrib/loop"
 	"github.com/toolcrib/toolcrib/tool"
-	"github.com/toolcrib/toolcrib/wire"
 )
 
 // question is what a model is asked in a run: what comes after head.
@@ -23,13 +23,17 @@ type question struct {
 	runID     string
 	head      string
 	turn      int  // Counted from 1.
-	tried     int  // Number of failed attempts before this activity.
-	first     bool // This activity asked no other question before.
+	tried     int  // Number of failed or lost attempts before this one, or before this activity.
+	own       bool // Whether the activity was scheduled for this question.
+	// stop is asked before the answer is stored: an error ends the attempt.
+	stop func() error
 }
 
-// errSuperseded is the error of an attempt that another one overtook: it must not
-// continue.
-var errSuperseded = errors.New("another attempt has stored the turn")
+// errSuperseded is the error of an attempt that another one overtook, or may have: it
+// must not continue.
+var errSuperseded = &tool.Error{
+	Kind: tool.Unavailable, Op: "activities.Advance", Msg: "another attempt continues the run",
+}
 
 // turn calls the model, resolves, coerces and decides the calls in its answer, and
 // stores all of it at once. A retry finds the stored answer and does not call the model
@@ -40,7 +44,7 @@ func (a *Activities) turn(
 ) (turn agent.Turn, plan *agent.Plan, asked bool, err error) {
 	tenant := q.principal.Tenant
 	info := activity.GetInfo(ctx)
-	key := fmt.Sprintf("%s/%d", info.WorkflowExecution.RunID, q.turn)
+	key := turnKey(info, q.turn)
 	open, err := a.Runs.OpenTurn(ctx, tenant, q.runID, q.head, key)
 	if err != nil {
 		return turn, nil, false, fmt.Errorf("opening turn %d: %w", q.turn, err)
@@ -88,14 +92,22 @@ func (a *Activities) turn(
 	if turn.Calls, err = kit.prepareAll(ctx, resp, plan.Limits.WithDefaults()); err != nil {
 		return turn, nil, false, err
 	}
+	if err := q.stop(); err != nil {
+		return turn, nil, false, err
+	}
 	stored, err := patiently(ctx, turnPatience, func() (agent.Turn, error) { return a.Runs.SaveTurn(ctx, turn) })
 	if err != nil {
 		return turn, nil, false, fmt.Errorf("storing turn %d: %w", q.turn, err)
 	}
 	if stored.Message.ID != turn.Message.ID {
-		return turn, nil, false, interruption(errSuperseded)
+		return turn, nil, false, errSuperseded
 	}
 	return stored, plan, false, nil
+}
+
+// turnKey identifies a turn of an execution. It is equal for its attempts.
+func turnKey(info activity.Info, turn int) string {
+	return fmt.Sprintf("%s/%d", info.WorkflowExecution.RunID, turn)
 }
 
 // messageID returns the id of the message that answers a question. Attempts have
@@ -107,8 +119,8 @@ func messageID(info activity.Info, q question, key string) string {
 }
 
 // answered returns a stored turn in the form that [loop.Run] takes.
-func answered(turn *agent.Turn, plan *agent.Plan) wire.ModelTurn {
-	out := wire.ModelTurn{Head: turn.Message.ID, Calls: make([]agent.PreparedCall, len(turn.Calls))}
+func answered(turn *agent.Turn, plan *agent.Plan) loop.Turn {
+	out := loop.Turn{Head: turn.Message.ID, Calls: make([]agent.PreparedCall, len(turn.Calls))}
 	for i, c := range turn.Calls {
 		out.Calls[i] = describe(c, inlineLimit(plan, c.Slug))
 	}

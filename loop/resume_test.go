@@ -16,7 +16,7 @@ import (
 // script is what the model asks for, turn by turn; then it stops.
 type script struct {
 	plan  agent.Plan
-	turns []wire.ModelTurn
+	turns []loop.Turn
 }
 
 func scripts() *rapid.Generator[script] {
@@ -64,7 +64,7 @@ func (s *script) play(t require.TestingT, cut func() bool, choose func(n int) in
 			return out
 		case step.Ask:
 			require.Empty(t, flying)
-			turn := wire.ModelTurn{Head: "last"}
+			turn := loop.Turn{Head: "last"}
 			if n := r.Turns(); n < len(s.turns) {
 				turn = s.turns[n]
 			}

@@ -32,6 +32,13 @@ type Run struct {
 	answer string
 }
 
+// Turn is the model's answer to a question. One without calls is the last.
+type Turn struct {
+	Head   string // The assistant message.
+	Calls  []agent.PreparedCall
+	Answer string // The beginning of the text, when there are no calls.
+}
+
 // Step is what a run does next. The zero Step waits for a call in progress.
 type Step struct {
 	Ask   bool    // Ask the model for the turn after [wire.RunState.Turns]. Nothing is in progress.
@@ -57,6 +64,10 @@ func NewRun(id Identity, state wire.RunState) *Run {
 	r.state.Batch = nil
 	return r
 }
+
+// CatchUp drops the calls of the turn in progress, because the answer to the next turn
+// is stored: each of them has ended.
+func (r *Run) CatchUp() { r.batch = newBatch(&r.state.Plan, nil) }
 
 // State returns where another driver continues: the calls that have not ended, and no
 // pins but theirs.
@@ -127,7 +138,7 @@ func refuse(calls []int, err *tool.Error) []Start {
 
 // Answered records the model's answer to the next turn: its message, and the calls it
 // made, whose pins are in plan. An answer without calls is the run's last.
-func (r *Run) Answered(plan *agent.Plan, turn wire.ModelTurn) {
+func (r *Run) Answered(plan *agent.Plan, turn Turn) {
 	r.state.Turns++
 	r.state.Head, r.answer = turn.Head, turn.Answer
 	if len(turn.Calls) == 0 {

@@ -35,8 +35,8 @@ func planOf(mode agent.ToolMode, limits agent.Limits) agent.Plan {
 
 // turnOf returns a turn that calls the given tools; "x" is a refused call, recorded
 // with the turn.
-func turnOf(head string, slugs ...string) wire.ModelTurn {
-	turn := wire.ModelTurn{Head: head}
+func turnOf(head string, slugs ...string) loop.Turn {
+	turn := loop.Turn{Head: head}
 	for i, slug := range slugs {
 		call := agent.PreparedCall{Slug: slug, ArgumentsDigest: slug + strconv.Itoa(i)}
 		call.CallID = slug + strconv.Itoa(i)
@@ -127,7 +127,7 @@ func TestEnds(t *testing.T) {
 
 	plan := planOf(agent.ParallelSafe, agent.Limits{MaxTurns: 2, MaxCalls: 3})
 	r := loop.NewRun(identity, wire.RunState{Plan: plan, Head: "m0"})
-	r.Answered(&plan, wire.ModelTurn{Head: "m1", Answer: "done"})
+	r.Answered(&plan, loop.Turn{Head: "m1", Answer: "done"})
 	require.Equal(t, loop.Step{End: true}, r.Next())
 	require.NoError(t, r.Err())
 	require.Equal(t, "done", r.Answer())

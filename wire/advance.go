@@ -57,6 +57,8 @@ type AdvanceOutput struct {
 	// RetryIn is how long to wait before the model is asked again, and Cause is why.
 	RetryIn time.Duration `json:"retry_in,omitempty"`
 	Cause   string        `json:"cause,omitempty"`
+	// Tried is how often the model was asked in vain.
+	Tried int `json:"tried,omitempty"`
 
 	Turns int        `json:"turns"`          // Turns taken by this activity.
 	Calls int        `json:"calls"`          // Calls made by it.
@@ -84,6 +86,8 @@ type AdvanceProgress struct {
 	Calls int    `json:"calls"`
 	Head  string `json:"head"`
 	Step  string `json:"step"` // Such as "turn 3: model".
+	// Model is the attempt of the model that is in progress, for the turn after Turns.
+	Model int `json:"model,omitempty"`
 	// Tool is what a call in progress reported last.
 	Tool *tool.Progress `json:"tool,omitempty"`
 }

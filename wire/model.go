@@ -10,3 +10,7 @@ const (
 	ModelRetryCoefficient = 2
 	ModelRetryMaximum     = 30 * time.Second
 )
+
+// CallRetryInterval is how long a call waits for its second attempt, unless the tool says
+// otherwise.
+const CallRetryInterval = 500 * time.Millisecond

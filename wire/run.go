@@ -16,7 +16,7 @@ type AgentRunInput struct {
 	// Head is the message that the first turn answers; empty for the run's
 	// first message.
 	Head   string    `json:"head,omitempty"`
-	Resume *RunState `json:"resume,omitempty"` // Set when the run continues as new.
+	Resume *RunState `json:"resume,omitempty"` // Where the run continues.
 	// Deadline and MaxCalls bound a nested run, besides its own limits: they
 	// are what its caller has left.
 	Deadline time.Time `json:"deadline,omitzero"`
@@ -88,13 +88,6 @@ type LoadPlanOutput struct {
 	Head  string              `json:"head,omitempty"`
 	Plan  agent.Plan          `json:"plan"`
 	Call  *agent.PreparedCall `json:"call,omitempty"`
-}
-
-// ModelTurn is the model's answer to a turn. A turn without calls is the last.
-type ModelTurn struct {
-	Head   string // The assistant message.
-	Calls  []agent.PreparedCall
-	Answer string // The beginning of the text, when there are no calls.
 }
 
 // FinishRunInput is how a run ended.

@@ -75,58 +75,83 @@ type agentRun struct {
 func (r *agentRun) run(ctx workflow.Context) (wire.AdvanceOutput, error) {
 	r.last.State = r.in.Resume
 	for {
-		if err := r.advance(ctx); err != nil || r.last.Ended != nil {
+		err := r.advance(ctx)
+		if err == nil && r.last.Ended == nil && r.last.Handover == wire.HandoverCalls {
+			err = r.calls(ctx)
+		}
+		if ctx.Err() != nil && r.last.Ended == nil {
+			err = r.stop(ctx, &tool.Error{Kind: tool.Cancelled, Msg: "the run was cancelled"})
+		} else if err != nil {
+			err = r.stop(ctx, err)
+		}
+		if err != nil || r.last.Ended != nil {
 			return r.last, err
-		}
-		if r.last.Handover == wire.HandoverCalls {
-			if err := r.calls(ctx); err != nil {
-				return r.last, err
-			}
-		}
-		if ctx.Err() != nil {
-			continue // The next execution would not know of the cancellation.
 		}
 		// No call is in flight here.
 		info := workflow.GetInfo(ctx)
-		if info.GetContinueAsNewSuggested() || info.GetTargetWorkerDeploymentVersionChanged() {
+		suggested := info.GetContinueAsNewSuggested() || info.GetTargetWorkerDeploymentVersionChanged()
+		if suggested && r.last.Handover != wire.HandoverQuestion { // Its attempts would be counted anew.
 			return r.last, r.continueAsNew(ctx)
 		}
 	}
 }
 
-// advance takes the run as far as an activity can. A run that was cancelled is ended by
-// an activity too, unless the one in progress did so.
+// advance takes the run as far as an activity can. Where a model failed, that is an
+// activity whose attempts are the model's.
 func (r *agentRun) advance(ctx workflow.Context) error {
-	in := wire.AdvanceInput{AgentRunInput: r.in, FirstRunID: workflow.GetInfo(ctx).FirstRunID}
-	in.Resume = r.last.State
-	activity, options := wire.AdvanceActivity, advanceOptions(r.name("advance"))
-	if r.last.Handover == wire.HandoverQuestion {
-		if err := workflow.Sleep(ctx, r.last.RetryIn); err == nil {
-			in.Tried = 1
-			activity, options = wire.ModelTurnActivity, modelOptions(r.name(fmt.Sprintf("turn %d", in.Resume.Turns+1)))
-		}
+	in := r.input(ctx)
+	if r.last.Handover != wire.HandoverQuestion {
+		return r.execute(ctx, wire.AdvanceActivity, advanceOptions(r.name("advance")), in)
 	}
-	if ctx.Err() == nil {
-		out, err := r.execute(ctx, activity, options, in)
-		if ctx.Err() == nil || err == nil {
-			r.last = out
-			return err
-		}
+	left := r.last.State.Deadline.Sub(workflow.Now(ctx))
+	if err := workflow.Sleep(ctx, min(r.last.RetryIn, left)); err != nil || r.last.RetryIn >= left {
+		r.last.Handover = ""
+		return err //nolint:wrapcheck // A cancellation.
 	}
-	in.Tried, in.Stop = 0, &wire.Failure{Kind: tool.Cancelled, Msg: "the run was cancelled"}
-	detached, cancel := workflow.NewDisconnectedContext(ctx)
-	defer cancel()
-	out, err := r.execute(detached, wire.AdvanceActivity, advanceOptions(r.name("cancel")), in)
-	r.last = out
+	in.Tried = r.last.Tried
+	options := modelOptions(r.name(fmt.Sprintf("turn %d", in.Resume.Turns+1)), in.Tried, left)
+	err := r.execute(ctx, wire.ModelTurnActivity, options, in)
+	if err != nil && ctx.Err() == nil && !workflow.Now(ctx).Before(r.last.State.Deadline) {
+		r.last.Handover = ""
+		return nil // What continues sees the deadline.
+	}
 	return err
 }
 
+// input is the input of an activity that continues the run.
+func (r *agentRun) input(ctx workflow.Context) wire.AdvanceInput {
+	in := wire.AdvanceInput{AgentRunInput: r.in, FirstRunID: workflow.GetInfo(ctx).FirstRunID}
+	in.Resume = r.last.State
+	return in
+}
+
+// stop ends the run with err: its calls that have not ended are settled, and the end is
+// recorded. That must happen, even if ctx is cancelled.
+func (r *agentRun) stop(ctx workflow.Context, err error) error {
+	e := tool.AsError(failure.Decode(err))
+	in := r.input(ctx)
+	in.Stop = &wire.Failure{Kind: e.Kind, Msg: e.Msg}
+	options := advanceOptions(r.name("end"))
+	options.RetryPolicy.MaximumAttempts = 0
+	detached, cancel := workflow.NewDisconnectedContext(ctx)
+	defer cancel()
+	if stopErr := r.execute(detached, wire.AdvanceActivity, options, in); stopErr != nil {
+		return err
+	}
+	return nil
+}
+
+// execute runs an activity that takes the run further, and keeps how far it came.
 func (r *agentRun) execute(
 	ctx workflow.Context, activity string, options workflow.ActivityOptions, in wire.AdvanceInput,
-) (out wire.AdvanceOutput, err error) {
+) error {
+	var out wire.AdvanceOutput
 	ctx = workflow.WithActivityOptions(ctx, options)
-	err = workflow.ExecuteActivity(ctx, activity, in).Get(ctx, &out)
-	return out, err
+	err := workflow.ExecuteActivity(ctx, activity, in).Get(ctx, &out)
+	if err == nil {
+		r.last = out
+	}
+	return err //nolint:wrapcheck // Decoded where it ends the run.
 }
 
 // name is the summary of an activity that takes the given part of the run.
@@ -151,7 +176,7 @@ func (r *agentRun) calls(ctx workflow.Context) error {
 	err := b.run(limited)
 	after := machine.State()
 	r.last.State, r.last.Handover = &after, ""
-	if passed() && ctx.Err() == nil {
+	if passed() && !unsettled(err) {
 		return nil // The activity that continues sees the deadline too.
 	}
 	return err
@@ -168,8 +193,7 @@ func (r *agentRun) continueAsNew(ctx workflow.Context) error {
 		})
 }
 
-// unfinished records the end of a run whose activities could not: their attempts are
-// used up.
+// unfinished records the end of a run that no activity could end.
 func (r *agentRun) unfinished(ctx workflow.Context, err error) (wire.AgentRunOutput, error) {
 	e := tool.AsError(failure.Decode(err))
 	end := wire.FinishRunInput{

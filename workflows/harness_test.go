@@ -147,7 +147,7 @@ func (s *stage) advance(ctx context.Context, in wire.AdvanceInput) (wire.Advance
 			return s.end(machine, in), nil
 		case step.Ask:
 			s.note("turn %d", machine.Turns()+1)
-			turn := wire.ModelTurn{Head: fmt.Sprintf("m%d", machine.Turns()+1), Answer: "done"}
+			turn := loop.Turn{Head: fmt.Sprintf("m%d", machine.Turns()+1), Answer: "done"}
 			if machine.Turns() < len(s.turns) {
 				turn.Calls = s.turns[machine.Turns()]
 			}

@@ -31,13 +31,18 @@ func run(ctx workflow.Context, in *wire.InvokeInput) (out wire.InvokeOutput, err
 		in.RetryIn = handOverDelay(err)
 	}
 	if in.Tried > 0 {
-		if err := workflow.Sleep(ctx, in.RetryIn); err != nil {
+		if err := again(ctx, in); err != nil {
 			return out, err
 		}
 	}
 	regular := workflow.WithActivityOptions(ctx, invokeOptions(*in))
 	err = workflow.ExecuteActivity(regular, activity, *in).Get(regular, &out)
 	return out, err
+}
+
+// again waits until the next attempt of a call that was tried in place is due.
+func again(ctx workflow.Context, in *wire.InvokeInput) error {
+	return workflow.Sleep(ctx, min(in.RetryIn, failure.MaxRetryDelay))
 }
 
 // passing reports whether another attempt may follow one in the fast lane that
@@ -58,5 +63,5 @@ func handOverDelay(err error) time.Duration {
 	if app, ok := errors.AsType[*temporal.ApplicationError](err); ok && app.NextRetryDelay() > 0 {
 		return min(app.NextRetryDelay(), failure.MaxRetryDelay)
 	}
-	return firstRetry
+	return wire.CallRetryInterval
 }

@@ -44,6 +44,11 @@ func nest(ctx workflow.Context, in wire.InvokeInput, s scope) (wire.InvokeOutput
 			&tool.Error{Kind: tool.Denied, Op: "workflows.nest", Msg: "the run has no calls left that the agent could make"},
 		)
 	}
+	if in.Tried > 0 {
+		if err := again(ctx, &in); err != nil {
+			return settle(ctx, in, err)
+		}
+	}
 	out, err := open(ctx, in, s)
 	switch {
 	case failure.Settled(err):

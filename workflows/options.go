@@ -27,8 +27,6 @@ const (
 	// than the models' own timeouts (platform/models), so that an attempt
 	// reports its own failure.
 	modelTimeout = 11 * time.Minute
-	// firstRetry is how long a call waits for its second attempt.
-	firstRetry = 500 * time.Millisecond
 )
 
 // fastOptions returns the options of an attempt in the fast lane.
@@ -52,7 +50,7 @@ func invokeOptions(in wire.InvokeInput) workflow.ActivityOptions {
 		WaitForCancellation: true, // So that the outcome of the call is known, and settled.
 		Summary:             label(in),
 		RetryPolicy: &temporal.RetryPolicy{
-			InitialInterval:    firstRetry,
+			InitialInterval:    wire.CallRetryInterval,
 			BackoffCoefficient: 2,
 			MaximumInterval:    30 * time.Second,
 			MaximumAttempts:    int32(max(1, in.Pin.Execution.Attempts()-in.Tried)), //nolint:gosec // The registry bounds it.
@@ -97,16 +95,18 @@ func advanceOptions(summary string) workflow.ActivityOptions {
 	}
 }
 
-// modelOptions are for a question that a model failed to answer in place.
-func modelOptions(summary string) workflow.ActivityOptions {
+// modelOptions are for a question that a model failed to answer in place, so many times,
+// in a run with so much time left.
+func modelOptions(summary string, tried int, left time.Duration) workflow.ActivityOptions {
 	return workflow.ActivityOptions{
-		StartToCloseTimeout: wire.AdvanceSlice + modelTimeout + tool.MaxInPlaceTimeout + grace,
-		HeartbeatTimeout:    heartbeatTimeout,
-		WaitForCancellation: true,
-		Summary:             summary,
+		ScheduleToCloseTimeout: left + grace, // A delay that the model asks for is not waited for beyond that.
+		StartToCloseTimeout:    wire.AdvanceSlice + modelTimeout + tool.MaxInPlaceTimeout + grace,
+		HeartbeatTimeout:       heartbeatTimeout,
+		WaitForCancellation:    true,
+		Summary:                summary,
 		RetryPolicy: &temporal.RetryPolicy{
 			InitialInterval: wire.ModelRetryInterval, BackoffCoefficient: wire.ModelRetryCoefficient,
-			MaximumInterval: wire.ModelRetryMaximum, MaximumAttempts: wire.ModelAttempts - 1,
+			MaximumInterval: wire.ModelRetryMaximum, MaximumAttempts: int32(max(1, wire.ModelAttempts-tried)), //nolint:gosec // Small.
 		},
 	}
 }

@@ -4,7 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -29,7 +31,7 @@ func TestVisibleCallsEndAtOnce(t *testing.T) {
 	var begun atomic.Int32
 	together := make(chan struct{})
 	functions := function.NewRegistry()
-	require.NoError(t, function.Define(functions, "meet", "meet", func(ctx context.Context, in noteIn) (noteOut, error) {
+	meet := func(ctx context.Context, in noteIn) (noteOut, error) {
 		if begun.Add(1) == width {
 			close(together)
 		}
@@ -39,7 +41,8 @@ func TestVisibleCallsEndAtOnce(t *testing.T) {
 		case <-ctx.Done():
 			return noteOut{}, ctx.Err()
 		}
-	}, function.Pure()))
+	}
+	require.NoError(t, function.Define(functions, "meet", "meet", meet, function.Pure()))
 	d := functionTool("meet", tool.Execution{
 		Pure: true, MaxConcurrency: width, Lane: tool.LaneVisible, TimeoutSeconds: 60,
 	})
@@ -54,7 +57,7 @@ func TestVisibleCallsEndAtOnce(t *testing.T) {
 		}
 		var calls []agent.Call
 		for i := range width {
-			calls = append(calls, call(fmt.Sprintf("c%d", i), "meet", noteIn{fmt.Sprint(i)}))
+			calls = append(calls, call(fmt.Sprintf("c%d", i), "meet", noteIn{strconv.Itoa(i)}))
 		}
 		return &agent.ModelResponse{Calls: calls}, nil
 	})
@@ -92,7 +95,7 @@ func TestStoppingWorkerHandsTheRunOver(t *testing.T) {
 		if req.Turn > turns {
 			return &agent.ModelResponse{Text: "done"}, nil
 		}
-		return &agent.ModelResponse{Calls: []agent.Call{call(fmt.Sprint(req.Turn), "greet", noteIn{"x"})}}, nil
+		return &agent.ModelResponse{Calls: []agent.Call{call(strconv.Itoa(req.Turn), "greet", noteIn{"x"})}}, nil
 	})
 	start := func() (stop func()) {
 		plugin, err := worker.New(t.Context(), worker.Config{
@@ -137,4 +140,62 @@ func TestStoppingWorkerHandsTheRunOver(t *testing.T) {
 		}
 	}
 	requireReplays(t, h, "agentrun_deployed")
+}
+
+// A tool that runs an agent is left to the workflow, whatever its implementation type.
+func TestPromptOfAnAgentIsNotMadeInPlace(t *testing.T) {
+	t.Parallel()
+
+	s := newSite(t)
+	s.publishAgentAs("clerk", agent.Definition{Name: "clerk", Model: "test/x"})
+	s.publish("askClerk", tool.Definition{
+		Name: "askClerk", Description: "Asks the clerk.", Implementation: tool.Prompt,
+		InputSchema: json.RawMessage(`{"type":"object","properties":{"q":{"type":"string"}}}`),
+		Config:      json.RawMessage(`{"mode":"agent","agent":"clerk","prompt_template":"Say {{q}}"}`),
+	}, tool.Policy{EgressClass: tool.EgressReadOnly})
+	a := s.publishAgentAs("boss", agent.Definition{Name: "boss", Model: "test/x", Tools: refs(t, "askClerk")})
+	model := agent.ModelFunc(func(_ context.Context, req *agent.ModelRequest) (*agent.ModelResponse, error) {
+		if req.Turn > 1 || len(req.Tools) == 0 {
+			return &agent.ModelResponse{Text: "done"}, nil
+		}
+		return &agent.ModelResponse{
+			Calls: []agent.Call{{ID: "call_1", Name: "askClerk", Arguments: json.RawMessage(`{"q":"x"}`)}},
+		}, nil
+	})
+	s.start(worker.Config{Models: map[string]agent.Model{"test": model}})
+	run, w := s.run(a, "go")
+	_, err := s.wait(w)
+	require.NoError(t, err)
+	calls := s.invocations(run.ID)
+	require.Len(t, calls, 1)
+	require.Equal(t, tool.StatusCompleted, calls[0].Status, calls[0].Error)
+	require.Equal(t, "completed", compactOf(t, calls[0]).Status)
+}
+
+// A run that is cancelled when its worker has died ends behind the turns that were
+// stored, and the calls of the last one end with it.
+func TestCancelledAfterADeathKeepsItsTurns(t *testing.T) {
+	t.Parallel()
+
+	c := newCanary(t)
+	s := newSite(t)
+	s.publish("effect", httpTool(c.URL, onlyOnce), tool.Policy{EgressClass: tool.EgressReadOnly})
+	a := s.publishAgent(agent.Definition{Name: "Desk", Model: "test/x", Tools: refs(t, "effect")})
+	first := startChild(t, s.child(c, afterAdmit, syscall.SIGKILL))
+	run, w := s.run(a, "go")
+	requireKilled(t, first)
+	require.NoError(t, s.temporal.CancelWorkflow(t.Context(), w.GetID(), w.GetRunID()))
+	startChild(t, s.child(c, "", 0))
+	_, err := s.wait(w)
+	require.Error(t, err)
+	ended, err := s.FindRun(t.Context(), s.principal.Tenant, run.ID)
+	require.NoError(t, err)
+	require.Equal(t, agent.RunCancelled, ended.Status)
+	require.Equal(t, 1, ended.Turns)
+	require.NotEqual(t, run.HeadMessageID, ended.HeadMessageID)
+	calls := s.invocations(run.ID)
+	require.Len(t, calls, 1)
+	require.Equal(t, tool.StatusCancelled, calls[0].Status)
+	requests, _ := c.count()
+	require.Zero(t, requests)
 }

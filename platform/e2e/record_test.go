@@ -25,10 +25,10 @@ func TestRecordStandsBeforeTheEffect(t *testing.T) {
 	functions := function.NewRegistry()
 	sights := make(map[string][]seen)
 	tools := map[string]tool.Execution{
-		"fastPure":       {Pure: true, Lane: tool.LaneFast, TimeoutSeconds: 5},
+		"fastPure":          {Pure: true, Lane: tool.LaneFast, TimeoutSeconds: 5},
 		"inPlaceIdempotent": {Idempotent: true, Lane: tool.LaneFast, TimeoutSeconds: 5},
-		"visible":        {Pure: true, Lane: tool.LaneVisible},
-		"once":           {},
+		"visible":           {Pure: true, Lane: tool.LaneVisible},
+		"once":              {},
 	}
 	for name, x := range tools {
 		var options []function.Option
