@@ -151,7 +151,8 @@ func prepareOptions(summary string) workflow.ActivityOptions {
 		WaitForCancellation: true,
 		Summary:             summary,
 		RetryPolicy: &temporal.RetryPolicy{
-			InitialInterval: wire.CallRetryInterval, BackoffCoefficient: 2, MaximumInterval: 30 * time.Second, MaximumAttempts: 30,
+			InitialInterval: wire.CallRetryInterval, BackoffCoefficient: 2, MaximumInterval: 30 * time.Second,
+			MaximumAttempts: 30,
 		},
 	}
 }
