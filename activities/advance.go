@@ -188,16 +188,13 @@ func (d *driver) load(ctx context.Context, ends bool) (wire.RunState, error) {
 			return wire.RunState{}, d.given()
 		}
 	}
-	plan, err := d.a.loadAgentPlan(ctx, wire.LoadPlanInput{
-		Principal: d.in.Principal, RunID: d.in.RunID, FirstRunID: d.in.FirstRunID, Head: d.in.Head, Kind: agent.RunKindAgent,
-	})
+	run, head, err := d.a.beginAgentRun(ctx, d.in)
 	if err != nil {
 		return wire.RunState{}, err
 	}
-	timeout := time.Duration(plan.Plan.Limits.WithDefaults().TimeoutSeconds) * time.Second
+	timeout := time.Duration(run.Plan.Limits.WithDefaults().TimeoutSeconds) * time.Second
 	state := wire.RunState{
-		Plan: plan.Plan, Mode: plan.Mode, Head: plan.Head, Deadline: info.ScheduledTime.Add(timeout),
-		MaxCalls: d.in.MaxCalls,
+		Plan: *run.Plan, Mode: run.Mode, Head: head, Deadline: info.ScheduledTime.Add(timeout), MaxCalls: d.in.MaxCalls,
 	}
 	if asked := d.in.Deadline; !asked.IsZero() && asked.Before(state.Deadline) {
 		state.Deadline = asked

@@ -12,18 +12,15 @@ import (
 	"github.com/toolcrib/toolcrib/wire"
 )
 
-// LoadPlan pins the exact versions for a run, by digest, and records that the run started. For a single
-// call it prepares that call too. It is idempotent: the first stored plan is the run's plan.
+// LoadPlan pins the exact versions that a single call or a workflow of a host uses, by digest, and records
+// that its run started. A single call is prepared too. It is idempotent: the first stored plan is the run's.
 func (a *Activities) LoadPlan(ctx context.Context, in wire.LoadPlanInput) (wire.LoadPlanOutput, error) {
 	if err := checkTenant(ctx, in.Principal.Tenant); err != nil {
 		return wire.LoadPlanOutput{}, failure.Encode(err)
 	}
-	load := a.loadAgentPlan
-	switch {
-	case in.Node != nil:
+	load := a.loadHostPlan
+	if in.Node != nil {
 		load = a.loadNodePlan
-	case len(in.Tools) > 0:
-		load = a.loadHostPlan
 	}
 	out, err := load(ctx, in)
 	if err != nil {
@@ -33,37 +30,35 @@ func (a *Activities) LoadPlan(ctx context.Context, in wire.LoadPlanInput) (wire.
 	return out, nil
 }
 
-func (a *Activities) loadAgentPlan(ctx context.Context, in wire.LoadPlanInput) (wire.LoadPlanOutput, error) {
-	run, err := a.Runs.FindRun(ctx, in.Principal.Tenant, in.RunID)
-	if err != nil {
-		return wire.LoadPlanOutput{}, fmt.Errorf("finding run %s: %w", in.RunID, err)
+// beginAgentRun returns the run of in with its plan, and the message that its first turn
+// answers. The first attempt pins the plan and records that the run started.
+func (a *Activities) beginAgentRun(ctx context.Context, in wire.AdvanceInput) (run agent.Run, head string, err error) {
+	if run, err = a.Runs.FindRun(ctx, in.Principal.Tenant, in.RunID); err != nil {
+		return run, "", fmt.Errorf("finding run %s: %w", in.RunID, err)
 	}
 	if run.EndedUnbegun() {
-		return wire.LoadPlanOutput{}, run.EndError()
+		return run, "", run.EndError()
 	}
 	if run.Plan == nil {
 		plan, err := a.agentPlan(ctx, in.Principal, run)
 		if err != nil {
-			return wire.LoadPlanOutput{}, err
+			return run, "", err
 		}
 		run.Plan, run.FirstRunID, run.AgentVersion = plan, in.FirstRunID, plan.AgentVersion
 		if run, err = a.Runs.BeginRun(ctx, run); err != nil {
-			return wire.LoadPlanOutput{}, fmt.Errorf("beginning run %s: %w", in.RunID, err)
+			return run, "", fmt.Errorf("beginning run %s: %w", in.RunID, err)
 		}
-		if run.EndedUnbegun() { // It ended between the two statements.
-			return wire.LoadPlanOutput{}, run.EndError()
+		if run.EndedUnbegun() { // Between the two statements.
+			return run, "", run.EndError()
 		}
 	}
 	if run.Plan == nil {
-		return wire.LoadPlanOutput{}, &tool.Error{
-			Kind: tool.Unavailable, Op: "activities.LoadPlan", Msg: "the run's plan is being written",
+		return run, "", &tool.Error{
+			Kind: tool.Unavailable, Op: "activities.Advance", Msg: "the run's plan is being written",
 		}
 	}
-	head, err := a.head(ctx, &run, in.Head)
-	if err != nil {
-		return wire.LoadPlanOutput{}, err
-	}
-	return wire.LoadPlanOutput{RunID: run.ID, Mode: run.Mode, Head: head, Plan: *run.Plan}, nil
+	head, err = a.head(ctx, &run, in.Head)
+	return run, head, err
 }
 
 // head returns the message that the run's first turn answers. It depends on the workflow's input and
@@ -184,7 +179,7 @@ func (a *Activities) findDefinition(
 	}
 	if digest != plan.AgentDigest {
 		return agent.Definition{}, &tool.Error{
-			Kind: tool.Conflict, Op: "activities.ModelTurn",
+			Kind: tool.Conflict, Op: "activities.Advance",
 			Msg: fmt.Sprintf("the draft of agent %s that this run began with has been edited; start it again", plan.Agent),
 		}
 	}

@@ -49,9 +49,9 @@ func FirstMessageID(runID string) string {
 	return derived(stamp, "first message of "+runID)
 }
 
-// TurnMessageID returns the id of the assistant message of a turn: a UUIDv7 of the turn's
-// scheduled time, equal for all attempts. Ids of two turns of a run therefore sort by when they
-// were scheduled, not by when a model answered.
+// TurnMessageID returns the id of the assistant message of a turn: a UUIDv7 of the given
+// time, which is the turn's place in its run rather than when a model answered, and
+// otherwise derived from run and key.
 func TurnMessageID(at time.Time, runID, turnKey string) string {
 	return derived(millis(at), "turn "+turnKey+" of "+runID)
 }

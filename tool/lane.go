@@ -7,11 +7,12 @@ import (
 
 // Lane is how the first attempt of a call runs.
 //
-// In the fast lane it runs as a local activity within the workflow task, with
-// the same ledger as any other attempt: several times faster, and recorded in
-// the history as one marker when it is over. An attempt that fails there and
-// may be retried continues as a regular activity, whose attempts are recorded
-// one by one.
+// An agent run makes it in place, within the activity that advances the run, unless the
+// lane is visible: see [Execution.InPlace]. In a workflow of a host, the fast lane makes
+// it a local activity within the workflow task, recorded in the history as one marker.
+// Both have the same ledger as any other attempt and are several times faster. An
+// attempt that fails there and may be retried continues as a regular activity, whose
+// attempts are recorded one by one.
 type Lane string
 
 // Lanes.

@@ -22,7 +22,7 @@ const (
 // metrics and retries can be filtered by type; the tool's name is in the
 // Summary.
 const (
-	LoadPlanActivity  = "toolcrib.LoadPlan"  // Pins the tools and the agent version that a run uses.
+	LoadPlanActivity  = "toolcrib.LoadPlan"  // Pins the tools of a single call, or of a host's workflow.
 	AdvanceActivity   = "toolcrib.Advance"   // Takes an agent run as far as one process can.
 	ModelTurnActivity = "toolcrib.ModelTurn" // The same, from a question that the model failed to answer before.
 	AdmitActivity     = "toolcrib.Admit"     // Opens the effect of a call that must not be repeated.

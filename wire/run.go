@@ -55,12 +55,11 @@ type AgentRunOutput struct {
 	Answer string          `json:"answer,omitempty"` // The beginning of the agent's last message.
 }
 
-// LoadPlanInput asks for the plan of an agent run.
+// LoadPlanInput asks for the plan of a single call, or of a workflow of a host.
 type LoadPlanInput struct {
 	Principal  tool.Principal `json:"principal"`
 	RunID      string         `json:"run_id"`
 	FirstRunID string         `json:"first_run_id"`
-	Head       string         `json:"head,omitempty"`  // As in [AgentRunInput].
 	Node       *Node          `json:"node,omitempty"`  // Set for a single call; then there is no agent.
 	Tools      []tool.Ref     `json:"tools,omitempty"` // Set for the plan of a host workflow, without agent and node.
 	Mode       tool.Mode      `json:"mode,omitempty"`  // Of the calls that Tools are for.
@@ -85,7 +84,6 @@ type Test struct {
 type LoadPlanOutput struct {
 	RunID string              `json:"run_id"`
 	Mode  tool.Mode           `json:"mode"`
-	Head  string              `json:"head,omitempty"`
 	Plan  agent.Plan          `json:"plan"`
 	Call  *agent.PreparedCall `json:"call,omitempty"`
 }

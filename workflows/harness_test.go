@@ -63,7 +63,7 @@ func (s *stage) register() {
 		s.env.RegisterActivityWithOptions(fn, activity.RegisterOptions{Name: name})
 	}
 	add(wire.LoadPlanActivity, func(_ context.Context, in wire.LoadPlanInput) (wire.LoadPlanOutput, error) {
-		out := wire.LoadPlanOutput{RunID: in.RunID, Mode: tool.Production, Head: "m0", Plan: s.plan}
+		out := wire.LoadPlanOutput{RunID: in.RunID, Mode: tool.Production, Plan: s.plan}
 		if in.Kind == agent.RunKindHost {
 			out.RunID = "host-run"
 		}

@@ -23,9 +23,8 @@ const (
 	// short: an attempt that takes longer is handed over to a regular activity,
 	// and the ledger fences the first one if it still runs.
 	fastGrace = 3 * time.Second
-	// modelTimeout is how long Temporal waits for an attempt of a model: longer
-	// than the models' own timeouts (platform/models), so that an attempt
-	// reports its own failure.
+	// modelTimeout is how long the last question of a slice may take: longer than the
+	// models' own timeouts (platform/models), so that an attempt reports its failure.
 	modelTimeout = 11 * time.Minute
 )
 
