@@ -50,9 +50,9 @@ func agentLoop(ctx context.Context, l *lab) ([]Figure, error) {
 	}
 	fast, visible := string(tool.LaneFast), string(tool.LaneVisible)
 	return []Figure{
-		throughput("agent_loop_fast_16", busy[fast], busy[regularStep]).aimed(atLeast(1.2)),
+		throughput("agent_loop_fast_16", busy[fast], busy[regularStep]).aimed(atLeast(4)),
 		throughput("agent_loop_fast_1", alone[fast], alone[regularStep]),
-		throughput("agent_loop_visible_16", busy[visible], busy[journaledStep]).aimed(atLeast(0.9)),
+		throughput("agent_loop_visible_16", busy[visible], busy[journaledStep]).aimed(atLeast(1.2)),
 		throughput("agent_loop_visible_1", alone[visible], alone[journaledStep]),
 		throughput("floor_two_commits_16", busy[journaledStep], busy[regularStep]),
 		throughput("floor_two_commits_1", alone[journaledStep], alone[regularStep]),

@@ -52,7 +52,7 @@ func fanOut(ctx context.Context, l *lab) ([]Figure, error) {
 		}
 	}
 	return []Figure{
-		figure("fan_out_fast", string(tool.LaneFast)).aimed(atMost(1.10)),
+		figure("fan_out_fast", string(tool.LaneFast)).aimed(atMost(1.07)),
 		figure("fan_out_visible", string(tool.LaneVisible)).aimed(atMost(1.35)),
 		figure("floor_fan_out_regular", regularStep),
 		figure("floor_fan_out_local", localStep),

@@ -144,7 +144,7 @@ func growthFigures(lane tool.Lane, loops, large, hand []grown, window int) []Fig
 				ms(hand[i].first(window)), ms(hand[i].last(window)), g.runs),
 		}
 		if i == len(loops)-1 {
-			f = f.aimed(atMost(1.1))
+			f = f.aimed(atMost(1.05))
 		}
 		figures = append(figures, f)
 	}

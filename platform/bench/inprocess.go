@@ -258,7 +258,7 @@ func (l *lab) spin(name string, ours, floor func() ([]byte, error)) (Figure, err
 		Ours: float64(middle.each) / float64(time.Microsecond), Floor: float64(low.each) / float64(time.Microsecond),
 		Note: fmt.Sprintf("processor time; %.0f allocations and %.0f bytes a call; the floor %.0f and %.0f", middle.objects,
 			middle.bytes, low.objects, low.bytes),
-	}.aimed(atMost(1.5)), nil
+	}.aimed(atMost(1.3)), nil
 }
 
 // spinOne calls fn for the given time. What a call costs is the processor's
