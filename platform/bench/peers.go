@@ -81,7 +81,7 @@ func (l *lab) startEngines(ctx context.Context) ([]engine, error) {
 	return engines, nil
 }
 
-// leftOut reports whether err says that a peer can't run here, and tells it.
+// leftOut reports whether err says that a peer can't run here, and prints why.
 func (l *lab) leftOut(err error) bool {
 	unavailable, ok := errors.AsType[*peers.UnavailableError](err)
 	if ok {
