@@ -145,6 +145,7 @@ func (d *driver) steps(ctx, limited context.Context) (wire.AdvanceOutput, error)
 			return d.handOver(d.held), nil
 		default:
 			if err := d.ended(<-d.ends); err != nil {
+				d.log(ctx, "a call in place did not come to its end", err)
 				return d.out, d.abandon(err)
 			}
 		}

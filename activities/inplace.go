@@ -48,15 +48,26 @@ func (d *driver) start(ctx, limited context.Context, calls []loop.Start) {
 		d.flying++
 		go func() {
 			began := time.Now()
-			end := run()
+			end := guarded(run)
 			end.call, end.made.Tool, end.made.Millis = start.Call, in.Pin.String(), time.Since(began).Milliseconds()
 			d.ends <- end
 		}()
 	}
 }
 
-// recovered is run for an attempt in a goroutine of its own, where Temporal does not
-// turn a panic into a failure.
+// guarded runs a call in a goroutine of its own, where Temporal does not turn a panic
+// into a failure: what panics outside of an attempt, such as a settlement, fails the
+// activity, and the process goes on.
+func guarded(run func() callEnd) (end callEnd) {
+	defer func() {
+		if p := recover(); p != nil {
+			end = callEnd{err: fmt.Errorf("the call panicked with a %T\n%s", p, debug.Stack())}
+		}
+	}()
+	return run()
+}
+
+// recovered is run for an attempt whose panic ends its call, as a failure of the tool.
 func (t *attempt) recovered(ctx context.Context) (outcome ledger.Outcome, err error) {
 	defer func() {
 		if p := recover(); p != nil {

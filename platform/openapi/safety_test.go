@@ -66,9 +66,9 @@ func TestNothingIsFetched(t *testing.T) {
 					said.Write(o.Spec.OutputSchema)
 				}
 			}
-			told := said.String()
-			require.Regexp(t, "only references within|is not a JSON Pointer|cannot be read", told, "%s: %s", place, ref)
-			require.NotContains(t, told, "PLANTED")
+			text := said.String()
+			require.Regexp(t, "only references within|is not a JSON Pointer|cannot be read", text, "%s: %s", place, ref)
+			require.NotContains(t, text, "PLANTED")
 		}
 	}
 	require.Zero(t, hits.Load())
