@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -26,10 +27,60 @@ type transcriptKey struct {
 // keptTranscript is a cached transcript that ends with head and the answers to its
 // calls. It is complete: a later message follows it.
 type keptTranscript struct {
+	run      agent.Run // With its plan, which never changes.
 	head     string
 	messages []agent.Message
 	bytes    uint32
+	next     *nextTurn // The turn that answers head, as far as it was written here.
 }
+
+// nextTurn is a turn that follows a transcript, with the answers to its calls so far. It
+// is immutable.
+type nextTurn struct {
+	message agent.Message
+	calls   int
+	answers []agent.Message // In the order in which the calls ended.
+}
+
+// extend returns the transcript that ends with the turn and its answers.
+func (n *nextTurn) extend(before []agent.Message) []agent.Message {
+	return append(append(before, n.message), slices.SortedFunc(slices.Values(n.answers), func(a, b agent.Message) int {
+		return cmp.Compare(a.Position, b.Position)
+	})...)
+}
+
+// bytes estimates the memory of the turn.
+func (n *nextTurn) bytes() int {
+	size := messageOverhead
+	for _, call := range n.message.Calls {
+		size += len(call.Arguments)
+	}
+	for _, m := range append([]agent.Message{n.message}, n.answers...) {
+		size += messageOverhead
+		for _, block := range m.Content {
+			size += len(block.Text) + len(block.JSON) + len(block.Data)
+		}
+	}
+	return size
+}
+
+// answeredWith reports whether all calls of the turn that answers the transcript have
+// ended, with the given answers, and head is that turn.
+func (k keptTranscript) answeredWith(more []agent.Message, head string) bool {
+	if k.next == nil || k.next.message.ID != head {
+		return false
+	}
+	places := make(map[int]bool, k.next.calls)
+	for _, m := range slices.Concat(k.next.answers, more) {
+		if m.ParentID == head {
+			places[m.Position] = true
+		}
+	}
+	return len(places) == k.next.calls
+}
+
+// messageOverhead is the estimated memory of a message without its content.
+const messageOverhead = 400
 
 // Limits of the transcript cache: total size, and how long an unused transcript
 // is kept.
@@ -50,11 +101,31 @@ func (t *transcripts) find(key transcriptKey) (keptTranscript, bool) {
 	return t.cache.GetIfPresent(key)
 }
 
+// answer adds a turn that was written after the transcript.
+func (t *transcripts) answer(key transcriptKey, message agent.Message, calls int) {
+	if kept, known := t.find(key); known && kept.head == message.ParentID {
+		kept.next = &nextTurn{message: message, calls: calls}
+		t.cache.Set(key, kept)
+	}
+}
+
+// result adds the answer to a call of the turn that was written last.
+func (t *transcripts) result(key transcriptKey, m agent.Message) {
+	kept, known := t.find(key)
+	if !known || kept.next == nil || kept.next.message.ID != m.ParentID {
+		return
+	}
+	next := *kept.next
+	next.answers = append(slices.Clip(next.answers), m)
+	kept.next = &next
+	t.cache.Set(key, kept)
+}
+
 // keep caches the transcript up to head.
-func (t *transcripts) keep(key transcriptKey, head string, messages []agent.Message, grown int) {
+func (t *transcripts) keep(key transcriptKey, run agent.Run, head string, messages []agent.Message, grown int) {
 	// Clipped, so that two forks from here do not append to one array.
 	t.cache.Set(key, keptTranscript{
-		head: head, messages: slices.Clip(messages), bytes: uint32(min(grown, maxTranscriptBytes)), //nolint:gosec // Bounded.
+		run: run, head: head, messages: slices.Clip(messages), bytes: uint32(min(grown, maxTranscriptBytes)), //nolint:gosec // Bounded.
 	})
 }
 
@@ -74,10 +145,9 @@ func (k keptTranscript) extend(rows []db.Message, head string) ([]agent.Message,
 
 // rowBytes estimates the memory of rows.
 func rowBytes(rows []db.Message) int {
-	const overhead = 400
 	n := 0
 	for _, row := range rows {
-		n += len(row.Content) + len(row.Calls) + overhead
+		n += len(row.Content) + len(row.Calls) + messageOverhead
 	}
 	return n
 }

@@ -103,7 +103,7 @@ func (s *Store) openTurn(
 	if len(open.Transcript) == 0 {
 		return open, false, notFound(op, "the run has no such message")
 	}
-	s.transcripts.keep(transcriptKey{tenant, runID}, head, open.Transcript, grown)
+	s.transcripts.keep(transcriptKey{tenant, runID}, open.Run, head, open.Transcript, grown)
 	stored := slices.IndexFunc(messages, func(m db.Message) bool { return value(m.TurnKey) == text(key) })
 	if key == "" || stored < 0 {
 		return open, followed, nil

@@ -262,3 +262,9 @@ select e.effect_id, e.invocation_id, e.phase, coalesce(e.status, '') as status, 
 from effects e
 left join tool_invocations i on i.tenant_id = e.tenant_id and i.id = e.invocation_id
 where e.tenant_id = @tenant_id and e.effect_id = any (@effect_ids::text[]);
+
+-- name: RecordSteps :one
+-- Records calls that ended, a turn, calls that begin and the next question, in the common
+-- case; see the function.
+select record_steps(@tenant_id, @run_id, @mode, @subject, sqlc.narg('agent_id'), sqlc.narg('ended')::json,
+    sqlc.narg('turn')::json, sqlc.narg('begin')::json, sqlc.narg('ask')::json)::json as recorded;

@@ -21,6 +21,7 @@ func Run(t *testing.T, newDatabase func(tb testing.TB) *Database) {
 		{"Phases", testPhases},
 		{"Settle", testSettle},
 		{"Answers", testAnswers},
+		{"Records", testRecords},
 		{"Reads", testReads},
 		{"Output", testOutput},
 		{"MCPSessions", testMCPSessions},

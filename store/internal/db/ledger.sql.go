@@ -340,6 +340,42 @@ func (q *Queries) MarkUnsent(ctx context.Context, arg MarkUnsentParams) (MarkUns
 	return i, err
 }
 
+const RecordSteps = `-- name: RecordSteps :one
+select record_steps($1, $2, $3, $4, $5, $6::json,
+    $7::json, $8::json, $9::json)::json as recorded
+`
+
+type RecordStepsParams struct {
+	TenantID string
+	RunID    string
+	Mode     string
+	Subject  string
+	AgentID  *string
+	Ended    []byte
+	Turn     []byte
+	Begin    []byte
+	Ask      []byte
+}
+
+// Records calls that ended, a turn, calls that begin and the next question, in the common
+// case; see the function.
+func (q *Queries) RecordSteps(ctx context.Context, arg RecordStepsParams) ([]byte, error) {
+	row := q.db.QueryRow(ctx, RecordSteps,
+		arg.TenantID,
+		arg.RunID,
+		arg.Mode,
+		arg.Subject,
+		arg.AgentID,
+		arg.Ended,
+		arg.Turn,
+		arg.Begin,
+		arg.Ask,
+	)
+	var recorded []byte
+	err := row.Scan(&recorded)
+	return recorded, err
+}
+
 const SettleCall = `-- name: SettleCall :one
 with call as (
     select t.id as tool_id, t.scope_id, t.egress_class,
