@@ -17,6 +17,7 @@ import (
 
 	"github.com/toolcrib/toolcrib/agent"
 	"github.com/toolcrib/toolcrib/ledger"
+	"github.com/toolcrib/toolcrib/loop"
 	"github.com/toolcrib/toolcrib/resolver"
 	"github.com/toolcrib/toolcrib/retrieval/ingest"
 	"github.com/toolcrib/toolcrib/schema"
@@ -35,11 +36,13 @@ type Policies interface {
 	Policies(ctx context.Context, tenant tool.TenantID, toolIDs []string) (map[string]tool.Policy, error)
 }
 
-// Config holds the dependencies of the activities. Every field but NestedResultMiddleware,
-// Models and Outputs is required.
+// Config holds the dependencies of the activities. Every field but Journal,
+// NestedResultMiddleware, Models, Outputs and Ingester is required.
 type Config struct {
-	Ledger   ledger.Ledger
-	Runs     agent.Runs
+	Ledger ledger.Ledger
+	Runs   agent.Runs
+	// Journal records several steps of a run at once. Nil to record each by Ledger and Runs.
+	Journal  loop.Journal
 	Agents   Agents
 	Policies Policies
 	Resolver *resolver.Resolver

@@ -26,7 +26,7 @@ func (a *Activities) Advance(ctx context.Context, in wire.AdvanceInput) (wire.Ad
 	if err := checkTenant(ctx, in.Principal.Tenant); err != nil {
 		return wire.AdvanceOutput{}, failure.Encode(err)
 	}
-	d := &driver{a: a, in: in, began: time.Now(), ends: make(chan callEnd, maxFlying)}
+	d := &driver{a: a, in: in, began: time.Now(), ends: make(chan callEnd, maxFlying), tickets: map[string]admission{}}
 	d.report.beat, d.report.timeout = d.began, activity.GetInfo(ctx).HeartbeatTimeout
 	stop := heartbeat(ctx, d.report.get)
 	defer stop()
@@ -51,6 +51,10 @@ type driver struct {
 	report  advanceReport
 	lost    wire.AdvanceProgress // Of the attempt before this one.
 	out     wire.AdvanceOutput
+
+	open    *agent.OpenTurn      // The next question's, if it was read with what came before.
+	tickets map[string]admission // Of calls that were admitted with what came before, by effect id.
+	closing []callEnd            // Calls that are over, and whose ends are to be written.
 
 	ends    chan callEnd // Of calls in flight.
 	flying  int
@@ -118,35 +122,46 @@ func (d *driver) steps(ctx, limited context.Context) (wire.AdvanceOutput, error)
 		if cause := d.cause(ctx, limited); cause != nil && !d.stopped {
 			d.stopped = true
 			if err := d.catchUp(context.WithoutCancel(ctx)); err != nil {
-				return d.out, d.abandon(err)
+				return d.out, d.abandon(ctx, err)
 			}
 			d.machine.Stop(cause)
 		}
 		if ctx.Err() != nil && !cancelled(ctx) {
-			return d.out, d.abandon(errors.New("the attempt was interrupted"))
+			return d.out, d.abandon(ctx, errors.New("the attempt was interrupted"))
 		}
 		if err := d.report.alive(); err != nil {
-			return d.out, d.abandon(err)
+			return d.out, d.abandon(ctx, err)
 		}
 		step := d.machine.Next()
 		switch {
 		case step.End:
+			if err := d.flush(ctx); err != nil {
+				return d.out, d.abandon(ctx, err)
+			}
 			return d.finish(ctx, d.machine.Err())
 		case step.Ask:
 			if why := d.pause(ctx); why != "" {
+				if err := d.flush(ctx); err != nil {
+					return d.out, d.abandon(ctx, err)
+				}
 				return d.handOver(why), nil
+			}
+			if err := d.prepare(ctx); err != nil {
+				return d.out, d.abandon(ctx, err)
 			}
 			if out, err := d.ask(limited); out != nil || err != nil {
 				return *out, err
 			}
 		case len(step.Start) > 0:
-			d.start(ctx, limited, step.Start)
-		case d.flying == 0: // What is left is another driver's.
+			if err := d.start(ctx, limited, step.Start); err != nil {
+				return d.out, d.abandon(ctx, err)
+			}
+		case d.flying == 0 && len(d.closing) == 0: // What is left is another driver's.
 			return d.handOver(d.held), nil
 		default:
-			if err := d.ended(<-d.ends); err != nil {
+			if err := d.wait(ctx); err != nil {
 				d.log(ctx, "a call in place did not come to its end", err)
-				return d.out, d.abandon(err)
+				return d.out, d.abandon(ctx, err)
 			}
 		}
 	}
@@ -168,7 +183,7 @@ func (d *driver) catchUp(ctx context.Context) error {
 			break
 		}
 		d.machine.CatchUp()
-		d.machine.Answered(open.Run.Plan, answered(open.Stored, open.Run.Plan))
+		d.machine.Answered(open.Run.Plan, answered(open.Stored))
 	}
 	return nil
 }
@@ -231,8 +246,9 @@ func (d *driver) used() bool { return time.Since(d.began) > wire.AdvanceSlice }
 func (d *driver) ask(ctx context.Context) (*wire.AdvanceOutput, error) {
 	q := question{
 		principal: d.in.Principal, runID: d.in.RunID, head: d.machine.Head(), turn: d.machine.Turns() + 1,
-		stop: d.report.alive,
+		stop: d.report.alive, open: d.open, save: d.save,
 	}
+	d.open = nil
 	if d.asked == 0 {
 		q.tried, q.own = d.in.Tried, d.in.Tried > 0
 		if !q.own && d.lost.Turns == d.machine.Turns() {
@@ -252,7 +268,7 @@ func (d *driver) ask(ctx context.Context) (*wire.AdvanceOutput, error) {
 	case err == nil:
 		d.out.Turns++
 		d.report.step(fmt.Sprintf("turn %d: calls", q.turn))
-		d.machine.Answered(plan, answered(&turn, plan))
+		d.machine.Answered(plan, answered(&turn))
 		return nil, nil //nolint:nilnil // The next step is the machine's to say.
 	case errors.Is(err, errSuperseded):
 		return &d.out, err
@@ -294,16 +310,25 @@ func (d *driver) unasked(err error) (*wire.AdvanceOutput, error) {
 // handOver returns the state for another driver, or another activity, to continue from.
 func (d *driver) handOver(why wire.Handover) wire.AdvanceOutput {
 	state := d.machine.State()
+	for i := range state.Batch {
+		call := &state.Batch[i]
+		call.PreparedCall = describe(call.PreparedCall, inlineLimit(call.Pin.Execution))
+	}
 	d.out.Handover, d.out.State = why, &state
 	return d.out
 }
 
-// abandon waits for the calls in flight, and returns the error of an attempt that does
-// not come to an end.
-func (d *driver) abandon(cause error) error {
+// abandon waits for the calls in flight, writes how they ended, and returns the error of
+// an attempt that does not come to an end.
+func (d *driver) abandon(ctx context.Context, cause error) error {
 	for d.flying > 0 {
 		d.flying--
-		<-d.ends
+		if end := <-d.ends; end.closing != nil {
+			d.closing = append(d.closing, end)
+		}
+	}
+	if err := d.flush(ctx); err != nil {
+		d.log(ctx, "a call in place did not come to its end", err)
 	}
 	return interruption(cause)
 }

@@ -33,6 +33,11 @@ type attempt struct {
 	// Another attempt, if one may follow, is the workflow's to make.
 	inPlace bool
 	retry   *tool.Error // Why another attempt is to follow; nil after any other end.
+	// ticket is the admission that was written before the attempt, with something else.
+	ticket *ledger.Ticket
+	// defers leaves the end of an admitted call in closing, to be written with what follows.
+	defers  bool
+	closing *ledger.Settlement
 }
 
 // run returns the call's outcome, or the encoded error of an attempt after which the call is
@@ -55,7 +60,7 @@ func (t *attempt) run(ctx context.Context) (ledger.Outcome, error) {
 	}
 	if t.inPlace {
 		t.number = max(t.number, ticket.Attempt) // Attempts whose process died count.
-		if most := t.in.Pin.Execution.Attempts(); t.number > most && !t.in.Pin.Nested() {
+		if most := t.in.Pin.Execution.Attempts(); t.in.Pin.Execution.Repeatable() && t.number > most && !t.in.Pin.Nested() {
 			return t.fail(ctx, &tool.Error{
 				Kind: tool.Unavailable, Op: "activities.Invoke", Msg: fmt.Sprintf("none of its %d attempts came to an end", most),
 				Sent: true,
@@ -101,6 +106,9 @@ func (t *attempt) open(ctx context.Context, ticket ledger.Ticket, version *tool.
 // admitted. A later attempt needs a fence of its own, so that the previous one can send nothing
 // if it resumes; so does one after a reset, because the fence may belong to the run before.
 func (t *attempt) admit(ctx context.Context) (ledger.Ticket, error) {
+	if t.ticket != nil {
+		return *t.ticket, t.a.judge(t.in, *t.ticket)
+	}
 	info := activity.GetInfo(ctx)
 	fresh := time.Since(info.ScheduledTime) < maxTicketAge && t.in.FenceOf == info.WorkflowExecution.RunID
 	if t.in.Fence == 0 || t.number > 1 || t.in.Stored || !fresh {
@@ -242,13 +250,22 @@ func (t *attempt) lost(ctx context.Context) (ledger.Outcome, error) {
 // database, so that a result is not lost; heartbeats continue meanwhile. In the fast lane, whose
 // calls are repeatable, the regular activity takes over.
 func (t *attempt) settle(ctx context.Context, s ledger.Settlement) (ledger.Outcome, error) {
+	s.Entry, s.Fence = t.in.Entry(), t.fence
+	if t.defers && t.fence != 0 && !t.in.Pin.Nested() {
+		t.closing = &s
+		return ledger.Outcome{}, nil
+	}
+	return t.write(ctx, s)
+}
+
+// write is settle at once.
+func (t *attempt) write(ctx context.Context, s ledger.Settlement) (ledger.Outcome, error) {
 	patience := settlePatience
 	if activity.GetInfo(ctx).IsLocalActivity {
 		patience = fastSettlePatience
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
 	defer cancel()
-	s.Entry, s.Fence = t.in.Entry(), t.fence
 	outcome, err := patiently(ctx, patience, func() (ledger.Outcome, error) { return t.a.Ledger.Settle(ctx, s) })
 	if err != nil {
 		logFailure(ctx, "settling failed", err, callAttrs(t.in)...)

@@ -24,12 +24,17 @@ type callEnd struct {
 	retry *tool.Error
 	// left is set where a composition is left between two of its steps.
 	left wire.Handover
-	err  error // Why the attempt could not end the call; the activity is retried.
+	// closing is set where the call is over and its end is to be written.
+	closing *attempt
+	err     error // Why the attempt could not end the call; the activity is retried.
 }
 
 // start starts calls, or holds those that are not to be made here. Refused calls are
 // settled even if the run is over.
-func (d *driver) start(ctx, limited context.Context, calls []loop.Start) {
+func (d *driver) start(ctx, limited context.Context, calls []loop.Start) error {
+	if err := d.admit(ctx, calls); err != nil {
+		return err
+	}
 	for _, start := range calls {
 		in := *d.machine.Call(start.Call)
 		var run func() callEnd
@@ -39,11 +44,17 @@ func (d *driver) start(ctx, limited context.Context, calls []loop.Start) {
 		case !in.Pin.InPlace || in.Tried > 0:
 			d.hold(start.Call, wire.HandoverCalls)
 			continue
-		case d.rest(ctx) != "":
+		case d.tickets[in.EffectID].at.IsZero() && d.rest(ctx) != "":
 			d.hold(start.Call, d.rest(ctx))
 			continue
 		default:
-			run = func() callEnd { return d.call(limited, in) }
+			t := d.attempt(&in)
+			if given, ok := d.tickets[in.EffectID]; ok {
+				t.ticket, t.began = &given.ticket, given.at
+				delete(d.tickets, in.EffectID)
+			}
+			t.defers = d.a.Journal != nil
+			run = func() callEnd { return d.call(limited, t) }
 		}
 		d.flying++
 		go func() {
@@ -53,6 +64,7 @@ func (d *driver) start(ctx, limited context.Context, calls []loop.Start) {
 			d.ends <- end
 		}()
 	}
+	return nil
 }
 
 // guarded runs a call in a goroutine of its own, where Temporal does not turn a panic
@@ -116,14 +128,23 @@ func (d *driver) ended(end callEnd) error {
 	case end.left != "":
 		d.hold(end.call, end.left)
 		return nil
+	case end.closing != nil:
+		d.closing = append(d.closing, end)
+		d.machine.Called(end.call, 0, nil)
+		return nil
 	default:
 		d.out.Calls++
 		d.machine.Called(end.call, 0, nil)
 	}
-	if len(d.out.Made) < wire.MaxCallsMade {
-		d.out.Made = append(d.out.Made, end.made)
-	}
+	d.list(end.made)
 	return nil
+}
+
+// list adds a call to those that the workflow's history lists.
+func (d *driver) list(made wire.CallMade) {
+	if len(d.out.Made) < wire.MaxCallsMade {
+		d.out.Made = append(d.out.Made, made)
+	}
 }
 
 // refuse settles a call that must not run.
@@ -138,17 +159,24 @@ func (d *driver) settle(ctx context.Context, in wire.SettleInput) (wire.InvokeOu
 	return patiently(ctx, settlePatience, func() (wire.InvokeOutput, error) { return d.a.settleCall(ctx, in) })
 }
 
+// attempt returns an attempt at a call, in place.
+func (d *driver) attempt(in *wire.InvokeInput) *attempt {
+	return &attempt{a: d.a, in: in, number: in.Tried + 1, began: time.Now(), inPlace: true}
+}
+
 // call makes one attempt at a call: admission, the tool, settlement. Of a composition
 // it makes the steps too.
-func (d *driver) call(ctx context.Context, in wire.InvokeInput) callEnd {
-	t := &attempt{a: d.a, in: &in, number: in.Tried + 1, began: time.Now(), inPlace: true}
+func (d *driver) call(ctx context.Context, t *attempt) callEnd {
 	outcome, err := t.recovered(tool.WithProgress(ctx, d.report.tool))
 	switch {
 	case t.retry != nil:
 		return callEnd{retry: t.retry}
 	case err != nil:
 		return callEnd{err: err}
+	case t.closing != nil:
+		return callEnd{closing: t}
 	case t.opened != nil:
+		in := *t.in
 		in.InvocationID = outcome.InvocationID
 		return d.compose(ctx, in)
 	default:
@@ -180,7 +208,7 @@ func (d *driver) compose(ctx context.Context, in wire.InvokeInput) callEnd {
 		if !ok {
 			break
 		}
-		end := d.call(limited, step)
+		end := d.call(limited, d.attempt(&step))
 		if end.retry != nil || end.err != nil || end.left != "" {
 			return end
 		}

@@ -75,20 +75,28 @@ func (a *Activities) Invoke(ctx context.Context, in wire.InvokeInput) (wire.Invo
 
 // admit asks the ledger for admission, then evaluates the policy that it returned.
 func (a *Activities) admit(ctx context.Context, in *wire.InvokeInput) (ledger.Ticket, error) {
-	x := in.Pin.Execution
-	ticket, err := a.Ledger.Admit(ctx, ledger.AdmitRequest{
-		Entry: in.Entry(), Repeatable: x.Repeatable(), Send: x.Pure && !in.Pin.Nested(),
-	})
+	ticket, err := a.Ledger.Admit(ctx, request(in))
 	if err != nil || ticket.Done != nil {
 		return ticket, err
 	}
+	return ticket, a.judge(in, ticket)
+}
+
+// request asks for the admission of an attempt.
+func request(in *wire.InvokeInput) ledger.AdmitRequest {
+	x := in.Pin.Execution
+	return ledger.AdmitRequest{Entry: in.Entry(), Repeatable: x.Repeatable(), Send: x.Pure && !in.Pin.Nested()}
+}
+
+// judge evaluates the policy that an admission returned.
+func (a *Activities) judge(in *wire.InvokeInput, ticket ledger.Ticket) error {
 	ask := policy.Input{
 		Principal: in.Principal,
 		Policy:    ticket.Policy,
 		Test:      policyTest(in.Test, in.Pin, a.traits(in.Pin.Implementation)),
 	}
 	if r := refusal(ask); r != nil {
-		return ticket, &tool.Error{Kind: r.Kind, Op: "activities.Admit", Msg: r.Msg}
+		return &tool.Error{Kind: r.Kind, Op: "activities.Admit", Msg: r.Msg}
 	}
-	return ticket, nil
+	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"runtime/debug"
 	"strings"
 	"time"
@@ -27,6 +28,9 @@ type question struct {
 	own       bool // Whether the activity was scheduled for this question.
 	// stop is asked before the answer is stored: an error ends the attempt.
 	stop func() error
+	open *agent.OpenTurn // Nil where it is to be read.
+	// save stores the answer, and returns the turn that is stored under its key.
+	save func(ctx context.Context, turn agent.Turn, plan *agent.Plan) (agent.Turn, error)
 }
 
 // errSuperseded is the error of an attempt that another one overtook, or may have: it
@@ -45,7 +49,7 @@ func (a *Activities) turn(
 	tenant := q.principal.Tenant
 	info := activity.GetInfo(ctx)
 	key := turnKey(info, q.turn)
-	open, err := a.Runs.OpenTurn(ctx, tenant, q.runID, q.head, key)
+	open, err := a.opened(ctx, q, key)
 	if err != nil {
 		return turn, nil, false, fmt.Errorf("opening turn %d: %w", q.turn, err)
 	}
@@ -95,7 +99,7 @@ func (a *Activities) turn(
 	if err := q.stop(); err != nil {
 		return turn, nil, false, err
 	}
-	stored, err := patiently(ctx, turnPatience, func() (agent.Turn, error) { return a.Runs.SaveTurn(ctx, turn) })
+	stored, err := q.save(ctx, turn, plan)
 	if err != nil {
 		return turn, nil, false, fmt.Errorf("storing turn %d: %w", q.turn, err)
 	}
@@ -103,6 +107,14 @@ func (a *Activities) turn(
 		return turn, nil, false, errSuperseded
 	}
 	return stored, plan, false, nil
+}
+
+// opened returns the input of a turn.
+func (a *Activities) opened(ctx context.Context, q question, key string) (agent.OpenTurn, error) {
+	if q.open != nil {
+		return *q.open, nil
+	}
+	return a.Runs.OpenTurn(ctx, q.principal.Tenant, q.runID, q.head, key)
 }
 
 // turnKey identifies a turn of an execution. It is equal for its attempts.
@@ -119,10 +131,10 @@ func messageID(info activity.Info, q question, key string) string {
 }
 
 // answered returns a stored turn in the form that [loop.Run] takes.
-func answered(turn *agent.Turn, plan *agent.Plan) loop.Turn {
+func answered(turn *agent.Turn) loop.Turn {
 	out := loop.Turn{Head: turn.Message.ID, Calls: make([]agent.PreparedCall, len(turn.Calls))}
 	for i, c := range turn.Calls {
-		out.Calls[i] = describe(c, inlineLimit(plan, c.Slug))
+		out.Calls[i] = describe(c, math.MaxInt)
 	}
 	if len(out.Calls) == 0 {
 		out.Answer = preview(turn.Message.Content)
@@ -183,12 +195,9 @@ const (
 	maxInlineOnceArguments = 1 << 10
 )
 
-// inlineLimit returns the limit for a call of the plan's tool.
-func inlineLimit(plan *agent.Plan, slug string) int {
-	if plan == nil {
-		return maxInlineOnceArguments
-	}
-	if pin, ok := plan.Find(slug); ok && pin.Execution.Repeatable() {
+// inlineLimit returns the limit for a call of a tool.
+func inlineLimit(x tool.Execution) int {
+	if x.Repeatable() {
 		return maxInlineArguments
 	}
 	return maxInlineOnceArguments

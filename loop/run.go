@@ -153,6 +153,20 @@ func (r *Run) Answered(plan *agent.Plan, turn Turn) {
 	r.begin(calls)
 }
 
+// Beginning returns the calls that would start at once if the model answered the next
+// turn so.
+func (r *Run) Beginning(plan *agent.Plan, turn Turn) []wire.InvokeInput {
+	after := *r
+	after.Answered(plan, turn)
+	var calls []wire.InvokeInput
+	for _, start := range after.Next().Start {
+		if start.Refuse == nil {
+			calls = append(calls, after.batch.calls[start.Call])
+		}
+	}
+	return calls
+}
+
 // begin takes up the calls of a turn, which count as made. A run whose calls are more
 // than it may make ends, and makes none of them.
 func (r *Run) begin(calls []wire.InvokeInput) {

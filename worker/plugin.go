@@ -122,7 +122,8 @@ func (p *Plugin) assemble(ctx context.Context) error {
 		return err
 	}
 	p.activities, err = activities.New(activities.Config{
-		Ledger: p.telemetry.Ledger(p.store), Runs: p.telemetry.Runs(p.store), Agents: p.store, Policies: p.store,
+		Ledger: p.telemetry.Ledger(p.store), Runs: p.telemetry.Runs(p.store), Journal: p.telemetry.Journal(p.store),
+		Agents: p.store, Policies: p.store,
 		Resolver: resolve, Schemas: schemas, Types: p.types.All(),
 		Outputs: p.store, Executor: p.mux, NestedResultMiddleware: nestedResults(schemas), Models: p.models,
 		Ingester: p.ingester,

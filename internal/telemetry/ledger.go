@@ -31,11 +31,7 @@ type observedLedger struct {
 func (l *observedLedger) Admit(ctx context.Context, req ledger.AdmitRequest) (ledger.Ticket, error) {
 	ticket, err := l.next.Admit(ctx, req)
 	if err == nil && ticket.Done == nil {
-		phase := tool.PhaseAdmitted
-		if req.Send {
-			phase = tool.PhaseSent
-		}
-		l.moved(ctx, phase)
+		l.admitted(ctx, req)
 	}
 	return ticket, err
 }
@@ -56,8 +52,7 @@ func (l *observedLedger) Settle(ctx context.Context, s ledger.Settlement) (ledge
 	outcome, err := l.next.Settle(ctx, s)
 	switch {
 	case err == nil && outcome.Won:
-		l.moved(ctx, tool.PhaseDone)
-		l.m.ended(ctx, s.Implementation, outcome.Status, outcome.Kind)
+		l.settled(ctx, s, outcome)
 	case err == nil || tool.KindOf(err) == tool.Conflict:
 		l.m.add(ctx, l.m.lost, 1, labels{{moveLabel, settle}})
 	}

@@ -1,0 +1,142 @@
+package activities
+
+import (
+	"context"
+	"time"
+
+	"go.temporal.io/sdk/activity"
+
+	"github.com/toolcrib/toolcrib/agent"
+	"github.com/toolcrib/toolcrib/ledger"
+	"github.com/toolcrib/toolcrib/loop"
+	"github.com/toolcrib/toolcrib/wire"
+)
+
+// admission is an admission that was written before the call is made.
+type admission struct {
+	ticket ledger.Ticket
+	at     time.Time // Before it was asked for.
+}
+
+// record writes r as far as the journal does. What is left is written by other ports.
+func (d *driver) record(ctx context.Context, r loop.Record) loop.Recorded {
+	r.Tenant, r.RunID = d.in.Principal.Tenant, d.in.RunID
+	none := loop.Recorded{Tickets: make([]*ledger.Ticket, len(r.Begin))}
+	if d.a.Journal == nil {
+		return none
+	}
+	// What was admitted must be known, even if the run is cancelled meanwhile.
+	done, err := d.a.Journal.Record(context.WithoutCancel(ctx), r)
+	if err != nil {
+		d.log(ctx, "recording steps at once failed", err)
+		return none
+	}
+	return done
+}
+
+// write writes how calls ended, with the calls that begin and the next question.
+func (d *driver) write(ctx context.Context, begin []wire.InvokeInput, ask *loop.Question) error {
+	if len(d.closing)+len(begin) == 0 {
+		return nil
+	}
+	r := loop.Record{Ask: ask}
+	closing := d.closing
+	d.closing = nil
+	for _, end := range closing {
+		r.Ended = append(r.Ended, *end.closing.closing)
+	}
+	for i := range begin {
+		r.Begin = append(r.Begin, request(&begin[i]))
+	}
+	at := time.Now()
+	done := d.record(ctx, r)
+	for i, end := range closing {
+		s := r.Ended[i]
+		outcome := ledger.Outcome{Status: s.Status, Result: s.Result, Kind: s.Kind, Msg: s.Msg}
+		if i >= done.Ended {
+			var err error
+			if outcome, err = end.closing.write(ctx, s); err != nil {
+				d.closing = closing[i+1:]
+				return err
+			}
+		}
+		end.made.Status, end.made.IsError = outcome.Status, outcome.IsError()
+		d.out.Calls++
+		d.list(end.made)
+	}
+	d.open = done.Open
+	d.keep(begin, done.Tickets, at)
+	return nil
+}
+
+// keep keeps the admissions of calls that are about to be made.
+func (d *driver) keep(calls []wire.InvokeInput, tickets []*ledger.Ticket, at time.Time) {
+	for i, ticket := range tickets {
+		if ticket != nil {
+			d.tickets[calls[i].EffectID] = admission{ticket: *ticket, at: at}
+		}
+	}
+}
+
+// begins reports whether a call may be admitted before its attempt.
+func begins(in *wire.InvokeInput) bool {
+	return in.Pin.InPlace && in.Tried == 0 && !in.Raw && !in.Stored && in.Refused == nil
+}
+
+// admit admits the calls that are about to start, with the ends of those before them.
+func (d *driver) admit(ctx context.Context, calls []loop.Start) error {
+	var begin []wire.InvokeInput
+	for _, start := range calls {
+		in := d.machine.Call(start.Call)
+		_, known := d.tickets[in.EffectID]
+		if start.Refuse == nil && !known && begins(in) && d.rest(ctx) == "" {
+			begin = append(begin, *in)
+		}
+	}
+	return d.write(ctx, begin, nil)
+}
+
+// prepare opens the next turn, with the ends of the calls before it.
+func (d *driver) prepare(ctx context.Context) error {
+	return d.write(ctx, nil, &loop.Question{
+		Head: d.machine.Head(), Key: turnKey(activity.GetInfo(ctx), d.machine.Turns()+1),
+	})
+}
+
+// flush writes how calls ended.
+func (d *driver) flush(ctx context.Context) error { return d.write(ctx, nil, nil) }
+
+// save stores a turn, and admits the calls that start with it.
+func (d *driver) save(ctx context.Context, turn agent.Turn, plan *agent.Plan) (agent.Turn, error) {
+	var begin []wire.InvokeInput
+	r := loop.Record{Turn: &turn}
+	for _, in := range d.machine.Beginning(plan, answered(&turn)) {
+		if begins(&in) && d.rest(ctx) == "" {
+			begin, r.Begin = append(begin, in), append(r.Begin, request(&in))
+		}
+	}
+	at := time.Now()
+	if done := d.record(ctx, r); done.Turn {
+		d.keep(begin, done.Tickets, at)
+		return turn, nil
+	}
+	return patiently(ctx, turnPatience, func() (agent.Turn, error) { return d.a.Runs.SaveTurn(ctx, turn) })
+}
+
+// wait waits for the end of a call, and takes up all that have ended. While there are no
+// more, it writes the ends.
+func (d *driver) wait(ctx context.Context) error {
+	if len(d.closing) == 0 {
+		if err := d.ended(<-d.ends); err != nil {
+			return err
+		}
+	} else if len(d.ends) == 0 {
+		return d.flush(ctx)
+	}
+	for len(d.ends) > 0 {
+		if err := d.ended(<-d.ends); err != nil {
+			return err
+		}
+	}
+	return nil
+}
