@@ -157,7 +157,7 @@ func (d *driver) steps(ctx, limited context.Context) (wire.AdvanceOutput, error)
 				return d.out, d.abandon(ctx, err)
 			}
 		case d.flying == 0 && len(d.closing) == 0: // What is left is another driver's.
-			return d.handOver(d.held), nil
+			return d.leave(), nil
 		default:
 			if err := d.wait(ctx); err != nil {
 				d.log(ctx, "a call in place did not come to its end", err)
@@ -305,6 +305,16 @@ func (d *driver) unasked(err error) (*wire.AdvanceOutput, error) {
 		return &out, nil
 	}
 	return &d.out, err
+}
+
+// leave hands over the calls that are not made here.
+func (d *driver) leave() wire.AdvanceOutput {
+	out := d.handOver(d.held)
+	if batch := out.State.Batch; d.held == wire.HandoverCalls && len(batch) == 1 && batch[0].Pin.Stepwise &&
+		batch[0].Tried == 0 {
+		out.Handover = wire.HandoverStep
+	}
+	return out
 }
 
 // handOver returns the state for another driver, or another activity, to continue from.

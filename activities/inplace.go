@@ -41,7 +41,7 @@ func (d *driver) start(ctx, limited context.Context, calls []loop.Start) error {
 		switch {
 		case start.Refuse != nil:
 			run = func() callEnd { return d.refuse(context.WithoutCancel(ctx), in, start.Refuse) }
-		case !in.Pin.InPlace || in.Tried > 0:
+		case !d.makes(&in):
 			d.hold(start.Call, wire.HandoverCalls)
 			continue
 		case d.tickets[in.EffectID].at.IsZero() && d.rest(ctx) != "":
@@ -90,6 +90,12 @@ func (t *attempt) recovered(ctx context.Context) (outcome ledger.Outcome, err er
 		}
 	}()
 	return t.run(ctx)
+}
+
+// makes reports whether a call is made here.
+func (d *driver) makes(in *wire.InvokeInput) bool {
+	visible := d.in.Step && d.asked == 0 && in.Pin.Stepwise
+	return (in.Pin.InPlace || visible) && in.Tried == 0
 }
 
 // hold leaves a call for another driver.

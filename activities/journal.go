@@ -79,8 +79,8 @@ func (d *driver) keep(calls []wire.InvokeInput, tickets []*ledger.Ticket, at tim
 }
 
 // begins reports whether a call may be admitted before its attempt.
-func begins(in *wire.InvokeInput) bool {
-	return in.Pin.InPlace && in.Tried == 0 && !in.Raw && !in.Stored && in.Refused == nil
+func (d *driver) begins(in *wire.InvokeInput) bool {
+	return d.makes(in) && !in.Raw && !in.Stored && in.Refused == nil
 }
 
 // admit admits the calls that are about to start, with the ends of those before them.
@@ -89,7 +89,7 @@ func (d *driver) admit(ctx context.Context, calls []loop.Start) error {
 	for _, start := range calls {
 		in := d.machine.Call(start.Call)
 		_, known := d.tickets[in.EffectID]
-		if start.Refuse == nil && !known && begins(in) && d.rest(ctx) == "" {
+		if start.Refuse == nil && !known && d.begins(in) && d.rest(ctx) == "" {
 			begin = append(begin, *in)
 		}
 	}
@@ -111,7 +111,7 @@ func (d *driver) save(ctx context.Context, turn agent.Turn, plan *agent.Plan) (a
 	var begin []wire.InvokeInput
 	r := loop.Record{Turn: &turn}
 	for _, in := range d.machine.Beginning(plan, answered(&turn)) {
-		if begins(&in) && d.rest(ctx) == "" {
+		if d.begins(&in) && d.rest(ctx) == "" {
 			begin, r.Begin = append(begin, in), append(r.Begin, request(&in))
 		}
 	}

@@ -55,17 +55,18 @@ func (p *pinner) pin(ctx context.Context, r *resolver.Resolved, depth int) (agen
 			Version:        r.Version.Number,
 			Digest:         r.Version.Digest,
 			Implementation: impl,
-		}, Execution: execution, Fast: fast, InPlace: execution.InPlace(p.a.traits(impl)),
+		}, Execution: execution, Fast: fast,
+		InPlace: execution.InPlace(p.a.traits(impl)), Stepwise: execution.Stepwise(p.a.traits(impl)),
 		AskedAs: r.AskedAs, Builtin: r.Tool.BuiltinKey, Deprecated: r.Tool.Status == tool.Deprecated,
 	}
 	var err error
 	switch {
 	case agentcall.RunsAgent(impl, snapshot.Config):
 		pin.Agent, err = p.agent(ctx, impl, snapshot)
-		pin.InPlace = false // Its run is the workflow's.
+		pin.InPlace, pin.Stepwise = false, false // Its run is the workflow's.
 	case impl == tool.Composition:
 		pin.Steps, err = p.steps(ctx, snapshot, depth)
-		pin.InPlace = execution.Lane != tool.LaneVisible
+		pin.InPlace, pin.Stepwise = execution.Lane != tool.LaneVisible, false
 		for i := range pin.Steps {
 			pin.InPlace = pin.InPlace && pin.Steps[i].Pin.InPlace
 		}

@@ -47,6 +47,9 @@ type Pin struct {
 	Fast       bool           `json:"fast_lane,omitempty"`  // First attempts take the fast lane.
 	// InPlace says that a run makes first attempts within its own activity.
 	InPlace bool `json:"in_place,omitempty"`
+	// Stepwise says that a visible call of it, the only one of its turn, is made by an
+	// activity that then asks the next question.
+	Stepwise bool `json:"stepwise,omitempty"`
 
 	Agent *PinnedAgent `json:"agent,omitempty"` // Set where a call is a run of an agent.
 	Steps []StepPin    `json:"steps,omitempty"` // Set where a call is a sequence of others.

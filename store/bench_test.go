@@ -2,12 +2,19 @@ package store_test
 
 import (
 	"encoding/json"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
 	"github.com/toolcrib/toolcrib/ledger"
+	"github.com/toolcrib/toolcrib/loop"
 	"github.com/toolcrib/toolcrib/store"
 	"github.com/toolcrib/toolcrib/store/storetest"
 	"github.com/toolcrib/toolcrib/tool"
@@ -76,7 +83,73 @@ func BenchmarkOpenTurn(b *testing.B) {
 	})
 	b.Run("New", func(b *testing.B) {
 		for b.Loop() {
-			open(b, f.Store, "")
+			open(b, f.Store, turn.Message.ID) // As a retried turn does, which reads everything.
 		}
 	})
+}
+
+// BenchmarkTurn is a turn of one pure call in place: two round trips.
+func BenchmarkTurn(b *testing.B) {
+	f := storetest.NewFixture(b, storetest.NewDatabase(b, store.Options{MaxConns: 1, SealInterval: time.Hour}))
+	run := f.NewRun(b)
+	before := backends(b, f)
+	head, number := run.HeadMessageID, 0
+	_, err := f.Store.OpenTurn(b.Context(), f.Tenant, run.ID, head, "1")
+	require.NoError(b, err)
+	for b.Loop() {
+		number++
+		if number%10 == 0 {
+			b.StopTimer()
+			run = f.NewRun(b)
+			head = run.HeadMessageID
+			_, err := f.Store.OpenTurn(b.Context(), f.Tenant, run.ID, head, "1")
+			require.NoError(b, err)
+			b.StartTimer()
+		}
+		turn := f.TurnOf(b, head, number)
+		turn.RunID = run.ID
+		head = turn.Message.ID
+		e := f.EntryOf(run, turn, "effect-"+turn.Calls[0].InvocationID)
+		e.Arguments, e.ArgumentsStored = turn.Calls[0].Arguments, false
+		done, err := f.Store.Record(b.Context(), loop.Record{
+			Tenant: f.Tenant, RunID: run.ID, Turn: &turn,
+			Begin: []ledger.AdmitRequest{{Entry: e, Repeatable: true, Send: true}},
+		})
+		require.NoError(b, err)
+		require.NotNil(b, done.Tickets[0])
+		done, err = f.Store.Record(b.Context(), loop.Record{
+			Tenant: f.Tenant, RunID: run.ID, Ended: []ledger.Settlement{storetest.Completed(e, 1)},
+			Ask: &loop.Question{Head: head, Key: uuid.NewString()},
+		})
+		require.NoError(b, err)
+		require.NotNil(b, done.Open)
+	}
+	b.ReportMetric(float64((backends(b, f)-before).Microseconds())/float64(b.N), "postgres-µs/op")
+}
+
+// backends returns the processor time that PostgreSQL spent on the connections to the
+// fixture's database so far; zero where it cannot be read.
+func backends(b *testing.B, f *storetest.Fixture) time.Duration {
+	b.Helper()
+	rows, err := f.Conn(b).Query(b.Context(),
+		"select pid from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()")
+	require.NoError(b, err)
+	pids, err := pgx.CollectRows(rows, pgx.RowTo[int])
+	require.NoError(b, err)
+	const tick = 10 * time.Millisecond
+	var spent time.Duration
+	for _, pid := range pids {
+		raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+		if err != nil {
+			return 0
+		}
+		_, after, _ := strings.Cut(string(raw), ") ")
+		fields := strings.Fields(after)
+		for _, field := range fields[11:13] { // utime and stime.
+			ticks, err := strconv.Atoi(field)
+			require.NoError(b, err)
+			spent += time.Duration(ticks) * tick
+		}
+	}
+	return spent
 }

@@ -55,5 +55,15 @@ const MaxInPlaceTimeout = 5 * time.Minute
 // activity: calls of a worker's executor, unless every attempt is to be visible. Plans
 // pin the answer.
 func (e Execution) InPlace(t Traits) bool {
-	return t.RunBy == RunByWorker && e.Lane != LaneVisible && e.Timeout() <= MaxInPlaceTimeout
+	return e.Lane != LaneVisible && e.withinActivity(t)
+}
+
+// Stepwise reports whether the first attempt of a visible call is made by an activity of
+// its own that then asks the model the next question, if the turn has no other call.
+func (e Execution) Stepwise(t Traits) bool {
+	return e.Lane == LaneVisible && e.withinActivity(t)
+}
+
+func (e Execution) withinActivity(t Traits) bool {
+	return t.RunBy == RunByWorker && e.Timeout() <= MaxInPlaceTimeout
 }

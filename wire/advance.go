@@ -14,6 +14,9 @@ type AdvanceInput struct {
 	// Tried is how often the next question was put to the model in vain, in place.
 	// With it the activity is that question's own: its failures are returned.
 	Tried int `json:"tried,omitempty"`
+	// Step says that the activity was scheduled for the first call of Resume, which is
+	// visible: it makes that call.
+	Step bool `json:"step,omitempty"`
 	// Stop ends the run with this failure: its calls that have not ended are settled.
 	Stop *Failure `json:"stop,omitempty"`
 }
@@ -37,6 +40,7 @@ type Handover string
 // Reasons of a handover.
 const (
 	HandoverCalls    Handover = "calls"    // Calls of [RunState.Batch] are the workflow's to make.
+	HandoverStep     Handover = "step"     // The only call of [RunState.Batch] is visible: an activity of its own begins with it.
 	HandoverQuestion Handover = "question" // The model failed; an activity of its own asks again.
 	HandoverSlice    Handover = "slice"    // The time or the turns of one activity are used up.
 	HandoverDrain    Handover = "drain"    // The worker stops.

@@ -97,12 +97,23 @@ func (r *agentRun) run(ctx workflow.Context) (wire.AdvanceOutput, error) {
 }
 
 // advance takes the run as far as an activity can. Where a model failed, that is an
-// activity whose attempts are the model's.
+// activity whose attempts are the model's; where a visible call is next, one that begins
+// with it.
 func (r *agentRun) advance(ctx workflow.Context) error {
 	in := r.input(ctx)
-	if r.last.Handover != wire.HandoverQuestion {
-		return r.execute(ctx, wire.AdvanceActivity, advanceOptions(r.name("advance")), in)
+	switch r.last.Handover {
+	case wire.HandoverQuestion:
+		return r.ask(ctx, in)
+	case wire.HandoverStep:
+		in.Step = true
+		return r.execute(ctx, wire.AdvanceActivity, advanceOptions(label(in.Resume.Batch[0])), in)
+	case wire.HandoverCalls, wire.HandoverSlice, wire.HandoverDrain:
 	}
+	return r.execute(ctx, wire.AdvanceActivity, advanceOptions(r.name("advance")), in)
+}
+
+// ask puts a question again that a model failed to answer.
+func (r *agentRun) ask(ctx workflow.Context, in wire.AdvanceInput) error {
 	left := r.last.State.Deadline.Sub(workflow.Now(ctx))
 	if err := workflow.Sleep(ctx, min(r.last.RetryIn, left)); err != nil || r.last.RetryIn >= left {
 		r.last.Handover = ""

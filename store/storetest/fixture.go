@@ -120,15 +120,27 @@ func (f *Fixture) NewTurn(tb testing.TB, run agent.Run, number int) agent.Turn {
 // NewTurnFrom is [Fixture.NewTurn] after any message of the run, under a key.
 func (f *Fixture) NewTurnFrom(tb testing.TB, run agent.Run, parent, key string, number int) agent.Turn {
 	tb.Helper()
+	turn := f.TurnOf(tb, parent, number)
+	turn.RunID, turn.Key = run.ID, key
+	stored, err := f.Store.SaveTurn(tb.Context(), turn)
+	require.NoError(tb, err)
+	return stored
+}
+
+// TurnOf returns a turn of the fixture's run after a message, with one call of the tool,
+// that is not stored.
+func (f *Fixture) TurnOf(tb testing.TB, parent string, number int) agent.Turn {
+	tb.Helper()
 	arguments := json.RawMessage(`{"q":"a-17","n":9007199254740993}`)
 	digest, err := tool.Digest(arguments)
 	require.NoError(tb, err)
-	turn, err := f.Store.SaveTurn(tb.Context(), agent.Turn{
-		Tenant: f.Tenant, RunID: run.ID, Key: key,
+	return agent.Turn{
+		Tenant: f.Tenant, RunID: f.Run.ID, Key: uuid.NewString(),
 		Message: agent.Message{
-			ParentID: parent, Turn: number, Role: agent.RoleAssistant, Content: []tool.Content{tool.Text("Let me look.")},
-			Calls: []agent.Call{{ID: "call_1", Name: f.Tool.Slug, Arguments: arguments}},
-			Usage: &agent.Usage{InputTokens: 11, OutputTokens: 7},
+			ID: NewID(tb), ParentID: parent, Turn: number, Role: agent.RoleAssistant,
+			Content: []tool.Content{tool.Text("Let me look.")},
+			Calls:   []agent.Call{{ID: "call_1", Name: f.Tool.Slug, Arguments: arguments}},
+			Usage:   &agent.Usage{InputTokens: 11, OutputTokens: 7},
 		},
 		Calls: []agent.PreparedCall{
 			{
@@ -139,9 +151,7 @@ func (f *Fixture) NewTurnFrom(tb testing.TB, run agent.Run, parent, key string, 
 				ArgumentsDigest: digest,
 			},
 		},
-	})
-	require.NoError(tb, err)
-	return turn
+	}
 }
 
 // Answer settles the call of a turn.

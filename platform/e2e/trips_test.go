@@ -1,0 +1,118 @@
+package e2e_test
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"strconv"
+	"sync"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+
+	"github.com/toolcrib/toolcrib/agent"
+	"github.com/toolcrib/toolcrib/executors/function"
+	"github.com/toolcrib/toolcrib/store"
+	"github.com/toolcrib/toolcrib/tool"
+	"github.com/toolcrib/toolcrib/worker"
+)
+
+// trips lists the round trips of a store, by the names of their last statements.
+type trips struct {
+	mu    sync.Mutex
+	names []string
+}
+
+var (
+	_ pgx.QueryTracer = (*trips)(nil)
+	_ pgx.BatchTracer = (*trips)(nil)
+
+	statementName = regexp.MustCompile(`^-- name: (\w+)`)
+)
+
+func (*trips) TraceQueryStart(ctx context.Context, _ *pgx.Conn, _ pgx.TraceQueryStartData) context.Context {
+	return ctx
+}
+
+func (*trips) TraceQueryEnd(context.Context, *pgx.Conn, pgx.TraceQueryEndData) {}
+
+func (*trips) TraceBatchStart(ctx context.Context, _ *pgx.Conn, d pgx.TraceBatchStartData) context.Context {
+	last := d.Batch.QueuedQueries[d.Batch.Len()-1].SQL
+	return context.WithValue(ctx, (*trips)(nil), statementName.FindStringSubmatch(last)[1])
+}
+
+func (*trips) TraceBatchQuery(context.Context, *pgx.Conn, pgx.TraceBatchQueryData) {}
+
+func (t *trips) TraceBatchEnd(ctx context.Context, _ *pgx.Conn, _ pgx.TraceBatchEndData) {
+	name, _ := ctx.Value((*trips)(nil)).(string)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.names = append(t.names, name)
+}
+
+// take returns the round trips since the last take, without those of a process that do
+// not depend on its runs.
+func (t *trips) take() []string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	var out []string
+	for _, name := range t.names {
+		if name != "NotifyEvents" && name != "SealEvents" {
+			out = append(out, name)
+		}
+	}
+	t.names = nil
+	return out
+}
+
+// A turn in place costs at most two round trips with one pure call, and three with any
+// other.
+func TestRoundTripsOfATurn(t *testing.T) {
+	t.Parallel()
+
+	for name, tt := range map[string]struct {
+		options []function.Option
+		x       tool.Execution
+		want    []string
+	}{
+		"Pure":       {[]function.Option{function.Pure()}, tool.Execution{Pure: true}, []string{"RecordSteps", "RecordSteps"}},
+		"Idempotent": {[]function.Option{function.Idempotent()}, tool.Execution{Idempotent: true}, []string{"RecordSteps", "MarkSent", "RecordSteps"}},
+		"Once":       {nil, tool.Execution{}, []string{"RecordSteps", "MarkSent", "RecordSteps"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+
+			const turns = 6
+			var seen trips
+			s := newSite(t)
+			counted, err := store.Open(t.Context(), s.db.URL, store.Options{SetRole: store.AppRole, Tracer: &seen})
+			require.NoError(t, err)
+			t.Cleanup(counted.Close)
+			functions := function.NewRegistry()
+			greet := func(_ context.Context, in noteIn) (noteOut, error) { return noteOut(in), nil }
+			require.NoError(t, function.Define(functions, "greet", "greet", greet, tt.options...))
+			s.publish("greet", functionTool("greet", tt.x), tool.Policy{EgressClass: tool.EgressReadOnly})
+			a := s.publishAgent(agent.Definition{Name: "Desk", Model: "test/x", Tools: refs(t, "greet")})
+			var asked [][]string
+			model := agent.ModelFunc(func(_ context.Context, req *agent.ModelRequest) (*agent.ModelResponse, error) {
+				asked = append(asked, seen.take())
+				if req.Turn > turns {
+					return &agent.ModelResponse{Text: "done"}, nil
+				}
+				return &agent.ModelResponse{Calls: []agent.Call{call(strconv.Itoa(req.Turn), "greet", noteIn{"x"})}}, nil
+			})
+			using := *s
+			using.Store = counted
+			using.start(worker.Config{Functions: functions, Models: map[string]agent.Model{"test": model}})
+			run, w := s.run(a, "go")
+			_, err = s.wait(w)
+			require.NoError(t, err)
+			require.Len(t, s.invocations(run.ID), turns)
+			t.Log("before the first question:", asked[0], "after the last:", seen.take())
+			for turn, made := range asked[1:] {
+				require.Equal(t, tt.want, made, fmt.Sprintf("turn %d", turn+1))
+			}
+		})
+	}
+}
