@@ -2,6 +2,7 @@ package activities
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -35,6 +36,9 @@ type attempt struct {
 	retry   *tool.Error // Why another attempt is to follow; nil after any other end.
 	// ticket is the admission that was written before the attempt, with something else.
 	ticket *ledger.Ticket
+	// invocation and arguments are those of the admission.
+	invocation string
+	arguments  json.RawMessage
 	// defers leaves the end of an admitted call in closing, to be written with what follows.
 	defers  bool
 	closing *ledger.Settlement
@@ -51,7 +55,7 @@ func (t *attempt) run(ctx context.Context) (ledger.Outcome, error) {
 		return t.fail(ctx, err)
 	}
 	ticket, err := t.admit(ctx)
-	t.fence = ticket.Fence
+	t.fence, t.invocation, t.arguments = ticket.Fence, ticket.InvocationID, ticket.Arguments
 	if err != nil {
 		return t.fail(ctx, err)
 	}

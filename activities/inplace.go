@@ -9,7 +9,6 @@ import (
 
 	"go.temporal.io/sdk/activity"
 
-	"github.com/toolcrib/toolcrib/internal/failure"
 	"github.com/toolcrib/toolcrib/ledger"
 	"github.com/toolcrib/toolcrib/loop"
 	"github.com/toolcrib/toolcrib/tool"
@@ -26,7 +25,8 @@ type callEnd struct {
 	left wire.Handover
 	// closing is set where the call is over and its end is to be written.
 	closing *attempt
-	err     error // Why the attempt could not end the call; the activity is retried.
+	outcome ledger.Outcome // Of a call that is over.
+	err     error          // Why the attempt could not end the call; the activity is retried.
 }
 
 // start starts calls, or holds those that are not to be made here. Refused calls are
@@ -48,13 +48,12 @@ func (d *driver) start(ctx, limited context.Context, calls []loop.Start) error {
 			d.hold(start.Call, d.rest(ctx))
 			continue
 		default:
-			t := d.attempt(&in)
+			t := d.a.inPlace(&in, nil, time.Now())
 			if given, ok := d.tickets[in.EffectID]; ok {
 				t.ticket, t.began = &given.ticket, given.at
 				delete(d.tickets, in.EffectID)
 			}
-			t.defers = d.a.Journal != nil
-			run = func() callEnd { return d.call(limited, t) }
+			run = func() callEnd { return d.a.call(tool.WithProgress(limited, d.report.tool), t, d.rest) }
 		}
 		d.flying++
 		go func() {
@@ -107,13 +106,17 @@ func (d *driver) hold(call int, why wire.Handover) {
 }
 
 // rest returns why no further call is begun here, or nothing.
-func (d *driver) rest(ctx context.Context) wire.Handover {
+func (d *driver) rest(ctx context.Context) wire.Handover { return resting(ctx, d.used()) }
+
+// resting returns why an activity begins no further call, or nothing. Used says that its
+// time is over.
+func resting(ctx context.Context, used bool) wire.Handover {
 	select {
 	case <-activity.GetWorkerStopChannel(ctx):
 		return wire.HandoverDrain
 	default:
 	}
-	if d.used() {
+	if used {
 		return wire.HandoverSlice
 	}
 	return ""
@@ -165,78 +168,39 @@ func (d *driver) settle(ctx context.Context, in wire.SettleInput) (wire.InvokeOu
 	return patiently(ctx, settlePatience, func() (wire.InvokeOutput, error) { return d.a.settleCall(ctx, in) })
 }
 
-// attempt returns an attempt at a call, in place.
-func (d *driver) attempt(in *wire.InvokeInput) *attempt {
-	return &attempt{a: d.a, in: in, number: in.Tried + 1, began: time.Now(), inPlace: true}
+// inPlace returns an attempt at a call, in place.
+func (a *Activities) inPlace(in *wire.InvokeInput, ticket *ledger.Ticket, at time.Time) *attempt {
+	return &attempt{a: a, in: in, number: in.Tried + 1, began: at, inPlace: true, ticket: ticket, defers: a.Journal != nil}
 }
 
 // call makes one attempt at a call: admission, the tool, settlement. Of a composition
-// it makes the steps too.
-func (d *driver) call(ctx context.Context, t *attempt) callEnd {
-	outcome, err := t.recovered(tool.WithProgress(ctx, d.report.tool))
+// it makes the steps too. Rest returns why no further step is begun, or nothing.
+func (a *Activities) call(ctx context.Context, t *attempt, rest func(context.Context) wire.Handover) callEnd {
+	outcome, err := t.recovered(ctx)
 	switch {
 	case t.retry != nil:
 		return callEnd{retry: t.retry}
 	case err != nil:
 		return callEnd{err: err}
 	case t.closing != nil:
-		return callEnd{closing: t}
+		return closingEnd(t)
 	case t.opened != nil:
-		in := *t.in
-		in.InvocationID = outcome.InvocationID
-		return d.compose(ctx, in)
+		return newComposer(t, outcome.InvocationID, rest).run(ctx)
 	default:
 		return endOf(outcome)
 	}
 }
 
 func endOf(o ledger.Outcome) callEnd {
-	return callEnd{made: wire.CallMade{Status: o.Status, IsError: o.IsError()}}
+	return callEnd{made: wire.CallMade{Status: o.Status, IsError: o.IsError()}, outcome: o}
 }
 
-// compose makes the steps of a composition, and settles it with their outcomes. Where a
-// step needs another attempt, so does the composition: its settled steps are not made
-// again.
-func (d *driver) compose(ctx context.Context, in wire.InvokeInput) callEnd {
-	limited, timeout := ctx, in.Pin.Execution.Timeout()
-	bounded := in.Pin.Execution.TimeoutSeconds > 0
-	if bounded {
-		var cancel context.CancelFunc
-		limited, cancel = withDeadline(ctx, timeout)
-		defer cancel()
-	}
-	steps := loop.NewSteps(in)
-	for limited.Err() == nil {
-		if why := d.rest(ctx); why != "" {
-			return callEnd{left: why}
-		}
-		step, ok := steps.Next(time.Now())
-		if !ok {
-			break
-		}
-		end := d.call(limited, d.attempt(&step))
-		if end.retry != nil || end.err != nil || end.left != "" {
-			return end
-		}
-		steps.Ended(end.made.IsError)
-	}
-	if limited.Err() != nil {
-		steps.Stop()
-	}
-	state := steps.State()
-	end := wire.SettleInput{Invoke: in, Status: tool.StatusCompleted, Steps: &state}
-	switch {
-	case cancelled(ctx):
-		end.Status, end.Kind, end.Msg = tool.StatusCancelled, tool.Cancelled, "the call was cancelled"
-	case ctx.Err() != nil:
-		return callEnd{err: interruption(context.Cause(ctx))}
-	case limited.Err() != nil:
-		end.Status, end.Kind = tool.StatusFailed, tool.Timeout
-		end.Msg = "the composition did not end in its time of " + timeout.String()
-	}
-	out, err := d.settle(context.WithoutCancel(ctx), end)
-	if err != nil {
-		return callEnd{err: failure.Encode(err)}
-	}
-	return callEnd{made: wire.CallMade{Status: out.Status, IsError: out.IsError}}
+// closingEnd is the end of a call whose settlement is to be recorded.
+func closingEnd(t *attempt) callEnd {
+	s := t.closing
+	end := endOf(ledger.Outcome{
+		InvocationID: t.invocation, Status: s.Status, Result: s.Result, Kind: s.Kind, Msg: s.Msg,
+	})
+	end.closing = t
+	return end
 }

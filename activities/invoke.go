@@ -55,6 +55,11 @@ func (a *Activities) Invoke(ctx context.Context, in wire.InvokeInput) (wire.Invo
 	if err != nil {
 		return wire.InvokeOutput{}, err
 	}
+	if t.opened != nil && in.Compose {
+		if outcome, err = t.compose(ctx, outcome); err != nil {
+			return wire.InvokeOutput{}, err
+		}
+	}
 	if t.opened != nil {
 		return wire.InvokeOutput{InvocationID: outcome.InvocationID, Status: outcome.Status, Opened: t.opened}, nil
 	}
@@ -71,6 +76,24 @@ func (a *Activities) Invoke(ctx context.Context, in wire.InvokeInput) (wire.Invo
 		})
 	}
 	return out, nil
+}
+
+// compose makes the steps of a composition that the attempt opened, and returns its
+// outcome. What is not made here is the workflow's: the call stays open.
+func (t *attempt) compose(ctx context.Context, opened ledger.Outcome) (ledger.Outcome, error) {
+	slice := wire.AdvanceSlice
+	if activity.GetInfo(ctx).IsLocalActivity {
+		slice = tool.MaxFastTimeout
+	}
+	began := time.Now()
+	end := newComposer(t, opened.InvocationID, func(ctx context.Context) wire.Handover {
+		return resting(ctx, time.Since(began) > slice)
+	}).run(ctx)
+	if end.err != nil || end.retry != nil || end.left != "" {
+		return opened, end.err
+	}
+	t.opened = nil
+	return end.outcome, nil
 }
 
 // admit asks the ledger for admission, then evaluates the policy that it returned.

@@ -19,16 +19,15 @@ type admission struct {
 }
 
 // record writes r as far as the journal does. What is left is written by other ports.
-func (d *driver) record(ctx context.Context, r loop.Record) loop.Recorded {
-	r.Tenant, r.RunID = d.in.Principal.Tenant, d.in.RunID
+func (a *Activities) record(ctx context.Context, r loop.Record) loop.Recorded {
 	none := loop.Recorded{Tickets: make([]*ledger.Ticket, len(r.Begin))}
-	if d.a.Journal == nil {
+	if a.Journal == nil || r.RunID == "" {
 		return none
 	}
 	// What was admitted must be known, even if the run is cancelled meanwhile.
-	done, err := d.a.Journal.Record(context.WithoutCancel(ctx), r)
+	done, err := a.Journal.Record(context.WithoutCancel(ctx), r)
 	if err != nil {
-		d.log(ctx, "recording steps at once failed", err)
+		logFailure(ctx, "recording steps at once failed", err, "tenant_id", r.Tenant, "run_id", r.RunID)
 		return none
 	}
 	return done
@@ -39,7 +38,7 @@ func (d *driver) write(ctx context.Context, begin []wire.InvokeInput, ask *loop.
 	if len(d.closing)+len(begin) == 0 {
 		return nil
 	}
-	r := loop.Record{Ask: ask}
+	r := loop.Record{Tenant: d.in.Principal.Tenant, RunID: d.in.RunID, Ask: ask}
 	closing := d.closing
 	d.closing = nil
 	for _, end := range closing {
@@ -49,7 +48,7 @@ func (d *driver) write(ctx context.Context, begin []wire.InvokeInput, ask *loop.
 		r.Begin = append(r.Begin, request(&begin[i]))
 	}
 	at := time.Now()
-	done := d.record(ctx, r)
+	done := d.a.record(ctx, r)
 	for i, end := range closing {
 		s := r.Ended[i]
 		outcome := ledger.Outcome{Status: s.Status, Result: s.Result, Kind: s.Kind, Msg: s.Msg}
@@ -109,14 +108,14 @@ func (d *driver) flush(ctx context.Context) error { return d.write(ctx, nil, nil
 // save stores a turn, and admits the calls that start with it.
 func (d *driver) save(ctx context.Context, turn agent.Turn, plan *agent.Plan) (agent.Turn, error) {
 	var begin []wire.InvokeInput
-	r := loop.Record{Turn: &turn}
+	r := loop.Record{Tenant: d.in.Principal.Tenant, RunID: d.in.RunID, Turn: &turn}
 	for _, in := range d.machine.Beginning(plan, answered(&turn)) {
 		if d.begins(&in) && d.rest(ctx) == "" {
 			begin, r.Begin = append(begin, in), append(r.Begin, request(&in))
 		}
 	}
 	at := time.Now()
-	if done := d.record(ctx, r); done.Turn {
+	if done := d.a.record(ctx, r); done.Turn {
 		d.keep(begin, done.Tickets, at)
 		return turn, nil
 	}

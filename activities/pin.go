@@ -67,8 +67,10 @@ func (p *pinner) pin(ctx context.Context, r *resolver.Resolved, depth int) (agen
 	case impl == tool.Composition:
 		pin.Steps, err = p.steps(ctx, snapshot, depth)
 		pin.InPlace, pin.Stepwise = execution.Lane != tool.LaneVisible, false
+		pin.Fast = pin.InPlace
 		for i := range pin.Steps {
 			pin.InPlace = pin.InPlace && pin.Steps[i].Pin.InPlace
+			pin.Fast = pin.Fast && pin.Steps[i].Pin.Fast
 		}
 	}
 	if err != nil {

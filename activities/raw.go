@@ -20,6 +20,11 @@ func (a *Activities) complete(ctx context.Context, in *wire.InvokeInput) error {
 			return err
 		}
 	}
+	return a.prepareRaw(ctx, in)
+}
+
+// prepareRaw prepares the arguments that in has.
+func (a *Activities) prepareRaw(ctx context.Context, in *wire.InvokeInput) error {
 	version, err := a.Resolver.Version(ctx, in.Principal.Tenant, in.Pin.ToolID, in.Pin.Digest)
 	if err != nil {
 		return fmt.Errorf("loading %s: %w", in.Pin, err)

@@ -37,7 +37,7 @@ func (a *Activities) settleCall(ctx context.Context, in wire.SettleInput) (wire.
 		Status: in.Status, Kind: in.Kind, Msg: in.Msg,
 		UnknownIfSent: !in.Invoke.Pin.Execution.Repeatable() && in.Kind != tool.Cancelled,
 	}
-	calls, err := a.gather(ctx, &in, &s)
+	calls, err := a.gather(ctx, &in, &s, a.composed)
 	if err != nil {
 		return wire.InvokeOutput{}, err
 	}
@@ -68,8 +68,12 @@ func mayPass(ctx context.Context, err error) bool {
 }
 
 // gather completes the settlement of a nested call with the results of its runs or calls, and returns the
-// number of tool calls made by the nested agent run. Its error is retryable.
-func (a *Activities) gather(ctx context.Context, in *wire.SettleInput, s *ledger.Settlement) (calls int, err error) {
+// number of tool calls made by the nested agent run. The result of a composition is what composed
+// returns. Its error is retryable.
+func (a *Activities) gather(
+	ctx context.Context, in *wire.SettleInput, s *ledger.Settlement,
+	composed func(context.Context, *wire.SettleInput) (*tool.Result, error),
+) (calls int, err error) {
 	s.UnknownIfSent = s.UnknownIfSent && in.Child == nil && in.Steps == nil // Only those may have sent requests.
 	s.Acted = in.Child != nil || in.Steps != nil && in.Steps.Begun > 0
 	var result *tool.Result
@@ -80,7 +84,7 @@ func (a *Activities) gather(ctx context.Context, in *wire.SettleInput, s *ledger
 			result, calls = childResult(in, &run), run.Calls
 		}
 	case in.Steps != nil:
-		result, err = a.composed(ctx, in)
+		result, err = composed(ctx, in)
 	default:
 		return 0, nil
 	}

@@ -92,6 +92,14 @@ func (a *Activities) composed(ctx context.Context, in *wire.SettleInput) (*tool.
 	if err != nil {
 		return nil, err
 	}
+	return composedResult(config, in, state, records), nil
+}
+
+// composedResult is composed for outcomes that are known.
+func composedResult(
+	config *compose.Config, in *wire.SettleInput, state compose.State, records map[string]ledger.Record,
+) *tool.Result {
+	call, begun := &in.Invoke, min(in.Steps.Begun, len(config.Steps))
 	ends := make([]compose.StepEnd, len(config.Steps))
 	for i := range config.Steps {
 		step := &config.Steps[i]
@@ -111,7 +119,7 @@ func (a *Activities) composed(ctx context.Context, in *wire.SettleInput) (*tool.
 		}
 	}
 	output, failure := composedOutput(config, in, state, begun)
-	return compose.Result(ends, output, failure), nil
+	return compose.Result(ends, output, failure)
 }
 
 // composedOutput returns the output of a composition, or why it has none.

@@ -26,6 +26,7 @@ type InvokeInput struct {
 	RetryIn     time.Duration    `json:"retry_in,omitempty"`    // What the attempt before asked for.
 	Test        *Test            `json:"test,omitempty"`        // Set when the call is a test of the tool.
 	Step        *Step            `json:"step,omitempty"`        // Set when the call is a step of a composition.
+	Compose     bool             `json:"compose,omitempty"`     // Whether the activity makes a composition's steps too.
 }
 
 // Step identifies a call as a step of a composition. The input of the call

@@ -65,9 +65,14 @@ func nest(ctx workflow.Context, in wire.InvokeInput, s scope) (wire.InvokeOutput
 	return runSteps(ctx, in, s)
 }
 
-// open admits a nested call. For a composition, that only reads and writes the
-// database, so in Toolcrib's own workflows it runs within the workflow task.
+// open admits a nested call. Of a composition that may run in place, the activity makes
+// the steps too, and the call is over. Of another, it only reads and writes the database,
+// so in Toolcrib's own workflows it runs within the workflow task.
 func open(ctx workflow.Context, in wire.InvokeInput, s scope) (out wire.InvokeOutput, err error) {
+	if in.Pin.Agent == nil && in.Pin.InPlace && in.Tried == 0 {
+		in.Compose = true
+		return run(ctx, &in)
+	}
 	inline := s.inline && in.Pin.Agent == nil
 	err = bookkeep(ctx, inline, wire.InvokeActivity(in.Pin.Implementation), in, &out, admitOptions(label(in)))
 	return out, err

@@ -30,8 +30,12 @@ const (
 
 // fastOptions returns the options of an attempt in the fast lane.
 func fastOptions(in wire.InvokeInput) workflow.LocalActivityOptions {
+	timeout := in.Pin.Execution.Timeout()
+	if in.Compose {
+		timeout = 2 * tool.MaxFastTimeout // Its slice, and a last step that began in it.
+	}
 	return workflow.LocalActivityOptions{
-		ScheduleToCloseTimeout: in.Pin.Execution.Timeout() + fastGrace,
+		ScheduleToCloseTimeout: timeout + fastGrace,
 		Summary:                label(in),
 		RetryPolicy:            &temporal.RetryPolicy{MaximumAttempts: 1},
 	}
@@ -42,6 +46,9 @@ func fastOptions(in wire.InvokeInput) workflow.LocalActivityOptions {
 // A call that must not be repeated has several attempts too: the ledger keeps
 // it from being sent twice, and an attempt that sent nothing may be retried.
 func invokeOptions(in wire.InvokeInput) workflow.ActivityOptions {
+	if in.Compose {
+		return advanceOptions(label(in))
+	}
 	timeout := in.Pin.Execution.Timeout()
 	return workflow.ActivityOptions{
 		StartToCloseTimeout: timeout + grace,
