@@ -27,6 +27,27 @@ type pinner struct {
 	mode      tool.Mode
 	calls     int // Of the current entry.
 	pins      int // Of the plan.
+	// resolved are the tools of steps by their references: a plan that uses one twice
+	// reads it once, and pins the same version.
+	resolved map[string]*resolver.Resolved
+}
+
+// resolve resolves the tool of a step.
+func (p *pinner) resolve(ctx context.Context, ref tool.Ref) (*resolver.Resolved, error) {
+	if r, ok := p.resolved[ref.String()]; ok {
+		return r, nil
+	}
+	r, err := p.a.Resolver.Resolve(ctx, resolver.Request{
+		Principal: p.principal, Ref: ref, Mode: p.mode, AllowDeprecated: true,
+	})
+	if err != nil {
+		return nil, err
+	}
+	if p.resolved == nil {
+		p.resolved = map[string]*resolver.Resolved{}
+	}
+	p.resolved[ref.String()] = r
+	return r, nil
 }
 
 // pin pins a resolved tool and its nested tools and agents.
@@ -117,9 +138,7 @@ func (p *pinner) steps(ctx context.Context, snapshot *tool.Snapshot, depth int) 
 	}
 	pins := make([]agent.StepPin, len(config.Steps))
 	for i, step := range config.Steps {
-		r, err := p.a.Resolver.Resolve(ctx, resolver.Request{
-			Principal: p.principal, Ref: step.Tool, Mode: p.mode, AllowDeprecated: true,
-		})
+		r, err := p.resolve(ctx, step.Tool)
 		if err != nil {
 			return nil, fmt.Errorf("step %q: resolving tool %q: %w", step.ID, step.Tool, err)
 		}

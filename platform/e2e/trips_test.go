@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"sync"
 	"testing"
@@ -115,4 +116,31 @@ func TestRoundTripsOfATurn(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A composition that is called alone is one activity, in which the end of a step and the
+// beginning of the next are one round trip.
+func TestRoundTripsOfAComposition(t *testing.T) {
+	t.Parallel()
+
+	var seen trips
+	s := newSite(t)
+	counted, err := store.Open(t.Context(), s.db.URL, store.Options{SetRole: store.AppRole, Tracer: &seen})
+	require.NoError(t, err)
+	t.Cleanup(counted.Close)
+	functions := greeter(t, s)
+	s.publish("greetTwice", composition(inOrder, tool.Execution{}), tool.Policy{})
+	using := *s
+	using.Store = counted
+	using.start(worker.Config{Functions: functions})
+	for range 2 { // What the first call reads once stays in memory.
+		seen.take()
+		_, _, result, err := s.toolCall("greetTwice", `{"name":"Ada"}`)
+		require.NoError(t, err)
+		require.False(t, result.IsError, result.Content)
+	}
+	made := seen.take()
+	t.Log(made)
+	from, to := slices.Index(made, "AdmitCall"), slices.Index(made, "FinishRun")
+	require.Equal(t, []string{"AdmitCall", "RecordSteps", "RecordSteps", "RecordSteps"}, made[from:to])
 }
