@@ -29,6 +29,8 @@ import (
 type Agents interface {
 	FindAgent(ctx context.Context, tenant tool.TenantID, slugOrID string) (agent.Agent, error)
 	ListAgentVersions(ctx context.Context, tenant tool.TenantID, agentID string) ([]agent.Version, error)
+	// FindAgentVersions is both, in one round trip.
+	FindAgentVersions(ctx context.Context, tenant tool.TenantID, id string) (agent.Agent, []agent.Version, error)
 }
 
 // Policies reads the policies of tools as they are now.

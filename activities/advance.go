@@ -58,9 +58,11 @@ type driver struct {
 
 	ends    chan callEnd // Of calls in flight.
 	flying  int
-	asked   int           // Questions, whether the model was called or the answer was stored.
-	stopped bool          // The machine was stopped.
-	held    wire.Handover // Why calls are left for another driver.
+	asked   int  // Questions, whether the model was called or the answer was stored.
+	stopped bool // The machine was stopped.
+	// recorded says that the end of the run was recorded with its last turn.
+	recorded bool
+	held     wire.Handover // Why calls are left for another driver.
 }
 
 func (d *driver) log(ctx context.Context, msg string, err error) {
@@ -204,7 +206,7 @@ func (d *driver) load(ctx context.Context, ends bool) (wire.RunState, error) {
 			return wire.RunState{}, d.given()
 		}
 	}
-	run, head, err := d.a.beginAgentRun(ctx, d.in)
+	run, head, open, err := d.a.beginAgentRun(ctx, d.in)
 	if err != nil {
 		return wire.RunState{}, err
 	}
@@ -215,7 +217,11 @@ func (d *driver) load(ctx context.Context, ends bool) (wire.RunState, error) {
 	if asked := d.in.Deadline; !asked.IsZero() && asked.Before(state.Deadline) {
 		state.Deadline = asked
 	}
-	return d.resumed(ctx, state), nil
+	state = d.resumed(ctx, state)
+	if state.Turns == 0 {
+		d.open = open
+	}
+	return state, nil
 }
 
 // resumed returns the state that the attempt before this one reported, if it came
@@ -343,15 +349,24 @@ func (d *driver) abandon(ctx context.Context, cause error) error {
 	return interruption(cause)
 }
 
-// finish records the end of the run, and returns it.
-func (d *driver) finish(ctx context.Context, err error) (wire.AdvanceOutput, error) {
+// end returns the end of a run that completed with the given message.
+func (d *driver) end(ctx context.Context, head string, turns int) agent.RunEnd {
 	end := agent.RunEnd{
 		Tenant: d.in.Principal.Tenant, RunID: d.in.RunID, Status: agent.RunCompleted,
-		Execution: activity.GetInfo(ctx).WorkflowExecution.RunID, HeadMessageID: d.in.Head,
+		Execution: activity.GetInfo(ctx).WorkflowExecution.RunID, HeadMessageID: head, Turns: turns,
 	}
+	if d.machine != nil {
+		end.Calls = d.machine.Calls()
+	}
+	return end
+}
+
+// finish records the end of the run, and returns it.
+func (d *driver) finish(ctx context.Context, err error) (wire.AdvanceOutput, error) {
+	end := d.end(ctx, d.in.Head, 0)
 	d.out.Ended, d.out.Execution = &wire.AgentRunOutput{RunID: d.in.RunID}, end.Execution
 	if d.machine != nil {
-		end.HeadMessageID, end.Turns, end.Calls = d.machine.Head(), d.machine.Turns(), d.machine.Calls()
+		end.HeadMessageID, end.Turns = d.machine.Head(), d.machine.Turns()
 		d.out.Ended.Answer = d.machine.Answer()
 	}
 	if err != nil {
@@ -361,6 +376,9 @@ func (d *driver) finish(ctx context.Context, err error) (wire.AdvanceOutput, err
 	}
 	d.out.Ended.Status, d.out.Ended.Head = end.Status, end.HeadMessageID
 	d.out.Ended.Turns, d.out.Ended.Calls = end.Turns, end.Calls
+	if d.recorded {
+		return d.out, nil
+	}
 	detached := context.WithoutCancel(ctx)
 	_, finishErr := patiently(detached, admitPatience, func() (struct{}, error) {
 		return struct{}{}, d.a.Runs.FinishRun(detached, end)

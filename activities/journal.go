@@ -114,8 +114,13 @@ func (d *driver) save(ctx context.Context, turn agent.Turn, plan *agent.Plan) (a
 			begin, r.Begin = append(begin, in), append(r.Begin, request(&in))
 		}
 	}
+	if len(turn.Calls) == 0 {
+		end := d.end(ctx, turn.Message.ID, d.machine.Turns()+1)
+		r.End = &end
+	}
 	at := time.Now()
 	if done := d.a.record(ctx, r); done.Turn {
+		d.recorded = done.End
 		d.keep(begin, done.Tickets, at)
 		return turn, nil
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/maypok86/otter/v2"
 	"github.com/stretchr/testify/require"
 
 	"github.com/toolcrib/toolcrib/agent"
@@ -97,6 +98,14 @@ func (shop) FindAgent(_ context.Context, tenant tool.TenantID, _ string) (agent.
 	}, nil
 }
 
+func (s shop) FindAgentVersions(
+	ctx context.Context, tenant tool.TenantID, id string,
+) (agent.Agent, []agent.Version, error) {
+	found, _ := s.FindAgent(ctx, tenant, id)
+	versions, err := s.ListAgentVersions(ctx, tenant, id)
+	return found, versions, err
+}
+
 func (shop) ListAgentVersions(context.Context, tool.TenantID, string) ([]agent.Version, error) {
 	return nil, nil
 }
@@ -106,7 +115,10 @@ func (shop) ListAgentVersions(context.Context, tool.TenantID, string) ([]agent.V
 func TestCompositionsOfToolsThatMayNotBeUsedAreLeftOut(t *testing.T) {
 	t.Parallel()
 
-	a := &Activities{Config: Config{Resolver: resolver.New(nestings{steps: 2}, resolver.Options{}), Agents: shop{}}}
+	a := &Activities{
+		Config:      Config{Resolver: resolver.New(nestings{steps: 2}, resolver.Options{}), Agents: shop{}},
+		definitions: otter.Must(&otter.Options[definitionKey, agent.Definition]{MaximumSize: 1}),
+	}
 	slugs := func(permissions ...string) (out []string) {
 		who := tool.Principal{Tenant: "tenant", Subject: "ada", Permissions: permissions}
 		plan, err := a.agentPlan(t.Context(), who, agent.Run{AgentID: "desk-id", Mode: tool.Debug})

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 
+	"go.temporal.io/sdk/activity"
+
 	"github.com/toolcrib/toolcrib/agent"
 	"github.com/toolcrib/toolcrib/internal/failure"
 	"github.com/toolcrib/toolcrib/resolver"
@@ -32,33 +34,48 @@ func (a *Activities) LoadPlan(ctx context.Context, in wire.LoadPlanInput) (wire.
 
 // beginAgentRun returns the run of in with its plan, and the message that its first turn
 // answers. The first attempt pins the plan and records that the run started.
-func (a *Activities) beginAgentRun(ctx context.Context, in wire.AdvanceInput) (run agent.Run, head string, err error) {
+func (a *Activities) beginAgentRun(
+	ctx context.Context, in wire.AdvanceInput,
+) (run agent.Run, head string, open *agent.OpenTurn, err error) {
 	if run, err = a.Runs.FindRun(ctx, in.Principal.Tenant, in.RunID); err != nil {
-		return run, "", fmt.Errorf("finding run %s: %w", in.RunID, err)
+		return run, "", nil, fmt.Errorf("finding run %s: %w", in.RunID, err)
 	}
 	if run.EndedUnbegun() {
-		return run, "", run.EndError()
+		return run, "", nil, run.EndError()
 	}
 	if run.Plan == nil {
 		plan, err := a.agentPlan(ctx, in.Principal, run)
 		if err != nil {
-			return run, "", err
+			return run, "", nil, err
 		}
 		run.Plan, run.FirstRunID, run.AgentVersion = plan, in.FirstRunID, plan.AgentVersion
-		if run, err = a.Runs.BeginRun(ctx, run); err != nil {
-			return run, "", fmt.Errorf("beginning run %s: %w", in.RunID, err)
+		if run, open, err = a.begin(ctx, run); err != nil {
+			return run, "", nil, fmt.Errorf("beginning run %s: %w", in.RunID, err)
 		}
 		if run.EndedUnbegun() { // Between the two statements.
-			return run, "", run.EndError()
+			return run, "", nil, run.EndError()
 		}
 	}
 	if run.Plan == nil {
-		return run, "", &tool.Error{
+		return run, "", nil, &tool.Error{
 			Kind: tool.Unavailable, Op: "activities.Advance", Msg: "the run's plan is being written",
 		}
 	}
 	head, err = a.head(ctx, &run, in.Head)
-	return run, head, err
+	if head != run.HeadMessageID {
+		open = nil
+	}
+	return run, head, open, err
+}
+
+// begin records that a run started under its plan, and opens its first turn where that
+// needs no round trip of its own.
+func (a *Activities) begin(ctx context.Context, run agent.Run) (agent.Run, *agent.OpenTurn, error) {
+	if a.Journal != nil {
+		return a.Journal.Begin(ctx, run, turnKey(activity.GetInfo(ctx), 1))
+	}
+	run, err := a.Runs.BeginRun(ctx, run)
+	return run, nil, err
 }
 
 // head returns the message that the run's first turn answers. It depends on the workflow's input and
@@ -130,15 +147,15 @@ func omittable(ctx context.Context, err error) bool {
 // chooseAgent returns the agent version for a run: the highest published one that meets the run's
 // constraint, or in debug mode the draft.
 func (a *Activities) chooseAgent(ctx context.Context, tenant tool.TenantID, run agent.Run) (agent.Version, error) {
-	found, err := a.Agents.FindAgent(ctx, tenant, run.AgentID)
+	found, versions, err := a.Agents.FindAgentVersions(ctx, tenant, run.AgentID)
 	if err != nil {
 		return agent.Version{}, fmt.Errorf("finding agent %s: %w", run.AgentID, err)
 	}
-	versions, err := a.Agents.ListAgentVersions(ctx, tenant, found.ID)
-	if err != nil {
-		return agent.Version{}, fmt.Errorf("listing the versions of agent %s: %w", found.Slug, err)
+	chosen, err := resolver.ChooseAgent(found, versions, run.AgentVersion, run.Mode)
+	if err == nil {
+		a.definitions.Set(definitionKey{tenant, found.ID, chosen.Digest}, chosen.Snapshot)
 	}
-	return resolver.ChooseAgent(found, versions, run.AgentVersion, run.Mode)
+	return chosen, err
 }
 
 // pinnedAgent returns the definition that the run's plan pins.

@@ -13,8 +13,12 @@ import (
 // one thing each, [ledger.Ledger] and [agent.Runs], with the same effect. Package store
 // implements it; implementations are safe for concurrent use.
 type Journal interface {
+	// Begin is [agent.Runs.BeginRun] for a run of an agent, and opens its first turn, which
+	// has the given key. The turn is nil where it was not opened.
+	Begin(ctx context.Context, run agent.Run, key string) (agent.Run, *agent.OpenTurn, error)
+
 	// Record writes a part of r from its beginning: calls that ended, then the turn, the
-	// calls that begin, and the question. What follows something that it leaves is left
+	// calls that begin, and the question or the end. What follows something that it leaves is left
 	// too, but for calls that begin, which do not depend on one another.
 	//
 	// After an error it is not known what was written. It is safe to do all of r by the
@@ -30,6 +34,7 @@ type Record struct {
 	Turn   *agent.Turn           // The model's answer.
 	Begin  []ledger.AdmitRequest // Calls, with arguments that are not stored elsewhere.
 	Ask    *Question             // What the model is asked next; its turn is opened.
+	End    *agent.RunEnd         // With a turn that completes the run.
 }
 
 // Question is what a model is asked: what comes after a message.
@@ -44,4 +49,5 @@ type Recorded struct {
 	Turn    bool             // Whether this record stored the turn.
 	Tickets []*ledger.Ticket // For each call that begins; nil where it was not admitted.
 	Open    *agent.OpenTurn  // The opened turn; nil where it was not.
+	End     bool             // Whether the run ended.
 }

@@ -146,23 +146,37 @@ func (s *Store) AddAgentVersion(
 
 // ListAgentVersions implements [registry.Store].
 func (s *Store) ListAgentVersions(ctx context.Context, tenant tool.TenantID, agentID string) ([]agent.Version, error) {
-	const op = "store.ListAgentVersions"
-	if err := checkIDs(op, agentID); err != nil {
-		return nil, err
+	_, versions, err := s.FindAgentVersions(ctx, tenant, agentID)
+	return versions, err
+}
+
+// FindAgentVersions returns an agent and its versions, the newest first. It fails with
+// tool.NotFound.
+func (s *Store) FindAgentVersions(
+	ctx context.Context, tenant tool.TenantID, id string,
+) (agent.Agent, []agent.Version, error) {
+	const op = "store.FindAgentVersions"
+	if !tool.ValidID(id) {
+		return agent.Agent{}, nil, notFound(op, "agent not found")
 	}
 	var agents []db.Agent
 	var rows []db.AgentVersion
 	err := s.read(ctx, op, tenant, func(b *pgx.Batch) {
-		queue(b, &agents, db.FindAgentByID, string(tenant), agentID)
-		queue(b, &rows, db.ListAgentVersions, string(tenant), agentID)
+		queue(b, &agents, db.FindAgentByID, string(tenant), id)
+		queue(b, &rows, db.ListAgentVersions, string(tenant), id)
 	})
 	if err != nil {
-		return nil, err
+		return agent.Agent{}, nil, err
 	}
 	if len(agents) == 0 {
-		return nil, notFound(op, "agent not found")
+		return agent.Agent{}, nil, notFound(op, "agent not found")
 	}
-	return collect(rows, func(row db.AgentVersion) (agent.Version, error) { return agentVersionOf(row, agents[0].Slug) })
+	found, err := agentOf(agents[0])
+	if err != nil {
+		return agent.Agent{}, nil, err
+	}
+	versions, err := collect(rows, func(row db.AgentVersion) (agent.Version, error) { return agentVersionOf(row, found.Slug) })
+	return found, versions, err
 }
 
 func agentOf(row db.Agent) (agent.Agent, error) {

@@ -1,9 +1,11 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"slices"
+	"strings"
 
 	"github.com/toolcrib/toolcrib/agent"
 	"github.com/toolcrib/toolcrib/ledger"
@@ -58,7 +60,12 @@ type recordParams struct {
 }
 
 func (p *recordParams) nothing() bool {
-	return p.Ended == nil && p.Turn == nil && p.Begin == nil && p.Ask == nil
+	return p.Ended == nil && p.Turn == nil && p.Begin == nil && p.Ask == nil && p.End == nil
+}
+
+// own reports whether a part of the record is of its run.
+func (p *recordParams) own(tenant tool.TenantID, runID string) bool {
+	return string(tenant) == p.TenantID && runID == p.RunID
 }
 
 // recordParams converts a record up to the first part that is uncommon.
@@ -72,6 +79,9 @@ func (s *Store) recordParams(op string, r loop.Record) (recordParams, error) {
 	}
 	if r.Turn != nil {
 		if whole, err = p.addTurn(op, *r.Turn); err != nil || !whole {
+			return p, err
+		}
+		if err := p.addEnd(r.End); err != nil {
 			return p, err
 		}
 	}
@@ -108,7 +118,7 @@ type endedCall struct {
 // addEnded reports whether all settlements are common ones.
 func (p *recordParams) addEnded(op string, ended []ledger.Settlement) (whole bool, err error) {
 	for _, s := range ended {
-		if s.Fence == 0 || s.UnknownIfSent || s.Drift != nil || s.EffectID == "" || s.RunID != p.RunID ||
+		if s.Fence == 0 || s.UnknownIfSent || s.Drift != nil || s.EffectID == "" || !p.own(s.Principal.Tenant, s.RunID) ||
 			s.Result != nil && s.Result.Mismatch != "" {
 			break
 		}
@@ -171,7 +181,7 @@ type recordedTurn struct {
 // addTurn reports whether the turn is a common one: none of its calls is refused.
 func (p *recordParams) addTurn(op string, turn agent.Turn) (whole bool, err error) {
 	refused := slices.ContainsFunc(turn.Calls, func(c agent.PreparedCall) bool { return c.Refused != nil })
-	if refused || turn.RunID != p.RunID {
+	if refused || !p.own(turn.Tenant, turn.RunID) {
 		return false, nil
 	}
 	checked, err := turnParams(op, turn)
@@ -192,6 +202,35 @@ func (p *recordParams) addTurn(op string, turn agent.Turn) (whole bool, err erro
 	})
 	p.turn = &m
 	return true, err
+}
+
+// recordedEnd is the end of a run, for the statement.
+type recordedEnd struct {
+	Execution string          `json:"execution"`
+	Output    string          `json:"output"`
+	Calls     int             `json:"calls"`
+	Event     json.RawMessage `json:"event"`
+}
+
+// addEnd adds the end of a run that its turn completes.
+func (p *recordParams) addEnd(end *agent.RunEnd) error {
+	if end == nil || end.Status != agent.RunCompleted || end.HeadMessageID != p.turn.ID || end.Execution == "" {
+		return nil
+	}
+	event, err := encode(agent.RunEnded{Status: end.Status, Turns: end.Turns})
+	if err != nil {
+		return err
+	}
+	var output strings.Builder
+	for _, block := range p.turn.Content {
+		if block.Type == tool.ContentText {
+			output.WriteString(block.Text)
+		}
+	}
+	p.End, err = encode(recordedEnd{
+		Execution: text(end.Execution), Output: cmp.Or(text(end.Output), output.String()), Calls: end.Calls, Event: event,
+	})
+	return err
 }
 
 // begunCall is an admission, for the statement.
@@ -217,7 +256,7 @@ type begunCall struct {
 func (p *recordParams) addBegun(op string, begin []ledger.AdmitRequest) error {
 	var calls []begunCall
 	for _, req := range begin {
-		if req.ArgumentsStored || req.RunID != p.RunID || req.ToolID == "" || req.Implementation == tool.Artifact {
+		if req.ArgumentsStored || !p.own(req.Principal.Tenant, req.RunID) || req.ToolID == "" || req.Implementation == tool.Artifact {
 			continue
 		}
 		checked, err := admitParams(op, req)

@@ -17,6 +17,7 @@ type recordRow struct {
 	Turn     bool            `json:"turn"`
 	Tickets  []recordTicket  `json:"tickets"`
 	Opened   bool            `json:"opened"`
+	Over     bool            `json:"over"`
 	Policies json.RawMessage `json:"policies"`
 	Followed bool            `json:"followed"`
 	At       time.Time       `json:"at"`
@@ -43,7 +44,7 @@ func (p *recordPolicy) policy(slugs []string) (tool.Policy, error) {
 
 // recorded converts the answer, and keeps what it adds to the transcript.
 func (s *Store) recorded(r loop.Record, p *recordParams, row *recordRow) (loop.Recorded, error) {
-	out := loop.Recorded{Ended: row.Ended, Turn: row.Turn, Tickets: make([]*ledger.Ticket, len(r.Begin))}
+	out := loop.Recorded{Ended: row.Ended, Turn: row.Turn, End: row.Over, Tickets: make([]*ledger.Ticket, len(r.Begin))}
 	for _, t := range row.Tickets {
 		i := slices.IndexFunc(r.Begin, func(req ledger.AdmitRequest) bool { return text(req.EffectID) == t.EffectID })
 		policy, err := t.policy(t.TenantSlugs)

@@ -461,7 +461,7 @@ end
 $function$
 ;
 
-CREATE OR REPLACE FUNCTION public.record_steps(p_tenant uuid, p_run uuid, p_mode text, p_subject text, p_agent uuid, p_ended json, p_turn json, p_begin json, p_ask json)
+CREATE OR REPLACE FUNCTION public.record_steps(p_tenant uuid, p_run uuid, p_mode text, p_subject text, p_agent uuid, p_ended json, p_turn json, p_begin json, p_ask json, p_end json)
  RETURNS json
  LANGUAGE plpgsql
 AS $function$
@@ -481,6 +481,7 @@ declare
     v_started timestamptz;
     v_seq bigint;
     v_followed boolean;
+    v_over boolean := false;
     v_types text[] := '{}';
     v_calls uuid[] := '{}';
     v_data json[] := '{}';
@@ -602,6 +603,19 @@ begin
                                         or r.head_message_id < v_id) then v_turn else r.turns end
         where r.tenant_id = p_tenant and r.id = p_run
         returning r.last_seq, coalesce(r.followed_until > now(), false) into v_seq, v_followed;
+        if v_saved and p_end is not null then
+            update runs r set status = 'completed', output = p_end ->> 'output', head_message_id = v_id, turns = v_turn,
+                calls = (p_end ->> 'calls')::integer, ended_by = p_end ->> 'execution', completed_at = now(),
+                error_kind = '', error = '', last_seq = r.last_seq + 1
+            where r.tenant_id = p_tenant and r.id = p_run and r.status = 'running'
+            returning r.last_seq into v_seq;
+            v_over := found;
+            if found then
+                v_types := v_types || 'run.completed'::text;
+                v_calls := v_calls || null::uuid;
+                v_data := v_data || (p_end -> 'event');
+            end if;
+        end if;
         insert into run_events (tenant_id, run_id, seq, type, invocation_id, data)
         select p_tenant, p_run, v_seq - cardinality(v_types) + e.place, e.type, e.call, e.data
         from unnest(v_types, v_calls, v_data) with ordinality as e (type, call, data, place);
@@ -620,7 +634,7 @@ begin
         from json_array_elements_text(p_ask -> 'tools') as x (id)
         join tool_registry r on r.id = x.id::uuid and r.scope_id in (p_tenant, '00000000-0000-0000-0000-000000000000');
     end if;
-    return json_build_object('ended', v_ended, 'turn', v_saved, 'tickets', to_json(v_tickets), 'opened', v_opened,
+    return json_build_object('ended', v_ended, 'turn', v_saved, 'tickets', to_json(v_tickets), 'opened', v_opened, 'over', v_over,
         'policies', v_policies, 'followed', v_followed, 'at', now());
 end
 $function$

@@ -82,13 +82,29 @@ func (s *Store) openTurn(
 	if len(runs) == 0 {
 		return open, false, notFound(op, "run not found")
 	}
-	if open.Run, err = runOf(runs[0]); err != nil {
+	return s.turnOpened(op, turnRows{runs[0], policies, messages, watched}, head, key, kept)
+}
+
+// turnRows are what the start of a turn is made of.
+type turnRows struct {
+	run      db.Run
+	policies []db.ListToolPoliciesRow
+	messages []db.Message
+	watched  []bool
+}
+
+// turnOpened converts the start of a turn, and keeps its transcript.
+func (s *Store) turnOpened(
+	op string, rows turnRows, head, key string, kept *keptTranscript,
+) (open agent.OpenTurn, followed bool, err error) {
+	messages := rows.messages
+	if open.Run, err = runOf(rows.run); err != nil {
 		return open, false, err
 	}
-	if open.Policies, err = s.policies(policies); err != nil {
+	if open.Policies, err = s.policies(rows.policies); err != nil {
 		return open, false, err
 	}
-	open.Followed = slices.Contains(watched, true)
+	open.Followed = slices.Contains(rows.watched, true)
 	grown := rowBytes(messages)
 	if kept == nil {
 		open.Transcript, err = transcript(messages, head)
@@ -103,7 +119,7 @@ func (s *Store) openTurn(
 	if len(open.Transcript) == 0 {
 		return open, false, notFound(op, "the run has no such message")
 	}
-	s.transcripts.keep(transcriptKey{tenant, runID}, open.Run, head, open.Transcript, grown)
+	s.transcripts.keep(transcriptKey{open.Run.Tenant, open.Run.ID}, open.Run, head, open.Transcript, grown)
 	stored := slices.IndexFunc(messages, func(m db.Message) bool { return value(m.TurnKey) == text(key) })
 	if key == "" || stored < 0 {
 		return open, followed, nil

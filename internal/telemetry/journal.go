@@ -3,6 +3,7 @@ package telemetry
 import (
 	"context"
 
+	"github.com/toolcrib/toolcrib/agent"
 	"github.com/toolcrib/toolcrib/ledger"
 	"github.com/toolcrib/toolcrib/loop"
 	"github.com/toolcrib/toolcrib/tool"
@@ -19,6 +20,12 @@ func (t *Telemetry) Journal(j loop.Journal) loop.Journal {
 type observedJournal struct {
 	next   loop.Journal
 	ledger *observedLedger
+}
+
+func (j *observedJournal) Begin(
+	ctx context.Context, run agent.Run, key string,
+) (agent.Run, *agent.OpenTurn, error) {
+	return j.next.Begin(ctx, run, key)
 }
 
 func (j *observedJournal) Record(ctx context.Context, r loop.Record) (loop.Recorded, error) {

@@ -267,4 +267,4 @@ where e.tenant_id = @tenant_id and e.effect_id = any (@effect_ids::text[]);
 -- Records calls that ended, a turn, calls that begin and the next question, in the common
 -- case; see the function.
 select record_steps(@tenant_id, @run_id, @mode, @subject, sqlc.narg('agent_id'), sqlc.narg('ended')::json,
-    sqlc.narg('turn')::json, sqlc.narg('begin')::json, sqlc.narg('ask')::json)::json as recorded;
+    sqlc.narg('turn')::json, sqlc.narg('begin')::json, sqlc.narg('ask')::json, sqlc.narg('end')::json)::json as recorded;

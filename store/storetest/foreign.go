@@ -116,6 +116,11 @@ var foreignCases = map[string]func(t *testing.T, f foreign){
 		_, _, err := f.Store.AddAgentVersion(t.Context(), stolen, AgentVersionOf(t, stolen, "2.0.0"))
 		RequireKind(t, tool.NotFound, err)
 	},
+	"FindAgentVersions": func(t *testing.T, f foreign) {
+		t.Helper()
+		_, _, err := f.Store.FindAgentVersions(t.Context(), f.stranger, f.Agent.ID)
+		RequireKind(t, tool.NotFound, err)
+	},
 	"ListAgentVersions": func(t *testing.T, f foreign) {
 		t.Helper()
 		_, err := f.Store.ListAgentVersions(t.Context(), f.stranger, f.Agent.ID)

@@ -7,6 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/toolcrib/toolcrib/agent"
+	"github.com/toolcrib/toolcrib/ledger"
+	"github.com/toolcrib/toolcrib/loop"
 	"github.com/toolcrib/toolcrib/store"
 	"github.com/toolcrib/toolcrib/tool"
 )
@@ -20,6 +22,32 @@ var runCases = map[string]func(t *testing.T, f foreign){
 			agent.Message{},
 		)
 		RequireKind(t, tool.NotFound, err)
+	},
+	"Begin": func(t *testing.T, f foreign) {
+		t.Helper()
+		run := agent.Run{ID: f.Run.ID, Tenant: f.stranger, Kind: agent.RunKindAgent}
+		_, _, err := f.Store.Begin(t.Context(), run, "run/1")
+		RequireKind(t, tool.NotFound, err)
+	},
+	"Record": func(t *testing.T, f foreign) {
+		t.Helper()
+		e := f.Lone(t)
+		f.Fixture.Admit(t, e, true, true)
+		next, turn := f.Lone(t), f.TurnOf(t, f.Run.HeadMessageID, 2)
+		e.Principal.Tenant, next.Principal.Tenant, turn.Tenant = f.stranger, f.stranger, f.stranger
+		for _, r := range []loop.Record{
+			{Ended: []ledger.Settlement{Completed(e, 1)}},
+			{Turn: &turn},
+			{Begin: []ledger.AdmitRequest{{Entry: next, Repeatable: true, Send: true}}},
+		} {
+			r.Tenant, r.RunID = f.stranger, f.Run.ID
+			done, err := f.Store.Record(t.Context(), r)
+			require.True(t, err != nil || done.Ended == 0 && !done.Turn && (len(r.Begin) == 0 || done.Tickets[0] == nil))
+			r.Tenant = f.Tenant // Its parts are of another.
+			done, err = f.Store.Record(t.Context(), r)
+			require.NoError(t, err)
+			require.True(t, done.Ended == 0 && !done.Turn && (len(r.Begin) == 0 || done.Tickets[0] == nil))
+		}
 	},
 	"BeginRun": func(t *testing.T, f foreign) {
 		t.Helper()

@@ -21,6 +21,10 @@ import (
 // apart is a journal that leaves everything.
 type apart struct{}
 
+func (apart) Begin(context.Context, agent.Run, string) (run agent.Run, open *agent.OpenTurn, err error) {
+	return run, open, nil
+}
+
 func (apart) Record(_ context.Context, r loop.Record) (loop.Recorded, error) {
 	return loop.Recorded{Tickets: make([]*ledger.Ticket, len(r.Begin))}, nil
 }
@@ -90,6 +94,10 @@ func (s *scribe) record(tb testing.TB, r loop.Record) (tickets []ledger.Ticket, 
 		require.NoError(tb, err)
 		s.left++
 	}
+	if r.End != nil && !done.End {
+		require.NoError(tb, s.Store.FinishRun(tb.Context(), *r.End))
+		s.left++
+	}
 	for i, req := range r.Begin {
 		ticket := done.Tickets[i]
 		if ticket == nil {
@@ -146,7 +154,7 @@ func (s *scribe) turn(tb testing.TB, arguments ...string) []ledger.AdmitRequest 
 		Tenant: s.Tenant, RunID: s.Run.ID, Key: fmt.Sprintf("run/%d", s.number),
 		Message: agent.Message{
 			ID: NewID(tb), ParentID: s.head, Turn: s.number, Role: agent.RoleAssistant,
-			Content: []tool.Content{tool.Text("Turn")}, Usage: &agent.Usage{InputTokens: s.number, OutputTokens: 2},
+			Content: []tool.Content{tool.Text("Turn "), tool.JSON(json.RawMessage(`{"a":1}`)), tool.Text("<done>")}, Usage: &agent.Usage{InputTokens: s.number, OutputTokens: 2},
 		},
 	}
 	for i, raw := range arguments {
@@ -167,7 +175,14 @@ func (s *scribe) turn(tb testing.TB, arguments ...string) []ledger.AdmitRequest 
 		e.Arguments, e.ArgumentsStored = call.Arguments, false
 		begin[i] = ledger.AdmitRequest{Entry: e, Repeatable: true, Send: i == 0}
 	}
-	tickets, _ := s.record(tb, loop.Record{Turn: &turn, Begin: begin})
+	r := loop.Record{Turn: &turn, Begin: begin}
+	if len(arguments) == 0 {
+		r.End = &agent.RunEnd{
+			Tenant: s.Tenant, RunID: s.Run.ID, Status: agent.RunCompleted, HeadMessageID: turn.Message.ID, Turns: s.number,
+			Calls: 3, Execution: "execution",
+		}
+	}
+	tickets, _ := s.record(tb, r)
 	for i, ticket := range tickets {
 		require.Equal(tb, begin[i].InvocationID, ticket.InvocationID)
 		require.Equal(tb, int64(1), ticket.Fence)
@@ -180,7 +195,7 @@ func (s *scribe) turn(tb testing.TB, arguments ...string) []ledger.AdmitRequest 
 
 // written are the tables that a record writes, and the columns that differ between runs.
 var written = []struct{ table, where, drop, order string }{
-	{"runs", "id = $2", "created_at,started_at,workflow_id,first_run_id", "id"},
+	{"runs", "id = $2", "created_at,started_at,completed_at,workflow_id,first_run_id", "id"},
 	{"messages", "run_id = $2", "created_at", "turn, role, position"},
 	{"effects", "$2::uuid is not null", "created_at,done_at", "effect_id"},
 	{"tool_invocations", "run_id = $2", "created_at,started_at,completed_at", "turn, position"},

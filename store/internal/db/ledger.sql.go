@@ -342,7 +342,7 @@ func (q *Queries) MarkUnsent(ctx context.Context, arg MarkUnsentParams) (MarkUns
 
 const RecordSteps = `-- name: RecordSteps :one
 select record_steps($1, $2, $3, $4, $5, $6::json,
-    $7::json, $8::json, $9::json)::json as recorded
+    $7::json, $8::json, $9::json, $10::json)::json as recorded
 `
 
 type RecordStepsParams struct {
@@ -355,6 +355,7 @@ type RecordStepsParams struct {
 	Turn     []byte
 	Begin    []byte
 	Ask      []byte
+	End      []byte
 }
 
 // Records calls that ended, a turn, calls that begin and the next question, in the common
@@ -370,6 +371,7 @@ func (q *Queries) RecordSteps(ctx context.Context, arg RecordStepsParams) ([]byt
 		arg.Turn,
 		arg.Begin,
 		arg.Ask,
+		arg.End,
 	)
 	var recorded []byte
 	err := row.Scan(&recorded)
