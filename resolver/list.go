@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"strings"
+	"unicode"
 
 	"github.com/toolcrib/toolcrib/tool"
 )
@@ -36,7 +37,6 @@ type Item struct {
 const (
 	defaultPage = 50
 	maxPage     = 200
-	sourcePage  = 200 // Entries read at a time.
 )
 
 // List returns the tools that p may bind in mode, in slug order: exactly those
@@ -58,7 +58,10 @@ func (r *Resolver) List(
 		limit = defaultPage
 	}
 	limit = min(limit, maxPage)
-	l := lister{resolver: r, principal: p, cursor: after}
+	l := lister{resolver: r, principal: p, query: PageQuery{
+		After: after, Limit: max(limit, defaultPage), Implementation: f.Implementation, Bucket: f.Bucket,
+		Search: longestASCII(fold(f.Search)),
+	}}
 	for {
 		group, c, err := l.next(ctx)
 		if err != nil {
@@ -81,38 +84,40 @@ func (r *Resolver) List(
 }
 
 // lister reads entries slug by slug: a tenant's tool and the global one it hides are decided
-// together, even across the source's pages.
+// together.
 type lister struct {
 	resolver  *Resolver
 	principal tool.Principal
-	cursor    Cursor // After the last entry read.
-	passed    Cursor // After the last entry returned.
+	query     PageQuery // Of the next page.
+	passed    Entry     // The last entry returned.
 	read      Candidates
 	ended     bool
 }
 
 // next returns the entries of the next slug; none at the end.
 func (l *lister) next(ctx context.Context) ([]Entry, Candidates, error) {
-	for !l.ended && !l.complete() {
-		c, err := l.resolver.source.Page(ctx, l.principal.Tenant, l.cursor, sourcePage)
+	if !l.ended && len(l.read.Entries) == 0 {
+		c, err := l.resolver.source.Page(ctx, l.principal.Tenant, l.query)
 		if err != nil {
 			return nil, c, err
 		}
 		if !c.TenantActive {
 			return nil, c, &tool.Error{Kind: tool.Denied, Op: "resolver.List", Msg: "the tenant is suspended"}
 		}
-		l.ended = len(c.Entries) < sourcePage
-		if n := len(c.Entries); n > 0 {
-			l.cursor = Cursor{c.Entries[n-1].Tool.Slug, c.Entries[n-1].Tool.ID}
+		slugs := 0
+		for i := range c.Entries {
+			if i == 0 || c.Entries[i].Tool.Slug != c.Entries[i-1].Tool.Slug {
+				slugs++
+				l.query.After = c.Entries[i].Tool.Slug
+			}
 		}
-		c.Entries = append(l.read.Entries, c.Entries...)
-		l.read = c
+		l.read, l.ended = c, slugs < l.query.Limit
 	}
 	n := l.group()
 	group := l.read.Entries[:n:n]
 	l.read.Entries = l.read.Entries[n:]
 	if n > 0 {
-		l.passed = Cursor{group[n-1].Tool.Slug, group[n-1].Tool.ID}
+		l.passed = group[n-1]
 	}
 	return group, l.read, nil
 }
@@ -127,28 +132,48 @@ func (l *lister) group() int {
 	return len(l.read.Entries)
 }
 
-// complete reports whether all entries of the first slug were read.
-func (l *lister) complete() bool { return l.group() < len(l.read.Entries) }
-
 func (f Filter) matches(t *tool.Tool) bool {
 	if f.Implementation != "" && t.ImplementationType() != f.Implementation || f.Bucket != "" && t.Bucket() != f.Bucket {
 		return false
 	}
-	text := strings.ToLower(t.Slug + "\n" + t.Name + "\n" + t.Description)
-	return strings.Contains(text, strings.ToLower(f.Search))
+	return strings.Contains(fold(t.Slug+"\n"+t.Name+"\n"+t.Description), fold(f.Search))
 }
 
-func formatCursor(c Cursor) string {
-	return base64.RawURLEncoding.EncodeToString([]byte(c.Slug + "\n" + c.ID))
+// fold lowers a text. No other letter becomes an ASCII one, as the Kelvin sign would, so
+// that sources can search for ASCII without folding the rest.
+func fold(text string) string {
+	return strings.Map(func(r rune) rune {
+		if l := unicode.ToLower(r); r <= unicode.MaxASCII || l > unicode.MaxASCII {
+			return l
+		}
+		return r
+	}, text)
 }
 
-func parseCursor(text string) (Cursor, error) {
+// longestASCII returns the longest run of ASCII characters of a text.
+func longestASCII(text string) string {
+	longest := ""
+	for _, run := range strings.FieldsFunc(text, func(r rune) bool { return r == 0 || r > unicode.MaxASCII }) {
+		if len(run) > len(longest) {
+			longest = run
+		}
+	}
+	return longest
+}
+
+// The cursor of a page is the slug and id of its last entry.
+func formatCursor(last Entry) string {
+	return base64.RawURLEncoding.EncodeToString([]byte(last.Tool.Slug + "\n" + last.Tool.ID))
+}
+
+// parseCursor returns the slug after which a page begins.
+func parseCursor(text string) (slug string, err error) {
 	raw, err := base64.RawURLEncoding.DecodeString(text)
-	slug, id, ok := strings.Cut(string(raw), "\n")
+	slug, _, ok := strings.Cut(string(raw), "\n")
 	if err != nil || !ok && text != "" {
-		return Cursor{}, &tool.Error{
+		return "", &tool.Error{
 			Kind: tool.Invalid, Op: "resolver.List", Msg: "malformed cursor: expected the cursor of the previous page",
 		}
 	}
-	return Cursor{Slug: slug, ID: id}, nil
+	return slug, nil
 }

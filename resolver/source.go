@@ -14,8 +14,8 @@ type Source interface {
 	// own and one global, none when there is no such tool. If no tool has the slug, they
 	// are those that have it as an alias, or as a former name until its last day.
 	Entries(ctx context.Context, tenant tool.TenantID, ref tool.Ref) (Candidates, error)
-	// Page returns entries in slug order, from the first after the cursor.
-	Page(ctx context.Context, tenant tool.TenantID, after Cursor, limit int) (Candidates, error)
+	// Page returns entries in (slug, id) order: all entries of each slug of the page.
+	Page(ctx context.Context, tenant tool.TenantID, q PageQuery) (Candidates, error)
 	// Policies returns the current policies of those of the tools that the tenant may see.
 	Policies(ctx context.Context, tenant tool.TenantID, toolIDs []string) (map[string]tool.Policy, error)
 	// Version returns a snapshot of a tool the tenant may see by its digest.
@@ -56,8 +56,14 @@ type VersionInfo struct {
 	ReadsDeclared *tool.Declaration
 }
 
-// Cursor is a place in the order (slug, id).
-type Cursor struct {
-	Slug string
-	ID   string
+// PageQuery asks a [Source] for the first Limit slugs after After of which at least
+// one entry passes the other fields. These only save work: a source may let more pass.
+type PageQuery struct {
+	After          string
+	Limit          int
+	Implementation tool.Implementation // As in [Filter].
+	Bucket         tool.Bucket
+	// Search is ASCII without upper case. Slug, name and description, joined by line
+	// feeds, contain it; the case of ASCII letters in them is ignored.
+	Search string
 }

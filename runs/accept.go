@@ -86,6 +86,12 @@ func (s *Service) attempt(ctx context.Context, start agent.Start) (confirmed boo
 }
 
 // execute asks Temporal for the workflow. An id that was ever used is refused.
+//
+// The first workflow task comes with the answer if a worker of this process polls the
+// task queue with the same client, and skips matching. Otherwise the SDK does not ask for
+// it. A task whose answer is lost, or that reaches a worker which has just stopped, is
+// dispatched by matching after the workflow task timeout of 10 s: so servers stop before
+// the worker whose client they use.
 func (s *Service) execute(ctx context.Context, start agent.Start) error {
 	ctx, cancel := context.WithTimeout(ctx, StartTimeout)
 	defer cancel()
@@ -97,6 +103,7 @@ func (s *Service) execute(ctx context.Context, start agent.Start) error {
 		ID: start.WorkflowID, TaskQueue: start.TaskQueue, StaticSummary: start.Summary, Memo: memo,
 		WorkflowIDReusePolicy:                    enums.WORKFLOW_ID_REUSE_POLICY_REJECT_DUPLICATE,
 		WorkflowExecutionErrorWhenAlreadyStarted: true,
+		EnableEagerStart:                         true,
 	}
 	if s.cfg.SearchAttributes {
 		updates := []temporal.SearchAttributeUpdate{tenantAttribute.ValueSet(string(start.Tenant))}

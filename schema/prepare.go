@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -27,8 +28,7 @@ func (s *Schema) Prepare(ctx context.Context, raw json.RawMessage) (json.RawMess
 		return nil, nil, err
 	}
 	w := newWork(ctx.Err, len(raw))
-	text := strings.TrimSpace(string(raw))
-	if text == "" {
+	if len(bytes.TrimSpace(raw)) == 0 {
 		return s.prepareEmpty(w)
 	}
 	v, err := decodeValue(raw)
@@ -40,7 +40,7 @@ func (s *Schema) Prepare(ctx context.Context, raw json.RawMessage) (json.RawMess
 	}
 	p := newPreparation(s, w)
 	if err != nil {
-		if v, err = p.read(text, err); err != nil {
+		if v, err = p.read(strings.TrimSpace(string(raw)), err); err != nil {
 			return nil, nil, err
 		}
 	}

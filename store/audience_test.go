@@ -207,8 +207,10 @@ func TestResolvingScansNothing(t *testing.T) {
 		"FindToolVersion":    {db.FindToolVersion, []string{tenant, id, digest}},
 		"ListToolVersions":   {db.ListToolVersions, []string{tenant, id}},
 		"ListToolPolicies":   {db.ListToolPolicies, []string{tenant, "array[" + id + "]::uuid[]"}},
-		"ListTools":          {db.ListTools, []string{tenant, "'m'", id, "''", "''", "''", "''", "null", "100"}},
-		"ListPageVersions":   {db.ListPageVersions, []string{tenant, "'m'", id, "100"}},
+		"ListTools": {
+			db.ListTools, []string{tenant, "'m'", id, "''", "null", "''", "true", "''", "''", "100"},
+		},
+		"ListEntries": {db.ListEntries, []string{tenant, "'m'", "''", "''", "''", "100"}},
 	} {
 		_, err := conn.Prepare(t.Context(), strings.ToLower(name), q.sql)
 		require.NoError(t, err, name)

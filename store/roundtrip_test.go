@@ -160,7 +160,7 @@ func TestRoundTrips(t *testing.T) {
 		{"Entries", 1, func() { _, err := s.Entries(ctx, tenant, tool.Ref{Slug: f.Tool.Slug}); require.NoError(t, err) }},
 		{"Version", 1, func() { _, err := s.Version(ctx, tenant, f.Tool.ID, f.Version.Digest); require.NoError(t, err) }},
 		{"Policies", 1, func() { _, err := s.Policies(ctx, tenant, []string{f.Tool.ID}); require.NoError(t, err) }},
-		{"Page", 1, func() { _, err := s.Page(ctx, tenant, resolver.Cursor{}, 10); require.NoError(t, err) }},
+		{"Page", 1, func() { _, err := s.Page(ctx, tenant, resolver.PageQuery{Limit: 10}); require.NoError(t, err) }},
 		{"ListTools", 1, func() { _, err := s.ListTools(ctx, tenant, registry.ToolQuery{}); require.NoError(t, err) }},
 		{"ListEvents", 1, func() { _, err := s.ListEvents(ctx, tenant, f.Run.ID, 0, 10); require.NoError(t, err) }},
 		{"AppendOutput", 1, func() { f.Say(t, f.Run, 1, 1, "Let me look.") }},

@@ -34,6 +34,11 @@ func (s *Store) doPlanned(ctx context.Context, op string, tenant tool.TenantID, 
 	return s.doAfter(ctx, op, db.SetTenantPlanOnce, tenant, fn)
 }
 
+// doInOrder is do for pages that walk an index: see SetTenantInOrder.
+func (s *Store) doInOrder(ctx context.Context, op string, tenant tool.TenantID, fn func(q *db.Queries) error) error {
+	return s.doAfter(ctx, op, db.SetTenantInOrder, tenant, fn)
+}
+
 // doAfter is do with another statement that sets the tenant.
 func (s *Store) doAfter(
 	ctx context.Context, op, enter string, tenant tool.TenantID, fn func(q *db.Queries) error,
@@ -90,11 +95,18 @@ func (s *Store) inTx(ctx context.Context, op string, tenant tool.TenantID, fn fu
 
 // read runs the statements of fill as tenant, in one round trip and one transaction.
 func (s *Store) read(ctx context.Context, op string, tenant tool.TenantID, fill func(b *pgx.Batch)) error {
+	return s.readAfter(ctx, op, db.SetTenant, tenant, fill)
+}
+
+// readAfter is read with another statement that sets the tenant.
+func (s *Store) readAfter(
+	ctx context.Context, op, enter string, tenant tool.TenantID, fill func(b *pgx.Batch),
+) error {
 	if err := s.checkTenant(op, tenant); err != nil {
 		return err
 	}
 	return s.run(ctx, op, func(ctx context.Context) error {
-		b := tenantBatch(db.SetTenant, s.settings(op, tenant))
+		b := tenantBatch(enter, s.settings(op, tenant))
 		fill(b)
 		return s.pool.SendBatch(ctx, b).Close()
 	})

@@ -3,10 +3,10 @@ package store
 import (
 	"context"
 	"slices"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/toolcrib/toolcrib/registry"
 	"github.com/toolcrib/toolcrib/resolver"
 	"github.com/toolcrib/toolcrib/store/internal/db"
 	"github.com/toolcrib/toolcrib/tool"
@@ -25,7 +25,7 @@ func (s *Store) Entries(ctx context.Context, tenant tool.TenantID, ref tool.Ref)
 	}
 	var tenants []db.Tenant
 	var tools []db.ToolRegistry
-	var versions []db.ListPageVersionsRow
+	var versions []db.ListVersionsByIDRow
 	err := s.read(ctx, op, tenant, func(b *pgx.Batch) {
 		queue(b, &tenants, db.FindTenant, string(tenant))
 		queue(b, &tools, find, scopeID(tenant), name)
@@ -43,27 +43,49 @@ func (s *Store) Entries(ctx context.Context, tenant tool.TenantID, ref tool.Ref)
 
 // Page implements [resolver.Source]. It fails with tool.NotFound for an unknown
 // tenant only.
-func (s *Store) Page(
-	ctx context.Context, tenant tool.TenantID, after resolver.Cursor, limit int,
-) (resolver.Candidates, error) {
+func (s *Store) Page(ctx context.Context, tenant tool.TenantID, q resolver.PageQuery) (resolver.Candidates, error) {
 	const op = "store.Page"
-	page, err := listParams(op, tenant, registry.ToolQuery{AfterSlug: after.Slug, AfterID: after.ID, Limit: limit})
-	if err != nil {
-		return resolver.Candidates{}, err
-	}
 	var tenants []db.Tenant
-	var tools []db.ToolRegistry
-	var versions []db.ListPageVersionsRow
-	err = s.read(ctx, op, tenant, func(b *pgx.Batch) {
+	var rows []pageRow
+	err := s.readAfter(ctx, op, db.SetTenantInOrder, tenant, func(b *pgx.Batch) {
 		queue(b, &tenants, db.FindTenant, string(tenant))
-		queue(b, &tools, db.ListTools, page.ScopeID, page.AfterSlug, page.AfterID, page.Status, page.Implementation,
-			page.Bucket, page.Search, page.UpdatedSince, page.Limit)
-		queue(b, &versions, db.ListPageVersions, page.ScopeID, page.AfterSlug, page.AfterID, page.Limit)
+		queue(b, &rows, db.ListEntries, scopeID(tenant), text(q.After), string(q.Implementation), string(q.Bucket),
+			text(q.Search), pageSize(q.Limit))
 	})
 	if err != nil {
 		return resolver.Candidates{}, err
 	}
-	return s.candidates(op, tenants, tools, versions)
+	c, err := candidatesOf(op, tenants)
+	if err != nil {
+		return c, err
+	}
+	c.Entries, err = collect(rows, s.pageEntry)
+	return c, err
+}
+
+// pageRow is a row of ListEntries: a tool, and its versions column by column.
+type pageRow struct {
+	db.ToolRegistry
+
+	IDs, Numbers, Digests []string
+	Published             []bool
+	DeclaredBy            []string // Empty where nobody declared reads.
+	DeclaredAt            []time.Time
+}
+
+func (s *Store) pageEntry(row pageRow) (resolver.Entry, error) {
+	t, err := s.seen(row.ToolRegistry)
+	e := resolver.Entry{Tool: t}
+	for i, id := range row.IDs {
+		v := resolver.VersionInfo{
+			ID: id, Number: row.Numbers[i], Digest: row.Digests[i], Published: row.Published[i],
+		}
+		if row.DeclaredBy[i] != "" {
+			v.ReadsDeclared = declarationOf(row.DeclaredBy[i], &row.DeclaredAt[i])
+		}
+		e.Versions = append(e.Versions, v)
+	}
+	return e, err
 }
 
 // Policies implements [resolver.Source]. Unknown ids are absent from the answer.
@@ -92,12 +114,12 @@ func (s *Store) policies(rows []db.ListToolPoliciesRow) (map[string]tool.Policy,
 }
 
 func (s *Store) candidates(
-	op string, tenants []db.Tenant, tools []db.ToolRegistry, versions []db.ListPageVersionsRow,
+	op string, tenants []db.Tenant, tools []db.ToolRegistry, versions []db.ListVersionsByIDRow,
 ) (resolver.Candidates, error) {
-	if len(tenants) == 0 {
-		return resolver.Candidates{}, notFound(op, "tenant not found")
+	c, err := candidatesOf(op, tenants)
+	if err != nil {
+		return c, err
 	}
-	c := resolver.Candidates{TenantSlug: tenants[0].Slug, TenantActive: TenantStatus(tenants[0].Status) == TenantActive}
 	infos := map[string][]resolver.VersionInfo{}
 	for _, v := range versions {
 		infos[v.ToolID] = append(infos[v.ToolID], resolver.VersionInfo{
@@ -113,4 +135,14 @@ func (s *Store) candidates(
 		c.Entries = append(c.Entries, resolver.Entry{Tool: t, Versions: infos[row.ID]})
 	}
 	return c, nil
+}
+
+// candidatesOf returns the candidates of a tenant, still without entries.
+func candidatesOf(op string, tenants []db.Tenant) (resolver.Candidates, error) {
+	if len(tenants) == 0 {
+		return resolver.Candidates{}, notFound(op, "tenant not found")
+	}
+	return resolver.Candidates{
+		TenantSlug: tenants[0].Slug, TenantActive: TenantStatus(tenants[0].Status) == TenantActive,
+	}, nil
 }

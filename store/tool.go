@@ -5,7 +5,9 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
+	"unicode"
 
 	"github.com/toolcrib/toolcrib/registry"
 	"github.com/toolcrib/toolcrib/registry/definition"
@@ -166,7 +168,7 @@ func (s *Store) ListTools(ctx context.Context, tenant tool.TenantID, q registry.
 	if err != nil {
 		return nil, err
 	}
-	rows, err := ask(ctx, s.do, op, tenant, (*db.Queries).ListTools, params)
+	rows, err := ask(ctx, s.doInOrder, op, tenant, (*db.Queries).ListTools, params)
 	if err != nil {
 		return nil, err
 	}
@@ -177,13 +179,17 @@ func listParams(op string, tenant tool.TenantID, q registry.ToolQuery) (db.ListT
 	if err := checkIDs(op, q.AfterID); err != nil {
 		return db.ListToolsParams{}, err
 	}
+	search := text(q.Search)
 	return db.ListToolsParams{
 		ScopeID: scopeID(tenant), AfterSlug: text(q.AfterSlug), AfterID: cmp.Or(q.AfterID, globalScope),
 		Status:         string(q.Status),
-		Implementation: string(q.Implementation), Bucket: string(q.Bucket), Search: text(q.Search),
+		Implementation: string(q.Implementation), Bucket: string(q.Bucket),
+		Search: search, SearchAscii: strings.IndexFunc(search, notASCII) < 0,
 		UpdatedSince: optionalTime(q.UpdatedSince), Limit: pageSize(q.Limit),
 	}, nil
 }
+
+func notASCII(r rune) bool { return r > unicode.MaxASCII }
 
 // scopeID returns a tenant's id for keys; the nil id for global rows.
 func scopeID(tenant tool.TenantID) string {

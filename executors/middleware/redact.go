@@ -36,8 +36,8 @@ func Redact(always ...secret.Value) tool.Middleware {
 }
 
 func redactResult(r *secret.Redactor, res *tool.Result) *tool.Result {
-	if res == nil {
-		return nil
+	if res == nil || r.Empty() {
+		return res
 	}
 	out := *res
 	out.Structured = r.JSON(res.Structured)
@@ -60,8 +60,8 @@ func redactResult(r *secret.Redactor, res *tool.Result) *tool.Result {
 }
 
 func redactError(r *secret.Redactor, err error) error {
-	if err == nil {
-		return nil
+	if err == nil || r.Empty() {
+		return err
 	}
 	text := err.Error()
 	if r.Text(text) == text {

@@ -34,6 +34,9 @@ func NewRedactor(values ...Value) *Redactor {
 
 // Add adds values, and the members of those that are JSON objects.
 func (r *Redactor) Add(values ...Value) {
+	if len(values) == 0 {
+		return
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, v := range values {
@@ -52,6 +55,9 @@ func (r *Redactor) set() *encoded.Set {
 	defer r.mu.RUnlock()
 	return r.known
 }
+
+// Empty reports whether no secret is known that is long enough to redact.
+func (r *Redactor) Empty() bool { return r.set() == nil }
 
 // maxPasses bounds the passes over a text: a replacement can join two halves of another
 // secret.

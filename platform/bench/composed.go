@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"github.com/toolcrib/toolcrib/runs"
 	"github.com/toolcrib/toolcrib/tool"
 	"github.com/toolcrib/toolcrib/wire"
 )
@@ -51,15 +52,13 @@ func (s *site) composed(ctx context.Context, loops, atOnce int) (sample, error) 
 }
 
 func (s *site) compose(ctx context.Context) error {
-	id, err := newID()
-	if err != nil {
-		return err
-	}
-	w, err := s.temporal.ExecuteWorkflow(ctx, s.options(wire.RunWorkflowID(s.principal.Tenant, id)), wire.ToolCallWorkflow,
-		wire.NewToolCall(s.principal, id, wire.Node{ID: "chain", Tool: tool.Ref{Slug: composedTool}, Mode: tool.Production}))
+	call, err := s.starts.Call(ctx, runs.NewCall{
+		Principal: s.principal, Node: wire.Node{Tool: tool.Ref{Slug: composedTool}},
+	})
 	if err != nil {
 		return fmt.Errorf("starting a composition: %w", err)
 	}
+	w := s.temporal.GetWorkflow(ctx, wire.RunWorkflowID(s.principal.Tenant, call.RunID), "")
 	var result tool.Result
 	if err := w.Get(ctx, &result); err != nil {
 		return fmt.Errorf("running a composition: %w", err)

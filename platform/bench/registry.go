@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math/rand/v2"
@@ -203,37 +204,40 @@ func (c *crowd) figures(ctx context.Context) ([]Figure, error) {
 }
 
 // pages measures pages of tools that a filter chose, of a tenant like the others
-// and of the one that has the most.
+// and of the one that has the most, and there also by a text that no tool has.
 func (c *crowd) pages(
 	ctx context.Context, resolve *resolver.Resolver, size string, floor []time.Duration,
 ) ([]Figure, error) {
 	var figures []Figure
 	limit := bound{of: "p99", value: p99Of, most: true, limit: 20, unit: "ms"}
 	for _, of := range []struct {
-		name string
-		pick func() tool.TenantID
-		each int
+		name, search string
+		pick         func() tool.TenantID
+		each         int
 	}{
-		{"page_filtered", func() tool.TenantID { tenant, _ := c.any(); return tenant }, c.each},
-		{"page_filtered_largest", func() tool.TenantID { return c.largest }, c.lab.size.Largest},
+		{"page_filtered", "TOOL1", func() tool.TenantID { tenant, _ := c.any(); return tenant }, c.each},
+		{"page_filtered_largest", "TOOL1", func() tool.TenantID { return c.largest }, c.lab.size.Largest},
+		{"page_none_largest", absent, func() tool.TenantID { return c.largest }, c.lab.size.Largest},
 	} {
-		stored, err := c.timed(ctx, c.lab.size.Lookups/10, func() error {
-			got, err := c.ListTools(ctx, of.pick(), registry.ToolQuery{Search: "TOOL1", Implementation: tool.HTTP, Limit: 50})
-			if err == nil && (len(got) == 0 || !strings.HasPrefix(got[0].Slug, "tool1")) {
-				err = fmt.Errorf("a page holds %d tools", len(got))
+		found := func(n int, first func(i int) string) error {
+			if (n == 0) != (of.search == absent) || n > 0 && !strings.HasPrefix(first(0), "tool1") {
+				return fmt.Errorf("a page holds %d tools", n)
 			}
-			return err
+			return nil
+		}
+		stored, err := c.timed(ctx, c.lab.size.Lookups/10, func() error {
+			got, err := c.ListTools(ctx, of.pick(), registry.ToolQuery{
+				Search: of.search, Implementation: tool.HTTP, Limit: 50,
+			})
+			return cmp.Or(err, found(len(got), func(i int) string { return got[i].Slug }))
 		})
 		if err != nil {
 			return nil, err
 		}
 		bindable, err := c.timed(ctx, c.lab.size.Lookups/30, func() error {
-			got, _, err := resolve.List(ctx, c.principal(of.pick()), tool.Production, resolver.Filter{Search: "TOOL1"},
+			got, _, err := resolve.List(ctx, c.principal(of.pick()), tool.Production, resolver.Filter{Search: of.search},
 				resolver.Page{Limit: 50})
-			if err == nil && (len(got) == 0 || !strings.HasPrefix(got[0].Tool.Slug, "tool1")) {
-				err = fmt.Errorf("a page holds %d tools", len(got))
-			}
-			return err
+			return cmp.Or(err, found(len(got), func(i int) string { return got[i].Tool.Slug }))
 		})
 		if err != nil {
 			return nil, err
@@ -245,6 +249,9 @@ func (c *crowd) pages(
 	}
 	return figures, nil
 }
+
+// absent is a text that no tool has.
+const absent = "NOSUCH"
 
 // timed does something n times, one after the other, and returns the sorted
 // times. The first tenth warms up.

@@ -6,12 +6,13 @@ import (
 	"strings"
 	"time"
 
-	"github.com/google/uuid"
 	"go.temporal.io/sdk/client"
 	sdkworker "go.temporal.io/sdk/worker"
 
 	"github.com/toolcrib/toolcrib/agent"
 	"github.com/toolcrib/toolcrib/executors/function"
+	"github.com/toolcrib/toolcrib/platform/serve"
+	"github.com/toolcrib/toolcrib/runs"
 	"github.com/toolcrib/toolcrib/store"
 	"github.com/toolcrib/toolcrib/tool"
 	"github.com/toolcrib/toolcrib/wire"
@@ -26,6 +27,7 @@ type site struct {
 	functions *function.Registry
 	asked     asked
 	temporal  client.Client
+	starts    *runs.Service
 	queue     string
 	principal tool.Principal
 }
@@ -76,7 +78,11 @@ func (s *site) startWorker(ctx context.Context) error {
 		return fmt.Errorf("starting the worker: %w", err)
 	}
 	s.lab.later(func(context.Context) error { w.Stop(); return nil })
-	return nil
+	s.starts, err = serve.Runs(ctx, serve.HandlerConfig{
+		Store: s.Store, Temporal: s.temporal, Namespace: s.lab.temporal.Namespace(), TaskQueue: s.queue,
+		Types: plugin.Types(), Logger: s.lab.cfg.Logger,
+	})
+	return err
 }
 
 // toolName names the tool that runs a function in a lane.
@@ -154,25 +160,14 @@ func (s *site) publishAgent(ctx context.Context, slug string, d agent.Definition
 	return published, nil
 }
 
-// run records a run of an agent and takes it to its end, as the API does, and
-// checks that it made all its calls.
+// run starts a run of an agent as the API does, takes it to its end, and checks
+// that it made all its calls.
 func (s *site) run(ctx context.Context, a agent.Agent, turns, calls int) (client.WorkflowRun, error) {
-	id, err := newID()
-	if err != nil {
-		return nil, err
-	}
-	run, err := s.CreateRun(ctx, agent.Run{
-		ID: id, Tenant: s.principal.Tenant, Kind: agent.RunKindAgent, AgentID: a.ID, Agent: a.Slug, Mode: tool.Production,
-		Principal: s.principal, Status: agent.RunPending, WorkflowID: wire.RunWorkflowID(s.principal.Tenant, id),
-	}, agent.Message{Role: agent.RoleUser, Content: []tool.Content{tool.Text("Count.")}})
-	if err != nil {
-		return nil, fmt.Errorf("recording a run: %w", err)
-	}
-	w, err := s.temporal.ExecuteWorkflow(ctx, s.options(run.WorkflowID), wire.AgentRunWorkflow,
-		wire.NewAgentRun(s.principal, id))
+	run, err := s.starts.Start(ctx, runs.NewRun{Principal: s.principal, Agent: a.Slug, Input: []byte(`"Count."`)})
 	if err != nil {
 		return nil, fmt.Errorf("starting a run: %w", err)
 	}
+	w := s.temporal.GetWorkflow(ctx, run.WorkflowID, "")
 	var out wire.AgentRunOutput
 	if err := w.Get(ctx, &out); err != nil {
 		return nil, fmt.Errorf("running an agent: %w", err)
@@ -184,16 +179,10 @@ func (s *site) run(ctx context.Context, a agent.Agent, turns, calls int) (client
 	return w, nil
 }
 
-func newID() (string, error) {
-	id, err := uuid.NewV7()
-	if err != nil {
-		return "", fmt.Errorf("making an id: %w", err)
-	}
-	return id.String(), nil
-}
-
+// options start workflows of hosts and those written by hand as eagerly as the API
+// starts runs.
 func (s *site) options(id string) client.StartWorkflowOptions {
-	return client.StartWorkflowOptions{ID: id, TaskQueue: s.queue}
+	return client.StartWorkflowOptions{ID: id, TaskQueue: s.queue, EnableEagerStart: true}
 }
 
 // completed counts the calls of the tenant that are on record as answered.

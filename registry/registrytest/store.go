@@ -160,14 +160,19 @@ func (s *Store) Entries(_ context.Context, id tool.TenantID, ref tool.Ref) (reso
 }
 
 // Page implements [resolver.Source].
-func (s *Store) Page(
-	_ context.Context, id tool.TenantID, after resolver.Cursor, limit int,
-) (resolver.Candidates, error) {
+func (s *Store) Page(_ context.Context, id tool.TenantID, q resolver.PageQuery) (resolver.Candidates, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	c := s.candidates(id)
+	slugs, last := 0, ""
 	for _, t := range s.sortedTools(id) {
-		if len(c.Entries) < limit && cmp.Or(cmp.Compare(t.Slug, after.Slug), cmp.Compare(t.ID, after.ID)) > 0 {
+		if t.Slug <= q.After {
+			continue
+		}
+		if t.Slug != last {
+			slugs, last = slugs+1, t.Slug
+		}
+		if slugs <= q.Limit {
 			c.Entries = append(c.Entries, s.entry(t))
 		}
 	}

@@ -68,6 +68,14 @@ type decoder struct {
 	chunk     []Value   // Preallocated values.
 	names     []located // Names of the objects that are open, innermost last.
 	items     []*Value  // Parts of the arrays that are open, innermost last.
+
+	// Room for what most payloads need, so that the slices above begin without
+	// allocations of their own.
+	room struct {
+		path  [4]token
+		names [8]located
+		items [8]*Value
+	}
 }
 
 type token struct {
@@ -84,7 +92,9 @@ func newDecoder(raw []byte, depth int, build bool) *decoder {
 	if depth <= 0 {
 		depth = MaxDepth
 	}
-	return &decoder{text: string(raw), depth: depth, build: build}
+	d := &decoder{text: string(raw), depth: depth, build: build}
+	d.path, d.names, d.items = d.room.path[:0], d.room.names[:0], d.room.items[:0]
+	return d
 }
 
 func (d *decoder) document() (*Value, error) {

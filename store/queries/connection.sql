@@ -17,3 +17,11 @@ select set_config('app.tenant_id', @tenant_id::text, true), set_config('statemen
 select set_config('app.tenant_id', @tenant_id::text, true), set_config('statement_timeout', @statement_timeout::text, true),
        set_config('lock_timeout', @lock_timeout::text, true), set_config('idle_in_transaction_session_timeout', @idle_timeout::text, true),
        set_config('plan_cache_mode', 'force_custom_plan', true);
+
+-- name: SetTenantInOrder :exec
+-- SetTenant for pages that walk an index in the order of the page and stop when the page
+-- is full. The planner expects a tenant of average size, whose rows it would rather collect
+-- and sort.
+select set_config('app.tenant_id', @tenant_id::text, true), set_config('statement_timeout', @statement_timeout::text, true),
+       set_config('lock_timeout', @lock_timeout::text, true), set_config('idle_in_transaction_session_timeout', @idle_timeout::text, true),
+       set_config('plan_cache_mode', 'force_generic_plan', true), set_config('enable_bitmapscan', 'off', true);

@@ -55,29 +55,74 @@ where scope_id in (@scope_id, '00000000-0000-0000-0000-000000000000') and slug =
 order by tenant_id nulls last;
 
 -- name: ListTools :many
--- Reads each scope in the order of its index, so that all pages cost the same.
+-- Walks the index of each scope in the order of slugs and stops when the page is full. The
+-- conditions on a row are in the order of their cost. A search in ASCII ignores the case of
+-- ASCII letters, which costs half as much as that of all letters.
 select t.*
 from (select @scope_id::uuid as id union select '00000000-0000-0000-0000-000000000000'::uuid) s
 cross join lateral (
     select r.* from tool_registry r
     where r.scope_id = s.id and r.deleted_at is null
-      and (r.slug > @after_slug or (r.slug = @after_slug and r.id > @after_id::uuid))
-      and (@status::text = '' or r.status = @status)
-      and (@implementation::text = '' or @implementation =
-            coalesce(nullif(r.implementation_type, ''), r.config_schema -> 'implementation' ->> 'type', ''))
-      and (@bucket::text = '' or @bucket = case
+      and r.slug >= @after_slug and (r.slug > @after_slug or r.id > @after_id::uuid)
+      and case
+        when @status::text <> '' and r.status <> @status then false
+        when r.updated_at < sqlc.narg('updated_since')::timestamptz then false
+        when @search::text <> '' and 0 = strpos(case when @search_ascii::boolean
+                then lower((r.slug || ' ' || r.name || ' ' || r.description) collate "C")
+                else lower(r.slug || ' ' || r.name || ' ' || r.description) end, lower(@search)) then false
+        when @implementation::text <> '' and @implementation <>
+            coalesce(nullif(r.implementation_type, ''), r.config_schema -> 'implementation' ->> 'type', '') then false
+        when @bucket::text <> '' and @bucket <> case
             when r.is_system or r.builtin_key <> '' then 'built_in'
             when 'mcp' in (r.implementation_type, r.config_schema -> 'implementation' ->> 'type') then 'mcp'
             when r.artifact_id <> '' or 'artifact' =
                 coalesce(nullif(r.implementation_type, ''), r.config_schema -> 'implementation' ->> 'type') then 'artifact'
-            else 'custom' end)
-      and (@search::text = '' or strpos(lower(r.slug || ' ' || r.name || ' ' || r.description), lower(@search)) > 0)
-      and (sqlc.narg('updated_since')::timestamptz is null or r.updated_at >= sqlc.narg('updated_since'))
-    order by r.slug, r.id
+            else 'custom' end then false
+        else true end
+    order by r.slug
     limit sqlc.arg('limit')::int
 ) t
 order by t.slug, t.id
 limit sqlc.arg('limit')::int;
+
+-- name: ListEntries :many
+-- The tools of a page of slugs, with their versions. A slug is on the page if one of its
+-- tools, the tenant's own or the global one, may pass the filters. The filters only save
+-- work: they let tools through whose configuration alone names their type.
+with page as (
+    select f.slug
+    from (select @scope_id::uuid as id union select '00000000-0000-0000-0000-000000000000'::uuid) s
+    cross join lateral (
+        select r.slug from tool_registry r
+        where r.scope_id = s.id and r.deleted_at is null and r.slug > @after_slug
+          and case
+            when @implementation::text <> '' and r.implementation_type not in ('', @implementation) then false
+            when @bucket::text <> '' and (@bucket = 'built_in') <> (r.is_system or r.builtin_key <> '') then false
+            when @bucket = 'artifact' and r.implementation_type not in ('', 'artifact') and r.artifact_id = '' then false
+            when @bucket = 'custom' and (r.implementation_type in ('mcp', 'artifact') or r.artifact_id <> '') then false
+            when @bucket = 'mcp' and r.implementation_type not in ('', 'mcp')
+                and strpos(r.config_schema::text, 'mcp') + strpos(r.config_schema::text, '\u') = 0 then false
+            when @search::text = '' then true
+            else strpos(lower((r.slug || e'\n' || r.name || e'\n' || r.description) collate "C"), @search) > 0 end
+        order by r.slug
+        limit sqlc.arg('limit')::int
+    ) f
+    group by f.slug
+    order by f.slug
+    limit sqlc.arg('limit')::int
+)
+select t.*, v.ids, v.numbers, v.digests, v.published, v.declared_by, v.declared_at
+from page p
+join tool_registry t on t.slug = p.slug and t.scope_id in (@scope_id, '00000000-0000-0000-0000-000000000000')
+cross join lateral (
+    select coalesce(array_agg(v.id), '{}')::uuid[] as ids, coalesce(array_agg(v.version), '{}')::text[] as numbers,
+           coalesce(array_agg(v.digest), '{}')::text[] as digests, coalesce(array_agg(v.published), '{}')::boolean[] as published,
+           coalesce(array_agg(v.reads_declared_by), '{}')::text[] as declared_by,
+           coalesce(array_agg(coalesce(v.reads_declared_at, 'epoch')), '{}')::timestamptz[] as declared_at
+    from tool_versions v
+    where v.tool_id = t.id and v.scope_id = t.scope_id
+) v
+order by t.slug, t.id;
 
 -- name: ListToolPolicies :many
 select t.id, t.tenant_id, t.egress_class, t.egress_rules, t.requires_approval, t.permission_policy, t.required_permission, t.tenant_slugs
@@ -123,19 +168,6 @@ join tool_registry t on t.id = v.tool_id and t.scope_id = v.scope_id
 where v.scope_id in (@scope_id, '00000000-0000-0000-0000-000000000000') and v.tool_id = @tool_id and v.digest = @digest
 order by v.published desc, v.id desc
 limit 1;
-
--- name: ListPageVersions :many
--- The versions of the tools on the same page of ListTools, unfiltered.
-select v.tool_id, v.id, v.version, v.digest, v.published, v.reads_declared_by, v.reads_declared_at
-from (select @scope_id::uuid as id union select '00000000-0000-0000-0000-000000000000'::uuid) s
-cross join lateral (
-    select r.id, r.scope_id from tool_registry r
-    where r.scope_id = s.id and r.deleted_at is null and (r.slug > @after_slug or (r.slug = @after_slug and r.id > @after_id::uuid))
-    order by r.slug, r.id
-    limit sqlc.arg('limit')::int
-) t
-join tool_versions v on v.tool_id = t.id and v.scope_id = t.scope_id
-order by v.id;
 
 -- name: ListVersionsBySlug :many
 select v.tool_id, v.id, v.version, v.digest, v.published, v.reads_declared_by, v.reads_declared_at

@@ -136,7 +136,7 @@ var foreignCases = map[string]func(t *testing.T, f foreign){
 	},
 	"Page": func(t *testing.T, f foreign) {
 		t.Helper()
-		c, err := f.Store.Page(t.Context(), f.stranger, resolver.Cursor{}, 10)
+		c, err := f.Store.Page(t.Context(), f.stranger, resolver.PageQuery{Limit: 10})
 		require.NoError(t, err)
 		require.Empty(t, c.Entries)
 	},

@@ -61,16 +61,18 @@ func testSource(t *testing.T, d *Database) {
 	t.Run("Pages", func(t *testing.T) {
 		t.Parallel()
 		var seen []string
-		var cursor resolver.Cursor
+		q := resolver.PageQuery{Limit: 1}
 		for {
-			c, err := f.Store.Page(t.Context(), f.Tenant, cursor, 1)
+			c, err := f.Store.Page(t.Context(), f.Tenant, q)
 			require.NoError(t, err)
 			if len(c.Entries) == 0 {
 				break
 			}
-			last := c.Entries[0].Tool
-			seen = append(seen, last.ID)
-			cursor = resolver.Cursor{Slug: last.Slug, ID: last.ID}
+			for _, e := range c.Entries {
+				require.Equal(t, c.Entries[0].Tool.Slug, e.Tool.Slug, "a page of one slug has all its tools")
+				seen = append(seen, e.Tool.ID)
+			}
+			q.After = c.Entries[0].Tool.Slug
 		}
 		require.ElementsMatch(t, []string{f.Tool.ID, global.ID, only.ID}, seen)
 		require.Equal(t, only.ID, seen[2])

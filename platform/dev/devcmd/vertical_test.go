@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
+	enumspb "go.temporal.io/api/enums/v1"
 
 	"github.com/toolcrib/toolcrib/agent"
 	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
@@ -48,6 +49,13 @@ Greeted.
 	require.Equal(t, "1.0.0", done.Run.AgentVersion)
 	require.Len(t, done.Run.Tools, 2)
 	require.Len(t, done.Invocations, 3)
+
+	events := shared.dev.Temporal().GetWorkflowHistory(t.Context(), done.Run.WorkflowID, "", false,
+		enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
+	first, err := events.Next()
+	require.NoError(t, err)
+	require.True(t, first.GetWorkflowExecutionStartedEventAttributes().GetEagerExecutionAccepted(),
+		"API and worker share a client")
 
 	id := done.Run.ID
 	require.Contains(t, ok(t, "run", "get", id), "greet@1.0.0 lookUp@1.0.0")

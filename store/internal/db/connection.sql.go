@@ -33,6 +33,32 @@ func (q *Queries) SetTenant(ctx context.Context, arg SetTenantParams) error {
 	return err
 }
 
+const SetTenantInOrder = `-- name: SetTenantInOrder :exec
+select set_config('app.tenant_id', $1::text, true), set_config('statement_timeout', $2::text, true),
+       set_config('lock_timeout', $3::text, true), set_config('idle_in_transaction_session_timeout', $4::text, true),
+       set_config('plan_cache_mode', 'force_generic_plan', true), set_config('enable_bitmapscan', 'off', true)
+`
+
+type SetTenantInOrderParams struct {
+	TenantID         string
+	StatementTimeout string
+	LockTimeout      string
+	IdleTimeout      string
+}
+
+// SetTenant for pages that walk an index in the order of the page and stop when the page
+// is full. The planner expects a tenant of average size, whose rows it would rather collect
+// and sort.
+func (q *Queries) SetTenantInOrder(ctx context.Context, arg SetTenantInOrderParams) error {
+	_, err := q.db.Exec(ctx, SetTenantInOrder,
+		arg.TenantID,
+		arg.StatementTimeout,
+		arg.LockTimeout,
+		arg.IdleTimeout,
+	)
+	return err
+}
+
 const SetTenantPlanEach = `-- name: SetTenantPlanEach :exec
 select set_config('app.tenant_id', $1::text, true), set_config('statement_timeout', $2::text, true),
        set_config('lock_timeout', $3::text, true), set_config('idle_in_transaction_session_timeout', $4::text, true),

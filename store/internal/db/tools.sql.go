@@ -414,59 +414,159 @@ func (q *Queries) FindToolsBySlug(ctx context.Context, arg FindToolsBySlugParams
 	return items, nil
 }
 
-const ListPageVersions = `-- name: ListPageVersions :many
-select v.tool_id, v.id, v.version, v.digest, v.published, v.reads_declared_by, v.reads_declared_at
-from (select $1::uuid as id union select '00000000-0000-0000-0000-000000000000'::uuid) s
+const ListEntries = `-- name: ListEntries :many
+with page as (
+    select f.slug
+    from (select $1::uuid as id union select '00000000-0000-0000-0000-000000000000'::uuid) s
+    cross join lateral (
+        select r.slug from tool_registry r
+        where r.scope_id = s.id and r.deleted_at is null and r.slug > $2
+          and case
+            when $3::text <> '' and r.implementation_type not in ('', $3) then false
+            when $4::text <> '' and ($4 = 'built_in') <> (r.is_system or r.builtin_key <> '') then false
+            when $4 = 'artifact' and r.implementation_type not in ('', 'artifact') and r.artifact_id = '' then false
+            when $4 = 'custom' and (r.implementation_type in ('mcp', 'artifact') or r.artifact_id <> '') then false
+            when $4 = 'mcp' and r.implementation_type not in ('', 'mcp')
+                and strpos(r.config_schema::text, 'mcp') + strpos(r.config_schema::text, '\u') = 0 then false
+            when $5::text = '' then true
+            else strpos(lower((r.slug || e'\n' || r.name || e'\n' || r.description) collate "C"), $5) > 0 end
+        order by r.slug
+        limit $6::int
+    ) f
+    group by f.slug
+    order by f.slug
+    limit $6::int
+)
+select t.id, t.tenant_id, t.scope_id, t.scope, t.slug, t.name, t.description, t.category, t.icon, t.schema, t.config_schema, t.interaction, t.implementation_type, t.egress_class, t.requires_approval, t.permission_policy, t.required_permission, t.tenant_slugs, t.status, t.is_active, t.is_system, t.builtin_key, t.builtin_template_id, t.is_builtin_template, t.artifact_id, t.artifact_version, t.version, t.revision, t.published_at, t.created_at, t.updated_at, t.egress_rules, t.quarantine, t.deleted_at, t.reads_declared_by, t.reads_declared_at, v.ids, v.numbers, v.digests, v.published, v.declared_by, v.declared_at
+from page p
+join tool_registry t on t.slug = p.slug and t.scope_id in ($1, '00000000-0000-0000-0000-000000000000')
 cross join lateral (
-    select r.id, r.scope_id from tool_registry r
-    where r.scope_id = s.id and r.deleted_at is null and (r.slug > $2 or (r.slug = $2 and r.id > $3::uuid))
-    order by r.slug, r.id
-    limit $4::int
-) t
-join tool_versions v on v.tool_id = t.id and v.scope_id = t.scope_id
-order by v.id
+    select coalesce(array_agg(v.id), '{}')::uuid[] as ids, coalesce(array_agg(v.version), '{}')::text[] as numbers,
+           coalesce(array_agg(v.digest), '{}')::text[] as digests, coalesce(array_agg(v.published), '{}')::boolean[] as published,
+           coalesce(array_agg(v.reads_declared_by), '{}')::text[] as declared_by,
+           coalesce(array_agg(coalesce(v.reads_declared_at, 'epoch')), '{}')::timestamptz[] as declared_at
+    from tool_versions v
+    where v.tool_id = t.id and v.scope_id = t.scope_id
+) v
+order by t.slug, t.id
 `
 
-type ListPageVersionsParams struct {
-	ScopeID   string
-	AfterSlug string
-	AfterID   string
-	Limit     int32
+type ListEntriesParams struct {
+	ScopeID        string
+	AfterSlug      string
+	Implementation string
+	Bucket         string
+	Search         string
+	Limit          int32
 }
 
-type ListPageVersionsRow struct {
-	ToolID          string
-	ID              string
-	Version         string
-	Digest          string
-	Published       bool
-	ReadsDeclaredBy string
-	ReadsDeclaredAt *time.Time
+type ListEntriesRow struct {
+	ID                 string
+	TenantID           *string
+	ScopeID            string
+	Scope              string
+	Slug               string
+	Name               string
+	Description        string
+	Category           string
+	Icon               string
+	Schema             []byte
+	ConfigSchema       []byte
+	Interaction        []byte
+	ImplementationType string
+	EgressClass        string
+	RequiresApproval   bool
+	PermissionPolicy   string
+	RequiredPermission string
+	TenantSlugs        []string
+	Status             string
+	IsActive           bool
+	IsSystem           bool
+	BuiltinKey         string
+	BuiltinTemplateID  *string
+	IsBuiltinTemplate  bool
+	ArtifactID         string
+	ArtifactVersion    string
+	Version            string
+	Revision           int64
+	PublishedAt        *time.Time
+	CreatedAt          time.Time
+	UpdatedAt          time.Time
+	EgressRules        []byte
+	Quarantine         string
+	DeletedAt          *time.Time
+	ReadsDeclaredBy    string
+	ReadsDeclaredAt    *time.Time
+	Ids                []string
+	Numbers            []string
+	Digests            []string
+	Published          []bool
+	DeclaredBy         []string
+	DeclaredAt         []time.Time
 }
 
-// The versions of the tools on the same page of ListTools, unfiltered.
-func (q *Queries) ListPageVersions(ctx context.Context, arg ListPageVersionsParams) ([]ListPageVersionsRow, error) {
-	rows, err := q.db.Query(ctx, ListPageVersions,
+// The tools of a page of slugs, with their versions. A slug is on the page if one of its
+// tools, the tenant's own or the global one, may pass the filters. The filters only save
+// work: they let tools through whose configuration alone names their type.
+func (q *Queries) ListEntries(ctx context.Context, arg ListEntriesParams) ([]ListEntriesRow, error) {
+	rows, err := q.db.Query(ctx, ListEntries,
 		arg.ScopeID,
 		arg.AfterSlug,
-		arg.AfterID,
+		arg.Implementation,
+		arg.Bucket,
+		arg.Search,
 		arg.Limit,
 	)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	var items []ListPageVersionsRow
+	var items []ListEntriesRow
 	for rows.Next() {
-		var i ListPageVersionsRow
+		var i ListEntriesRow
 		if err := rows.Scan(
-			&i.ToolID,
 			&i.ID,
+			&i.TenantID,
+			&i.ScopeID,
+			&i.Scope,
+			&i.Slug,
+			&i.Name,
+			&i.Description,
+			&i.Category,
+			&i.Icon,
+			&i.Schema,
+			&i.ConfigSchema,
+			&i.Interaction,
+			&i.ImplementationType,
+			&i.EgressClass,
+			&i.RequiresApproval,
+			&i.PermissionPolicy,
+			&i.RequiredPermission,
+			&i.TenantSlugs,
+			&i.Status,
+			&i.IsActive,
+			&i.IsSystem,
+			&i.BuiltinKey,
+			&i.BuiltinTemplateID,
+			&i.IsBuiltinTemplate,
+			&i.ArtifactID,
+			&i.ArtifactVersion,
 			&i.Version,
-			&i.Digest,
-			&i.Published,
+			&i.Revision,
+			&i.PublishedAt,
+			&i.CreatedAt,
+			&i.UpdatedAt,
+			&i.EgressRules,
+			&i.Quarantine,
+			&i.DeletedAt,
 			&i.ReadsDeclaredBy,
 			&i.ReadsDeclaredAt,
+			&i.Ids,
+			&i.Numbers,
+			&i.Digests,
+			&i.Published,
+			&i.DeclaredBy,
+			&i.DeclaredAt,
 		); err != nil {
 			return nil, err
 		}
@@ -635,23 +735,27 @@ from (select $1::uuid as id union select '00000000-0000-0000-0000-000000000000':
 cross join lateral (
     select r.id, r.tenant_id, r.scope_id, r.scope, r.slug, r.name, r.description, r.category, r.icon, r.schema, r.config_schema, r.interaction, r.implementation_type, r.egress_class, r.requires_approval, r.permission_policy, r.required_permission, r.tenant_slugs, r.status, r.is_active, r.is_system, r.builtin_key, r.builtin_template_id, r.is_builtin_template, r.artifact_id, r.artifact_version, r.version, r.revision, r.published_at, r.created_at, r.updated_at, r.egress_rules, r.quarantine, r.deleted_at, r.reads_declared_by, r.reads_declared_at from tool_registry r
     where r.scope_id = s.id and r.deleted_at is null
-      and (r.slug > $2 or (r.slug = $2 and r.id > $3::uuid))
-      and ($4::text = '' or r.status = $4)
-      and ($5::text = '' or $5 =
-            coalesce(nullif(r.implementation_type, ''), r.config_schema -> 'implementation' ->> 'type', ''))
-      and ($6::text = '' or $6 = case
+      and r.slug >= $2 and (r.slug > $2 or r.id > $3::uuid)
+      and case
+        when $4::text <> '' and r.status <> $4 then false
+        when r.updated_at < $5::timestamptz then false
+        when $6::text <> '' and 0 = strpos(case when $7::boolean
+                then lower((r.slug || ' ' || r.name || ' ' || r.description) collate "C")
+                else lower(r.slug || ' ' || r.name || ' ' || r.description) end, lower($6)) then false
+        when $8::text <> '' and $8 <>
+            coalesce(nullif(r.implementation_type, ''), r.config_schema -> 'implementation' ->> 'type', '') then false
+        when $9::text <> '' and $9 <> case
             when r.is_system or r.builtin_key <> '' then 'built_in'
             when 'mcp' in (r.implementation_type, r.config_schema -> 'implementation' ->> 'type') then 'mcp'
             when r.artifact_id <> '' or 'artifact' =
                 coalesce(nullif(r.implementation_type, ''), r.config_schema -> 'implementation' ->> 'type') then 'artifact'
-            else 'custom' end)
-      and ($7::text = '' or strpos(lower(r.slug || ' ' || r.name || ' ' || r.description), lower($7)) > 0)
-      and ($8::timestamptz is null or r.updated_at >= $8)
-    order by r.slug, r.id
-    limit $9::int
+            else 'custom' end then false
+        else true end
+    order by r.slug
+    limit $10::int
 ) t
 order by t.slug, t.id
-limit $9::int
+limit $10::int
 `
 
 type ListToolsParams struct {
@@ -659,24 +763,28 @@ type ListToolsParams struct {
 	AfterSlug      string
 	AfterID        string
 	Status         string
+	UpdatedSince   *time.Time
+	Search         string
+	SearchAscii    bool
 	Implementation string
 	Bucket         string
-	Search         string
-	UpdatedSince   *time.Time
 	Limit          int32
 }
 
-// Reads each scope in the order of its index, so that all pages cost the same.
+// Walks the index of each scope in the order of slugs and stops when the page is full. The
+// conditions on a row are in the order of their cost. A search in ASCII ignores the case of
+// ASCII letters, which costs half as much as that of all letters.
 func (q *Queries) ListTools(ctx context.Context, arg ListToolsParams) ([]ToolRegistry, error) {
 	rows, err := q.db.Query(ctx, ListTools,
 		arg.ScopeID,
 		arg.AfterSlug,
 		arg.AfterID,
 		arg.Status,
+		arg.UpdatedSince,
+		arg.Search,
+		arg.SearchAscii,
 		arg.Implementation,
 		arg.Bucket,
-		arg.Search,
-		arg.UpdatedSince,
 		arg.Limit,
 	)
 	if err != nil {
