@@ -22,6 +22,7 @@ import (
 	"github.com/toolcrib/toolcrib/internal/egress"
 	"github.com/toolcrib/toolcrib/internal/secret"
 	"github.com/toolcrib/toolcrib/ledger"
+	"github.com/toolcrib/toolcrib/loop"
 	"github.com/toolcrib/toolcrib/resolver"
 	"github.com/toolcrib/toolcrib/schema"
 	"github.com/toolcrib/toolcrib/store"
@@ -49,6 +50,8 @@ type childConfig struct {
 	Busy     bool           `json:"busy"` // Its first admission fails, in a way that passes.
 	// Delegates is whether its models call whatever tool they have.
 	Delegates bool `json:"delegates"`
+	// AtOnce is whether it records several steps of a run at once.
+	AtOnce bool `json:"at_once"`
 }
 
 // point is a place between the phases of the ledger.
@@ -145,6 +148,42 @@ func (m mortalRuns) FinishRun(ctx context.Context, end agent.RunEnd) error {
 	return err
 }
 
+// mortalJournal is the journal of a worker that is hit between its records.
+type mortalJournal struct {
+	*store.Store
+	cfg childConfig
+}
+
+func (m mortalJournal) Begin(
+	ctx context.Context, run agent.Run, key string,
+) (agent.Run, *agent.OpenTurn, error) {
+	m.cfg.hit(beforeTurn)
+	return m.Store.Begin(ctx, run, key)
+}
+
+func (m mortalJournal) Record(ctx context.Context, r loop.Record) (loop.Recorded, error) {
+	hit := func(end bool, turn, ended, begun point) {
+		if r.Turn != nil && turn != "" {
+			m.cfg.hit(turn)
+		}
+		for _, s := range r.Ended {
+			m.cfg.hitIn(s.Slug, ended)
+		}
+		for _, req := range r.Begin {
+			m.cfg.hitIn(req.Slug, begun)
+		}
+		if r.End != nil && end {
+			m.cfg.hit(afterEnd)
+		} else if r.End != nil {
+			m.cfg.hit(beforeEnd)
+		}
+	}
+	hit(false, "", afterAnswer, beforeAdmit)
+	done, err := m.Store.Record(ctx, r)
+	hit(true, afterTurn, afterSettle, afterAdmit)
+	return done, err
+}
+
 // childMain is the main function of a worker process.
 func childMain() int {
 	var cfg childConfig
@@ -185,7 +224,12 @@ func (c childConfig) work(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	var journal loop.Journal
+	if c.AtOnce {
+		journal = mortalJournal{db, c}
+	}
 	acts, err := activities.New(activities.Config{
+		Journal: journal,
 		Ingester: ingester, Ledger: mortal{db, c}, Runs: mortalRuns{db, c}, Agents: db, Policies: db,
 		Resolver: resolver.New(db, resolver.Options{}), Schemas: schema.New(0),
 		Types: worker.Types(worker.Known{}).All(), Executor: mux,

@@ -76,32 +76,38 @@ func TestKilledWorker(t *testing.T) {
 		{"InPlaceAfterEnd", onlyOnce, afterEnd, tool.StatusCompleted, 1},
 	}
 	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
+		for how, atOnce := range map[string]bool{"": false, "AtOnce": true} {
+			t.Run(tt.name+how, func(t *testing.T) {
+				t.Parallel()
 
-			c := newCanary(t)
-			s := newSite(t)
-			s.publish("effect", httpTool(c.URL, tt.x), tool.Policy{EgressClass: tool.EgressReadOnly})
-			a := s.publishAgent(agent.Definition{Name: "Desk", Model: "test/x", Tools: refs(t, "effect")})
+				c := newCanary(t)
+				s := newSite(t)
+				s.publish("effect", httpTool(c.URL, tt.x), tool.Policy{EgressClass: tool.EgressReadOnly})
+				a := s.publishAgent(agent.Definition{Name: "Desk", Model: "test/x", Tools: refs(t, "effect")})
 
-			first := startChild(t, s.child(c, tt.at, syscall.SIGKILL))
-			run, w := s.run(a, "go")
-			requireKilled(t, first)
-			startChild(t, s.child(c, "", 0))
+				first := s.child(c, tt.at, syscall.SIGKILL)
+				first.AtOnce = atOnce
+				killed := startChild(t, first)
+				run, w := s.run(a, "go")
+				requireKilled(t, killed)
+				next := s.child(c, "", 0)
+				next.AtOnce = atOnce
+				startChild(t, next)
 
-			_, err := s.wait(w)
-			require.NoError(t, err)
-			ended, err := s.FindRun(t.Context(), s.principal.Tenant, run.ID)
-			require.NoError(t, err)
-			require.Equal(t, agent.RunCompleted, ended.Status)
-			calls := s.invocations(run.ID)
-			require.Len(t, calls, 1)
-			require.Equal(t, tt.status, calls[0].Status, calls[0].Error)
-			requests, keys := c.count()
-			require.Equal(t, tt.requests, requests)
-			require.LessOrEqual(t, keys, 1, "the attempts had different idempotency keys")
-			requireAnswered(t, s, run.ID)
-		})
+				_, err := s.wait(w)
+				require.NoError(t, err)
+				ended, err := s.FindRun(t.Context(), s.principal.Tenant, run.ID)
+				require.NoError(t, err)
+				require.Equal(t, agent.RunCompleted, ended.Status)
+				calls := s.invocations(run.ID)
+				require.Len(t, calls, 1)
+				require.Equal(t, tt.status, calls[0].Status, calls[0].Error)
+				requests, keys := c.count()
+				require.Equal(t, tt.requests, requests)
+				require.LessOrEqual(t, keys, 1, "the attempts had different idempotency keys")
+				requireAnswered(t, s, run.ID)
+			})
+		}
 	}
 }
 
