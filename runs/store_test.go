@@ -23,7 +23,11 @@ type fakeStore struct {
 	runs   []agent.Run // In the order of their records.
 	first  map[string]*agent.Message
 	starts map[agent.StartKey]agent.Start
-	reject error // If set, AcceptRun fails with it.
+	reject error                    // If set, AcceptRun fails with it.
+	ends   map[string]agent.CallEnd // Of calls, by run.
+	reads  int                      // Of ends.
+	// afterRead is called after the next read of an end.
+	afterRead func()
 }
 
 func (s *fakeStore) AcceptRun(_ context.Context, a agent.Acceptance) (agent.Run, error) {
@@ -48,6 +52,20 @@ func (s *fakeStore) FindRun(_ context.Context, tenant tool.TenantID, id string) 
 		return s.runs[i], nil
 	}
 	return agent.Run{}, &tool.Error{Kind: tool.NotFound, Msg: "run not found"}
+}
+
+func (s *fakeStore) FindCallEnd(ctx context.Context, tenant tool.TenantID, id string) (agent.CallEnd, error) {
+	run, err := s.FindRun(ctx, tenant, id)
+	s.mu.Lock()
+	end, after := s.ends[id], s.afterRead
+	s.reads++
+	s.afterRead = nil
+	s.mu.Unlock()
+	if after != nil {
+		after()
+	}
+	end.Status, end.EndedBy, end.Kind, end.Msg = run.Status, run.EndedBy, run.ErrorKind, run.Error
+	return end, err
 }
 
 func (s *fakeStore) FindRunOfWorkflow(_ context.Context, tenant tool.TenantID, workflowID string) (agent.Run, error) {

@@ -209,7 +209,7 @@ func (s *Store) FinishRun(ctx context.Context, end agent.RunEnd) error {
 	case !row.Known:
 		return notFound(op, "run not found")
 	case row.Ended:
-		s.wake(end.Tenant, end.RunID)
+		s.wakeEnd(end.Tenant, end.RunID)
 	}
 	return nil
 }

@@ -72,6 +72,7 @@ type Store struct {
 	sealer   *sealer
 	quiet    time.Duration // Options.ListenQuiet.
 	closing  sync.Once
+	closed   chan struct{} // Closed by Close: listeners end.
 
 	transcripts *transcripts
 	vectors     bool // Embeddings have a column of pgvector's type.
@@ -116,10 +117,11 @@ func Open(ctx context.Context, url string, opts Options) (*Store, error) {
 	return s, nil
 }
 
-// Close waits for running queries and closes the pool. A second call does
-// nothing.
+// Close waits for running queries, ends listeners and closes the pool. A second call
+// does nothing.
 func (s *Store) Close() {
 	s.closing.Do(func() {
+		close(s.closed)
 		if s.sealer != nil {
 			s.sealer.stop()
 		}

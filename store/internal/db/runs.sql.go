@@ -435,6 +435,66 @@ func (q *Queries) CreateRun(ctx context.Context, arg CreateRunParams) (CreateRun
 	return i, err
 }
 
+const FindCallEnd = `-- name: FindCallEnd :one
+select r.status, r.ended_by, r.error_kind, r.error,
+       coalesce(i.id::text, '')::text as invocation_id,
+       coalesce(i.status, '')::text as call_status,
+       i.output::json as output,
+       coalesce(i.error_kind, '')::text as call_kind,
+       coalesce(i.error, '')::text as call_error,
+       coalesce(e.sent_before, false)::boolean as sent,
+       (case when r.status = 'failed' then r.plan -> 'tools' -> 0 -> 'execution' end)::json as execution
+from runs r
+left join lateral (
+    select c.id, c.tenant_id, c.run_id, c.turn, c.position, c.call_id, c.effect_id, c.tool_id, c.tool_scope_id, c.tool, c.version, c.digest, c.implementation_type, c.subject, c.agent_id, c.mode, c.status, c.approval_required, c.approval_status, c.approval_decided_by, c.approval_reason, c.egress_class, c.attempt, c.input, c.receipt, c.output, c.is_error, c.error_kind, c.error, c.cost_estimate, c.created_at, c.started_at, c.completed_at, c.parent_id from tool_invocations c
+    where c.tenant_id = $1 and c.run_id = r.id and c.parent_id is null
+      and r.status in ('completed', 'failed', 'cancelled')
+    order by c.id desc limit 1
+) i on true
+left join effects e on e.tenant_id = $1 and e.effect_id = i.effect_id and e.invocation_id = i.id
+where r.tenant_id = $1 and r.id = $2
+`
+
+type FindCallEndParams struct {
+	TenantID string
+	ID       string
+}
+
+type FindCallEndRow struct {
+	Status       string
+	EndedBy      string
+	ErrorKind    string
+	Error        string
+	InvocationID string
+	CallStatus   string
+	Output       []byte
+	CallKind     string
+	CallError    string
+	Sent         bool
+	Execution    []byte
+}
+
+// How the run of a single call ended; its status alone while it has not. A failure is
+// explained by the call's effect and the pinned version's execution.
+func (q *Queries) FindCallEnd(ctx context.Context, arg FindCallEndParams) (FindCallEndRow, error) {
+	row := q.db.QueryRow(ctx, FindCallEnd, arg.TenantID, arg.ID)
+	var i FindCallEndRow
+	err := row.Scan(
+		&i.Status,
+		&i.EndedBy,
+		&i.ErrorKind,
+		&i.Error,
+		&i.InvocationID,
+		&i.CallStatus,
+		&i.Output,
+		&i.CallKind,
+		&i.CallError,
+		&i.Sent,
+		&i.Execution,
+	)
+	return i, err
+}
+
 const FindRun = `-- name: FindRun :one
 select id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at, parent_run_id, parent_invocation_id, detached, depth, calls, followed_until from runs where tenant_id = $1 and id = $2
 `
