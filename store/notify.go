@@ -103,7 +103,16 @@ func offer(c chan<- struct{}) {
 // Listen. It uses one connection of its own, outside the pool, and pings the server
 // periodically. Its error wraps [ErrClosed] once the store is closed.
 func (s *Store) Listen(ctx context.Context, woken func(Wake)) error {
-	const op = "store.Listen"
+	return s.listenTo(ctx, "store.Listen", EventChannel, func(w Wake) {
+		if w != (Wake{}) {
+			woken(w)
+		}
+	})
+}
+
+// listenTo calls woken with the payloads of a channel, and first with an empty one, when
+// it has subscribed.
+func (s *Store) listenTo(ctx context.Context, op, channel string, woken func(Wake)) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	go func() {
@@ -113,7 +122,7 @@ func (s *Store) Listen(ctx context.Context, woken func(Wake)) error {
 		case <-ctx.Done():
 		}
 	}()
-	err := s.attend(ctx, op, woken)
+	err := s.attend(ctx, op, channel, woken)
 	select {
 	case <-s.closed:
 		return &tool.Error{Kind: tool.Unavailable, Op: op, Msg: "the store is closed", Err: ErrClosed}
@@ -123,11 +132,12 @@ func (s *Store) Listen(ctx context.Context, woken func(Wake)) error {
 }
 
 // attend listens until ctx ends or the connection fails.
-func (s *Store) attend(ctx context.Context, op string, woken func(Wake)) error {
-	conn, err := s.listen(ctx)
+func (s *Store) attend(ctx context.Context, op, channel string, woken func(Wake)) error {
+	conn, err := s.listen(ctx, channel)
 	if err != nil {
 		return failure(op, err)
 	}
+	woken(Wake{})
 	defer func() {
 		closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.timeouts.Connect)
 		defer cancel()
@@ -153,8 +163,8 @@ func (s *Store) attend(ctx context.Context, op string, woken func(Wake)) error {
 	}
 }
 
-// listen opens a connection and subscribes to the channel.
-func (s *Store) listen(ctx context.Context) (*pgx.Conn, error) {
+// listen opens a connection and subscribes to a channel.
+func (s *Store) listen(ctx context.Context, channel string) (*pgx.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.timeouts.Operation)
 	defer cancel()
 	pooled, err := s.pool.Acquire(ctx)
@@ -162,7 +172,7 @@ func (s *Store) listen(ctx context.Context) (*pgx.Conn, error) {
 		return nil, err
 	}
 	conn := pooled.Hijack()
-	if _, err := conn.Exec(ctx, "listen "+EventChannel); err != nil {
+	if _, err := conn.Exec(ctx, "listen "+channel); err != nil {
 		return nil, errors.Join(err, conn.Close(ctx))
 	}
 	return conn, nil

@@ -34,8 +34,8 @@ type Options struct {
 	// Tracer traces each query; nil for none.
 	Tracer pgx.QueryTracer
 	// MaxConns bounds the connections in use. Defaults to the URL's pool_max_conns,
-	// else to [DefaultMaxConns]. Readiness probes and [Store.Listen] use one more
-	// each.
+	// else to [DefaultMaxConns]. Readiness probes, [Store.Listen] and
+	// [Store.ListenControl] use one more each.
 	MaxConns int
 	// Timeouts bounds the waits for the database.
 	Timeouts Timeouts
