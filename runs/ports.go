@@ -28,6 +28,9 @@ type Store interface {
 	// FindRunOfWorkflow finds the newest run of a workflow id. It fails with
 	// tool.NotFound.
 	FindRunOfWorkflow(ctx context.Context, tenant tool.TenantID, workflowID string) (agent.Run, error)
+	// RequestCancel records that an execution of a run's workflow is to stop, tells the
+	// process that advances the run, and reports whether it did.
+	RequestCancel(ctx context.Context, tenant tool.TenantID, runID, execution string) (bool, error)
 	// EndPendingRun ends a run that has not begun, and reports whether it did.
 	EndPendingRun(ctx context.Context, end agent.RunEnd) (bool, error)
 

@@ -25,7 +25,10 @@ type fakeStore struct {
 	starts map[agent.StartKey]agent.Start
 	reject error                    // If set, AcceptRun fails with it.
 	ends   map[string]agent.CallEnd // Of calls, by run.
-	reads  int                      // Of ends.
+	// cancels are the runs and executions of recorded requests, which fail with broken.
+	cancels []string
+	broken  error
+	reads   int // Of ends.
 	// afterRead is called after the next read of an end.
 	afterRead func()
 }
@@ -88,6 +91,13 @@ func (s *fakeStore) EndPendingRun(_ context.Context, end agent.RunEnd) (bool, er
 	}
 	s.runs[i].Status, s.runs[i].ErrorKind, s.runs[i].Error = end.Status, end.Kind, end.Msg
 	return true, nil
+}
+
+func (s *fakeStore) RequestCancel(_ context.Context, tenant tool.TenantID, id, execution string) (bool, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.cancels = append(s.cancels, id+" "+execution)
+	return s.index(tenant, id) >= 0, s.broken
 }
 
 func (s *fakeStore) EndStart(ctx context.Context, start agent.Start, end agent.RunEnd) (bool, error) {
