@@ -30,7 +30,7 @@ func (a *Activities) Advance(ctx context.Context, in wire.AdvanceInput) (wire.Ad
 	d.report.beat, d.report.timeout = d.began, activity.GetInfo(ctx).HeartbeatTimeout
 	stop := heartbeat(ctx, d.report.get)
 	defer stop()
-	running, release := a.controlled(ctx, &in)
+	running, release := d.controlled(ctx)
 	defer release()
 	out, err := d.run(running)
 	if err != nil {

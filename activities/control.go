@@ -11,7 +11,6 @@ import (
 
 	"github.com/toolcrib/toolcrib/agent"
 	"github.com/toolcrib/toolcrib/tool"
-	"github.com/toolcrib/toolcrib/wire"
 )
 
 // Requests is the record of requests to runs that are in progress. Package store
@@ -25,8 +24,8 @@ type Requests interface {
 	CancelRequests(ctx context.Context, tenant tool.TenantID, runIDs []string) (map[string]string, error)
 }
 
-// Control delivers recorded requests to the runs that this process advances, sooner than
-// heartbeats do. All of them share one listener. It is safe for concurrent use.
+// Control delivers recorded requests to the activities of runs in this process, sooner
+// than heartbeats do. All of them share one listener. It is safe for concurrent use.
 type Control struct {
 	requests Requests
 	log      *slog.Logger
@@ -42,7 +41,7 @@ type runKey struct {
 	runID  string
 }
 
-// watch is an activity that advances a run.
+// watch is an activity that advances a run, or makes one of its calls.
 type watch struct {
 	execution string
 	cancel    func()
@@ -207,19 +206,30 @@ func (c *Control) watch(key runKey, execution string, cancel func()) (stop func(
 }
 
 // controlled returns a context that a recorded request to cancel the run ends as
-// Temporal's does. An activity that is to end the run is not cancelled.
-func (a *Activities) controlled(ctx context.Context, in *wire.AdvanceInput) (_ context.Context, release func()) {
-	if a.Control == nil || in.Stop != nil {
+// Temporal's does.
+func (a *Activities) controlled(
+	ctx context.Context, tenant tool.TenantID, runID string,
+) (_ context.Context, release func()) {
+	if a.Control == nil {
 		return ctx, func() {}
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
-	stop := a.Control.watch(runKey{in.Principal.Tenant, in.RunID}, activity.GetInfo(ctx).WorkflowExecution.RunID, func() {
+	stop := a.Control.watch(runKey{tenant, runID}, activity.GetInfo(ctx).WorkflowExecution.RunID, func() {
 		cancel(temporal.NewCanceledError())
 	})
 	return ctx, func() {
 		stop()
 		cancel(nil)
 	}
+}
+
+// controlled returns a context that a request to cancel the run ends. An activity that is
+// to end the run is not cancelled.
+func (d *driver) controlled(ctx context.Context) (_ context.Context, release func()) {
+	if d.in.Stop != nil {
+		return ctx, func() {}
+	}
+	return d.a.controlled(ctx, d.in.Principal.Tenant, d.in.RunID)
 }
 
 // watchedRuns are runs whose rows deliver their requests wherever they are read, so that

@@ -54,9 +54,7 @@ func (s *Service) requestCancel(ctx context.Context, run agent.Run) (exists bool
 	}
 	asking, cancel := context.WithTimeout(ctx, StartTimeout)
 	defer cancel()
-	if run.Kind == agent.RunKindAgent {
-		s.recordCancel(ctx, run)
-	}
+	s.recordCancel(ctx, run)
 	err = s.cfg.Temporal.CancelWorkflow(asking, run.WorkflowID, "")
 	switch {
 	case absent(err):
@@ -73,8 +71,8 @@ func (s *Service) requestCancel(ctx context.Context, run agent.Run) (exists bool
 const recordTimeout = 500 * time.Millisecond
 
 // recordCancel records that the current execution of a run's workflow is to stop, so that
-// the process that advances the run learns of it at once. If that fails, the process
-// learns of it from Temporal, with its next heartbeat.
+// the processes that advance the run or make its calls learn of it at once. If that
+// fails, they learn of it from Temporal, with the next heartbeat.
 func (s *Service) recordCancel(ctx context.Context, run agent.Run) {
 	ctx, cancel := context.WithTimeout(ctx, recordTimeout)
 	defer cancel()

@@ -102,7 +102,7 @@ func TestCancelIsRecorded(t *testing.T) {
 		"open":   {func(*bench) {}, []string{"run execution"}},
 		"broken": {func(b *bench) { b.store.broken = errors.New("down") }, []string{"run execution"}},
 		"closed": {func(b *bench) { b.temporal.end("workflow", &tool.Result{}, nil) }, nil},
-		"a call": {func(b *bench) { b.store.runs[0].Kind = agent.RunKindToolCall }, nil},
+		"a call": {func(b *bench) { b.store.runs[0].Kind = agent.RunKindToolCall }, []string{"run execution"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

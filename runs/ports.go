@@ -29,7 +29,7 @@ type Store interface {
 	// tool.NotFound.
 	FindRunOfWorkflow(ctx context.Context, tenant tool.TenantID, workflowID string) (agent.Run, error)
 	// RequestCancel records that an execution of a run's workflow is to stop, tells the
-	// process that advances the run, and reports whether it did.
+	// processes that work for the run, and reports whether it did.
 	RequestCancel(ctx context.Context, tenant tool.TenantID, runID, execution string) (bool, error)
 	// EndPendingRun ends a run that has not begun, and reports whether it did.
 	EndPendingRun(ctx context.Context, end agent.RunEnd) (bool, error)

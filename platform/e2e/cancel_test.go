@@ -2,6 +2,7 @@ package e2e_test
 
 import (
 	"context"
+	"encoding/json"
 	"slices"
 	"testing"
 	"time"
@@ -15,7 +16,9 @@ import (
 	"github.com/toolcrib/toolcrib/agent"
 	"github.com/toolcrib/toolcrib/executors/function"
 	"github.com/toolcrib/toolcrib/platform/dev/embedded"
+	"github.com/toolcrib/toolcrib/runs"
 	"github.com/toolcrib/toolcrib/tool"
+	"github.com/toolcrib/toolcrib/wire"
 	"github.com/toolcrib/toolcrib/worker"
 )
 
@@ -103,6 +106,37 @@ func TestCancelReachesARunInPlace(t *testing.T) {
 	}
 	slices.Sort(took)
 	t.Logf("from the request to the tool: p50 %s, p95 %s, max %s", took[9], took[18], took[19])
+}
+
+// So are calls by themselves, also those in a composition, and who waits for one is told.
+func TestCancelReachesACall(t *testing.T) {
+	t.Parallel()
+
+	b := newBlocked(t)
+	service := b.service(b.temporal)
+	b.publish("steps", composition(`{"steps":[{"id":"a","tool":"block","arguments":{}}]}`, tool.Execution{}), tool.Policy{})
+	for _, name := range []string{"block", "steps"} {
+		c, err := service.Call(t.Context(), runs.NewCall{
+			Principal: b.principal, Node: wire.Node{Tool: refs(t, name)[0], Arguments: json.RawMessage(`{"name":"x"}`)},
+		})
+		require.NoError(t, err)
+		<-b.began
+		time.Sleep(2500 * time.Millisecond) // As above.
+		asked := time.Now()
+		_, err = service.Cancel(t.Context(), b.principal.Tenant, c.RunID)
+		require.NoError(t, err)
+		_, ended, err := service.Wait(t.Context(), c, time.Minute, nil)
+		require.True(t, ended)
+		require.Equal(t, tool.Cancelled, tool.KindOf(err))
+		require.Less(t, time.Since(asked), 1500*time.Millisecond, name)
+		for _, i := range b.invocations(c.RunID) {
+			require.Equal(t, tool.StatusCancelled, i.Status)
+		}
+		id := wire.RunWorkflowID(b.principal.Tenant, c.RunID)
+		_, err = b.wait(b.temporal.GetWorkflow(t.Context(), id, ""))
+		require.True(t, temporal.IsCanceledError(err), "%v", err)
+		<-b.gone
+	}
 }
 
 // The request to cancel an execution does not cancel the one after a reset.
