@@ -39,7 +39,7 @@ type Policies interface {
 }
 
 // Config holds the dependencies of the activities. Every field but Journal,
-// NestedResultMiddleware, Models, Outputs and Ingester is required.
+// NestedResultMiddleware, Models, Outputs, Ingester and Control is required.
 type Config struct {
 	Ledger ledger.Ledger
 	Runs   agent.Runs
@@ -64,6 +64,9 @@ type Config struct {
 	Outputs Outputs
 	// Ingester ingests documents into pipelines. Nil to ingest none.
 	Ingester *ingest.Ingester
+	// Control delivers requests to cancel runs that are advanced in place. When nil,
+	// heartbeats alone do.
+	Control *Control
 }
 
 // Activities are the activities of Toolcrib. They are safe for concurrent use.
@@ -96,6 +99,9 @@ func New(c Config) (*Activities, error) {
 	definitions, err := otter.New(&otter.Options[definitionKey, agent.Definition]{MaximumSize: maxDefinitions})
 	if err != nil {
 		return nil, fmt.Errorf("activities: making the cache of definitions: %w", err)
+	}
+	if c.Control != nil {
+		c.Runs = watchedRuns{Runs: c.Runs, control: c.Control}
 	}
 	return &Activities{Config: c, definitions: definitions}, nil
 }

@@ -30,7 +30,9 @@ func (a *Activities) Advance(ctx context.Context, in wire.AdvanceInput) (wire.Ad
 	d.report.beat, d.report.timeout = d.began, activity.GetInfo(ctx).HeartbeatTimeout
 	stop := heartbeat(ctx, d.report.get)
 	defer stop()
-	out, err := d.run(ctx)
+	running, release := d.controlled(ctx)
+	defer release()
+	out, err := d.run(running)
 	if err != nil {
 		d.log(ctx, "advancing the run failed", err)
 		return wire.AdvanceOutput{}, encode(ctx, err)

@@ -13,6 +13,7 @@ import (
 	"github.com/toolcrib/toolcrib/agent"
 	"github.com/toolcrib/toolcrib/ledger"
 	"github.com/toolcrib/toolcrib/tool"
+	"github.com/toolcrib/toolcrib/wire"
 )
 
 var (
@@ -125,8 +126,8 @@ func TestDescribeKeepsHistoriesSmall(t *testing.T) {
 func TestPreviewCutsBetweenCharacters(t *testing.T) {
 	t.Parallel()
 
-	p := preview([]tool.Content{tool.Text(strings.Repeat("ö", maxPreview))})
-	require.LessOrEqual(t, len(p), maxPreview)
+	p := preview([]tool.Content{tool.Text(strings.Repeat("ö", wire.MaxPreview))})
+	require.LessOrEqual(t, len(p), wire.MaxPreview)
 	require.True(t, utf8.ValidString(p))
 	require.True(t, strings.HasSuffix(p, "…"))
 	require.Equal(t, "a\n{}\n[image image/png]", preview([]tool.Content{

@@ -51,6 +51,8 @@ func (a *Activities) Invoke(ctx context.Context, in wire.InvokeInput) (wire.Invo
 	stop := heartbeat(ctx, report.get)
 	defer stop()
 	t := &attempt{a: a, in: &in, number: in.Tried + int(activity.GetInfo(ctx).Attempt), began: time.Now()}
+	ctx, release := a.controlled(ctx, in.Principal.Tenant, in.RunID)
+	defer release()
 	outcome, err := t.run(tool.WithProgress(ctx, report.set))
 	if err != nil {
 		return wire.InvokeOutput{}, err

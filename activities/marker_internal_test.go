@@ -40,7 +40,7 @@ func TestLargeResultLeavesTheFastLane(t *testing.T) {
 		"small":                     {100, true, true},
 		"large":                     {maxMarkerResult, true, false},
 		"previewed":                 {maxMarkerResult, false, true},
-		"too large for any history": {maxHistoryResult, true, true},
+		"too large for any history": {wire.MaxHistoryResult, true, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

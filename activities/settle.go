@@ -150,7 +150,7 @@ func output(o ledger.Outcome, in *wire.InvokeInput) wire.InvokeOutput {
 		return out
 	}
 	if in.Full {
-		out.Result = fitting(o)
+		out.Result = wire.Fitting(o.Result, o.InvocationID)
 	} else {
 		out.Preview = preview(o.Result.Content)
 	}
@@ -161,10 +161,6 @@ func output(o ledger.Outcome, in *wire.InvokeInput) wire.InvokeOutput {
 func acted(o ledger.Outcome, in *wire.InvokeInput) bool {
 	return o.Result == nil && o.Sent && !in.Pin.Execution.Repeatable()
 }
-
-// maxHistoryResult bounds the result that goes through a history, as JSON.
-// Temporal refuses 2 MB.
-const maxHistoryResult = 512 << 10
 
 // maxMarkerResult bounds the result, as JSON, of a call in the fast lane. The markers of all calls of a
 // workflow task are sent to the server in one message, which it may refuse above 4 MB, and again for each
@@ -178,26 +174,4 @@ func size(r *tool.Result) int {
 	}
 	raw, _ := json.Marshal(r) // It was stored as JSON.
 	return len(raw)
-}
-
-// fitting returns the result or, if it is too large for a history, its beginning and a reference to the
-// invocation with all of it.
-func fitting(o ledger.Outcome) *tool.Result {
-	raw, err := json.Marshal(o.Result)
-	if err == nil && len(raw) <= maxHistoryResult {
-		return o.Result
-	}
-	return &tool.Result{
-		IsError: o.Result.IsError, Mismatch: o.Result.Mismatch,
-		Content: []tool.Content{
-			tool.Text(preview(o.Result.Content)),
-			{Type: tool.ContentResource, URI: "toolcrib://invocations/" + o.InvocationID, MIMEType: "application/json"},
-		},
-		Warnings: []string{
-			fmt.Sprintf(
-				"the result has %d bytes, too many for a workflow's history; see the invocation for all of it",
-				len(raw),
-			),
-		},
-	}
 }

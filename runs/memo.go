@@ -3,6 +3,7 @@ package runs
 import (
 	"context"
 
+	"go.temporal.io/api/enums/v1"
 	"go.temporal.io/sdk/converter"
 
 	"github.com/toolcrib/toolcrib/tool"
@@ -22,29 +23,33 @@ const (
 // memo returns the memo of every workflow that the request starts.
 func (r Request) memo() map[string]string { return map[string]string{memoTrace: r.TraceID} }
 
-// memo returns the text fields of the memo of an execution. It fails with
-// tool.NotFound when Temporal has no execution of the workflow id, and with
-// tool.Unavailable.
-func (s *Service) memo(ctx context.Context, workflowID string) (map[string]string, error) {
+// memo returns the text fields of the memo of an execution, and its run id if it is
+// open. It fails with tool.NotFound when Temporal has no execution of the workflow
+// id, and with tool.Unavailable.
+func (s *Service) memo(ctx context.Context, workflowID string) (memo map[string]string, open string, err error) {
 	if err := s.Available(ctx); err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	asking, cancel := context.WithTimeout(ctx, StartTimeout)
 	defer cancel()
 	found, err := s.cfg.Temporal.DescribeWorkflowExecution(asking, workflowID, "")
 	if absent(err) {
-		return nil, &tool.Error{Kind: tool.NotFound, Op: "runs.memo", Msg: "there is no such execution", Err: err}
+		return nil, "", &tool.Error{Kind: tool.NotFound, Op: "runs.memo", Msg: "there is no such execution", Err: err}
 	}
 	if err != nil {
 		s.availability.report(err)
-		return nil, temporalError("looking for the workflow", err)
+		return nil, "", temporalError("looking for the workflow", err)
 	}
-	memo := map[string]string{}
-	for name, payload := range found.GetWorkflowExecutionInfo().GetMemo().GetFields() {
+	info := found.GetWorkflowExecutionInfo()
+	if info.GetStatus() == enums.WORKFLOW_EXECUTION_STATUS_RUNNING {
+		open = info.GetExecution().GetRunId()
+	}
+	memo = map[string]string{}
+	for name, payload := range info.GetMemo().GetFields() {
 		var value string
 		if converter.GetDefaultDataConverter().FromPayload(payload, &value) == nil {
 			memo[name] = value
 		}
 	}
-	return memo, nil
+	return memo, open, nil
 }

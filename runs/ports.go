@@ -22,9 +22,15 @@ type Store interface {
 	AcceptRun(ctx context.Context, a agent.Acceptance) (agent.Run, error)
 	// FindRun fails with tool.NotFound.
 	FindRun(ctx context.Context, tenant tool.TenantID, id string) (agent.Run, error)
+	// FindCallEnd reads how the run of a single call ended. It fails with
+	// tool.NotFound.
+	FindCallEnd(ctx context.Context, tenant tool.TenantID, runID string) (agent.CallEnd, error)
 	// FindRunOfWorkflow finds the newest run of a workflow id. It fails with
 	// tool.NotFound.
 	FindRunOfWorkflow(ctx context.Context, tenant tool.TenantID, workflowID string) (agent.Run, error)
+	// RequestCancel records that an execution of a run's workflow is to stop, tells the
+	// processes that work for the run, and reports whether it did.
+	RequestCancel(ctx context.Context, tenant tool.TenantID, runID, execution string) (bool, error)
 	// EndPendingRun ends a run that has not begun, and reports whether it did.
 	EndPendingRun(ctx context.Context, end agent.RunEnd) (bool, error)
 
@@ -60,4 +66,12 @@ type Reconciler interface {
 	// tool.NotFound for a run that the tenant does not have, and with
 	// tool.Unavailable while Temporal is away.
 	Run(ctx context.Context, tenant tool.TenantID, runID string) (agent.Run, error)
+}
+
+// Wakes notifies of changes of runs. Notifications may be lost, or be about nothing.
+type Wakes interface {
+	// Subscribe returns news, whose channel is closed by the next change of the run,
+	// and leave, which ends the subscription. Get the channel before reading: a change
+	// in between then closes it.
+	Subscribe(ctx context.Context, tenant tool.TenantID, runID string) (news func() <-chan struct{}, leave func())
 }

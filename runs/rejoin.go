@@ -21,7 +21,7 @@ func (s *Service) rejoin(ctx context.Context, c *callStart) (joined bool, err er
 	if err != nil || before == nil {
 		return false, err
 	}
-	memo, err := s.memo(ctx, c.workflowID)
+	memo, open, err := s.memo(ctx, c.workflowID)
 	confirmed := err == nil
 	if tool.KindOf(err) == tool.NotFound { // The start may be on its way.
 		var start agent.Start
@@ -30,7 +30,7 @@ func (s *Service) rejoin(ctx context.Context, c *callStart) (joined bool, err er
 	}
 	switch {
 	case err == nil && memo[memoDigest] == c.digest:
-		c.RunID, c.confirmed = memo[memoRun], confirmed
+		c.RunID, c.confirmed, c.open = memo[memoRun], confirmed, open
 		return true, nil
 	case err == nil:
 		return true, &tool.Error{

@@ -27,6 +27,7 @@ func setup(t *testing.T) *bench {
 	b := &bench{
 		store: &fakeStore{
 			Store: registrytest.NewStore(), first: map[string]*agent.Message{}, starts: map[agent.StartKey]agent.Start{},
+			ends: map[string]agent.CallEnd{},
 		},
 		temporal: &fakeTemporal{workflows: map[string]workflow{}},
 	}

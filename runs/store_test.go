@@ -23,7 +23,14 @@ type fakeStore struct {
 	runs   []agent.Run // In the order of their records.
 	first  map[string]*agent.Message
 	starts map[agent.StartKey]agent.Start
-	reject error // If set, AcceptRun fails with it.
+	reject error                    // If set, AcceptRun fails with it.
+	ends   map[string]agent.CallEnd // Of calls, by run.
+	// cancels are the runs and executions of recorded requests, which fail with broken.
+	cancels []string
+	broken  error
+	reads   int // Of ends.
+	// afterRead is called after the next read of an end.
+	afterRead func()
 }
 
 func (s *fakeStore) AcceptRun(_ context.Context, a agent.Acceptance) (agent.Run, error) {
@@ -50,6 +57,20 @@ func (s *fakeStore) FindRun(_ context.Context, tenant tool.TenantID, id string) 
 	return agent.Run{}, &tool.Error{Kind: tool.NotFound, Msg: "run not found"}
 }
 
+func (s *fakeStore) FindCallEnd(ctx context.Context, tenant tool.TenantID, id string) (agent.CallEnd, error) {
+	run, err := s.FindRun(ctx, tenant, id)
+	s.mu.Lock()
+	end, after := s.ends[id], s.afterRead
+	s.reads++
+	s.afterRead = nil
+	s.mu.Unlock()
+	if after != nil {
+		after()
+	}
+	end.Status, end.EndedBy, end.Kind, end.Msg = run.Status, run.EndedBy, run.ErrorKind, run.Error
+	return end, err
+}
+
 func (s *fakeStore) FindRunOfWorkflow(_ context.Context, tenant tool.TenantID, workflowID string) (agent.Run, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -70,6 +91,13 @@ func (s *fakeStore) EndPendingRun(_ context.Context, end agent.RunEnd) (bool, er
 	}
 	s.runs[i].Status, s.runs[i].ErrorKind, s.runs[i].Error = end.Status, end.Kind, end.Msg
 	return true, nil
+}
+
+func (s *fakeStore) RequestCancel(_ context.Context, tenant tool.TenantID, id, execution string) (bool, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.cancels = append(s.cancels, id+" "+execution)
+	return s.index(tenant, id) >= 0, s.broken
 }
 
 func (s *fakeStore) EndStart(ctx context.Context, start agent.Start, end agent.RunEnd) (bool, error) {

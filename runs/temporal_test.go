@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	commonpb "go.temporal.io/api/common/v1"
+	"go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/serviceerror"
 	workflowpb "go.temporal.io/api/workflow/v1"
 	"go.temporal.io/api/workflowservice/v1"
@@ -25,6 +26,7 @@ type fakeTemporal struct {
 	client.Client
 
 	mu        sync.Mutex
+	silent    bool  // Requests about workflows are never answered.
 	down      error // If set, every request fails with it.
 	lost      error // If set, a start fails with it after Temporal has the workflow.
 	refusal   error // If set, Temporal refuses to start workflows with it.
@@ -39,6 +41,13 @@ type workflow struct {
 	memo    map[string]any
 	result  *tool.Result
 	failure error
+}
+
+func (w workflow) status() enums.WorkflowExecutionStatus {
+	if w.result == nil && w.failure == nil {
+		return enums.WORKFLOW_EXECUTION_STATUS_RUNNING
+	}
+	return enums.WORKFLOW_EXECUTION_STATUS_COMPLETED
 }
 
 func (f *fakeTemporal) ExecuteWorkflow(
@@ -57,8 +66,12 @@ func (f *fakeTemporal) ExecuteWorkflow(
 }
 
 func (f *fakeTemporal) DescribeWorkflowExecution(
-	_ context.Context, id, _ string,
+	ctx context.Context, id, _ string,
 ) (*workflowservice.DescribeWorkflowExecutionResponse, error) {
+	if f.silent {
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}
 	w, err := f.find(id)
 	if err != nil {
 		return nil, err
@@ -70,7 +83,10 @@ func (f *fakeTemporal) DescribeWorkflowExecution(
 		}
 	}
 	return &workflowservice.DescribeWorkflowExecutionResponse{
-		WorkflowExecutionInfo: &workflowpb.WorkflowExecutionInfo{Memo: &commonpb.Memo{Fields: fields}},
+		WorkflowExecutionInfo: &workflowpb.WorkflowExecutionInfo{
+			Memo: &commonpb.Memo{Fields: fields}, Status: w.status(),
+			Execution: &commonpb.WorkflowExecution{WorkflowId: id, RunId: "execution"},
+		},
 	}, nil
 }
 

@@ -49,7 +49,7 @@ func (s *Store) CloseRun(ctx context.Context, c RunClosure) (bool, error) {
 	}
 	closed, err := ask(ctx, s.do, op, c.Tenant, (*db.Queries).CloseRun, params)
 	if closed {
-		s.wake(c.Tenant, c.RunID)
+		s.wakeEnd(c.Tenant, c.RunID)
 	}
 	return closed, err
 }

@@ -55,7 +55,7 @@ func connect(ctx context.Context, url string, opts Options) (*Store, error) {
 	s := &Store{
 		pool: pool, log: opts.Logger, transcripts: newTranscripts(),
 		timeouts: timeouts, gate: newGate(limit), writes: &writeFailures{},
-		quiet: cmp.Or(opts.ListenQuiet, 10*time.Second),
+		quiet: cmp.Or(opts.ListenQuiet, 10*time.Second), closed: make(chan struct{}),
 	}
 	if s.log == nil {
 		s.log = slog.Default()

@@ -17,7 +17,15 @@ import (
 // EventChannel is the NOTIFY channel for runs with new events or output.
 const EventChannel = "toolcrib_events"
 
-const defaultNotifyInterval = 20 * time.Millisecond
+const (
+	defaultNotifyInterval = 20 * time.Millisecond
+	// endNotifyInterval is the interval of batches with the end of a run, for which
+	// callers wait.
+	endNotifyInterval = 4 * time.Millisecond
+)
+
+// ErrClosed is the cause of the error of listeners whose store was closed.
+var ErrClosed = errors.New("the store is closed")
 
 // Wake names a run with new events or output.
 type Wake struct {
@@ -42,6 +50,7 @@ type notifier struct {
 	log   *slog.Logger
 	wait  time.Duration
 	kick  chan struct{} // Has one token while wake-ups are pending.
+	hurry chan struct{} // Has one token while the end of a run is pending.
 	quit  chan struct{}
 	done  chan struct{}
 
@@ -52,7 +61,7 @@ type notifier struct {
 func startNotifier(ctx context.Context, s *Store, wait time.Duration) *notifier {
 	n := &notifier{
 		store: s, log: s.log, wait: wait, wakes: map[Wake]struct{}{},
-		kick: make(chan struct{}, 1), quit: make(chan struct{}), done: make(chan struct{}),
+		kick: make(chan struct{}, 1), hurry: make(chan struct{}, 1), quit: make(chan struct{}), done: make(chan struct{}),
 	}
 	go n.run(context.WithoutCancel(ctx))
 	return n
@@ -69,8 +78,21 @@ func (s *Store) wake(tenant tool.TenantID, runID string) {
 	s.notifier.mu.Lock()
 	s.notifier.wakes[Wake{Tenant: tenant, RunID: runID}] = struct{}{}
 	s.notifier.mu.Unlock()
+	offer(s.notifier.kick)
+}
+
+// wakeEnd is wake for the end of a run, which is notified sooner.
+func (s *Store) wakeEnd(tenant tool.TenantID, runID string) {
+	s.wake(tenant, runID)
+	if s.notifier != nil {
+		offer(s.notifier.hurry)
+	}
+}
+
+// offer puts a token into c unless it has one.
+func offer(c chan<- struct{}) {
 	select {
-	case s.notifier.kick <- struct{}{}:
+	case c <- struct{}{}:
 	default:
 	}
 }
@@ -79,13 +101,43 @@ func (s *Store) wake(tenant tool.TenantID, runID string) {
 // store on the database, until ctx ends or the connection fails. Wake-ups are batched,
 // and lost while there is no listener: poll as well, and once after each start of
 // Listen. It uses one connection of its own, outside the pool, and pings the server
-// periodically.
+// periodically. Its error wraps [ErrClosed] once the store is closed.
 func (s *Store) Listen(ctx context.Context, woken func(Wake)) error {
-	const op = "store.Listen"
-	conn, err := s.listen(ctx)
+	return s.listenTo(ctx, "store.Listen", EventChannel, func(w Wake) {
+		if w != (Wake{}) {
+			woken(w)
+		}
+	})
+}
+
+// listenTo calls woken with the payloads of a channel, and first with an empty one, when
+// it has subscribed.
+func (s *Store) listenTo(ctx context.Context, op, channel string, woken func(Wake)) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	go func() {
+		select {
+		case <-s.closed:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	err := s.attend(ctx, op, channel, woken)
+	select {
+	case <-s.closed:
+		return &tool.Error{Kind: tool.Unavailable, Op: op, Msg: "the store is closed", Err: ErrClosed}
+	default:
+		return err
+	}
+}
+
+// attend listens until ctx ends or the connection fails.
+func (s *Store) attend(ctx context.Context, op, channel string, woken func(Wake)) error {
+	conn, err := s.listen(ctx, channel)
 	if err != nil {
 		return failure(op, err)
 	}
+	woken(Wake{})
 	defer func() {
 		closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.timeouts.Connect)
 		defer cancel()
@@ -111,8 +163,8 @@ func (s *Store) Listen(ctx context.Context, woken func(Wake)) error {
 	}
 }
 
-// listen opens a connection and subscribes to the channel.
-func (s *Store) listen(ctx context.Context) (*pgx.Conn, error) {
+// listen opens a connection and subscribes to a channel.
+func (s *Store) listen(ctx context.Context, channel string) (*pgx.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.timeouts.Operation)
 	defer cancel()
 	pooled, err := s.pool.Acquire(ctx)
@@ -120,7 +172,7 @@ func (s *Store) listen(ctx context.Context) (*pgx.Conn, error) {
 		return nil, err
 	}
 	conn := pooled.Hijack()
-	if _, err := conn.Exec(ctx, "listen "+EventChannel); err != nil {
+	if _, err := conn.Exec(ctx, "listen "+channel); err != nil {
 		return nil, errors.Join(err, conn.Close(ctx))
 	}
 	return conn, nil
@@ -136,9 +188,20 @@ func (n *notifier) run(ctx context.Context) {
 		case <-n.kick:
 		}
 		n.flush(ctx)
+		n.pause()
+	}
+}
+
+// pause waits for the interval, or for the end of a run.
+func (n *notifier) pause() {
+	flushed := time.Now()
+	select {
+	case <-n.quit:
+	case <-time.After(n.wait):
+	case <-n.hurry:
 		select {
 		case <-n.quit:
-		case <-time.After(n.wait):
+		case <-time.After(min(n.wait, endNotifyInterval) - time.Since(flushed)):
 		}
 	}
 }

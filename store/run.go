@@ -209,7 +209,7 @@ func (s *Store) FinishRun(ctx context.Context, end agent.RunEnd) error {
 	case !row.Known:
 		return notFound(op, "run not found")
 	case row.Ended:
-		s.wake(end.Tenant, end.RunID)
+		s.wakeEnd(end.Tenant, end.RunID)
 	}
 	return nil
 }
@@ -274,7 +274,7 @@ func runOf(row db.Run) (agent.Run, error) {
 		WorkflowID: row.WorkflowID, FirstRunID: row.FirstRunID, EndedBy: row.EndedBy, HeadMessageID: value(row.HeadMessageID),
 		Turns:   int(row.Turns),
 		LastSeq: row.LastSeq, CreatedAt: row.CreatedAt, StartedAt: row.StartedAt, CompletedAt: row.CompletedAt,
-		Depth: int(row.Depth), Calls: int(row.Calls),
+		Depth: int(row.Depth), Calls: int(row.Calls), CancelExecution: row.CancelExecution,
 	}
 	if row.ParentRunID != nil {
 		run.Parent = &agent.Parent{

@@ -1521,6 +1521,8 @@ create table runs (
     depth integer not null default 0,
     calls integer not null default 0,
     followed_until timestamp with time zone,
+    cancel_requested_at timestamp with time zone,
+    cancel_execution text not null default ''::text,
     constraint runs_pkey PRIMARY KEY (tenant_id, id),
     constraint runs_check CHECK (((parent_run_id IS NULL) = (parent_invocation_id IS NULL))),
     constraint runs_check1 CHECK (((parent_run_id IS NULL) = (depth = 0))),

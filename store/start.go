@@ -233,7 +233,7 @@ func (s *Store) endPendingRun(ctx context.Context, end agent.RunEnd, fence *int3
 		return err
 	})
 	if ended {
-		s.wake(end.Tenant, end.RunID)
+		s.wakeEnd(end.Tenant, end.RunID)
 	}
 	return ended, err
 }

@@ -34,8 +34,8 @@ type Options struct {
 	// Tracer traces each query; nil for none.
 	Tracer pgx.QueryTracer
 	// MaxConns bounds the connections in use. Defaults to the URL's pool_max_conns,
-	// else to [DefaultMaxConns]. Readiness probes and [Store.Listen] use one more
-	// each.
+	// else to [DefaultMaxConns]. Readiness probes, [Store.Listen] and
+	// [Store.ListenControl] use one more each.
 	MaxConns int
 	// Timeouts bounds the waits for the database.
 	Timeouts Timeouts
@@ -72,6 +72,7 @@ type Store struct {
 	sealer   *sealer
 	quiet    time.Duration // Options.ListenQuiet.
 	closing  sync.Once
+	closed   chan struct{} // Closed by Close: listeners end.
 
 	transcripts *transcripts
 	vectors     bool // Embeddings have a column of pgvector's type.
@@ -116,10 +117,11 @@ func Open(ctx context.Context, url string, opts Options) (*Store, error) {
 	return s, nil
 }
 
-// Close waits for running queries and closes the pool. A second call does
-// nothing.
+// Close waits for running queries, ends listeners and closes the pool. A second call
+// does nothing.
 func (s *Store) Close() {
 	s.closing.Do(func() {
+		close(s.closed)
 		if s.sealer != nil {
 			s.sealer.stop()
 		}

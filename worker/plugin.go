@@ -67,6 +67,7 @@ type Plugin struct {
 	searcher   retrieval.Searcher
 	ingester   *ingest.Ingester
 	activities *activities.Activities
+	control    *activities.Control
 
 	starting sync.Mutex
 	opened   bool // Whether the host's functions are open.
@@ -121,12 +122,13 @@ func (p *Plugin) assemble(ctx context.Context) error {
 	if p.mux, err = p.executors(schemas, resolve); err != nil {
 		return err
 	}
+	p.control = activities.NewControl(p.store, p.cfg.Logger)
 	p.activities, err = activities.New(activities.Config{
 		Ledger: p.telemetry.Ledger(p.store), Runs: p.telemetry.Runs(p.store), Journal: p.telemetry.Journal(p.store),
 		Agents: p.store, Policies: p.store,
 		Resolver: resolve, Schemas: schemas, Types: p.types.All(),
 		Outputs: p.store, Executor: p.mux, NestedResultMiddleware: nestedResults(schemas), Models: p.models,
-		Ingester: p.ingester,
+		Ingester: p.ingester, Control: p.control,
 	})
 	p.closers = append(p.closers, closerFunc(p.closeFunctions)) // Closed first: functions may need the rest.
 	return err

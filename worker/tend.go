@@ -12,9 +12,9 @@ const (
 	partitionsAhead = 3 // Months.
 )
 
-// tend creates the database's partitions ahead of time and deletes expired
-// data, for as long as the plugin is open. Several workers may do so
-// concurrently.
+// tend creates the database's partitions ahead of time, deletes expired data, and
+// delivers requests to runs, for as long as the plugin is open. Several workers may
+// do so concurrently.
 func (p *Plugin) tend() {
 	ctx, cancel := context.WithCancel(context.Background())
 	var wg sync.WaitGroup
@@ -39,6 +39,7 @@ func (p *Plugin) tend() {
 			}
 		}
 	})
+	wg.Go(func() { p.control.Run(ctx) })
 	p.closers = append(p.closers, closer(func() {
 		cancel()
 		wg.Wait()

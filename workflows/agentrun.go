@@ -3,6 +3,7 @@ package workflows
 import (
 	"fmt"
 
+	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
 
 	"github.com/toolcrib/toolcrib/agent"
@@ -58,10 +59,13 @@ func (r *agentRun) record(out *wire.AdvanceOutput) wire.FinishRunInput {
 	return end
 }
 
-// endError returns the error of a run that ended with f.
+// endError returns the error of a run that ended with f. A run may learn that it was
+// cancelled before its workflow does.
 func endError(ctx workflow.Context, f *wire.Failure) error {
 	if f.Kind == tool.Cancelled && ctx.Err() != nil {
 		return ctx.Err()
+	} else if f.Kind == tool.Cancelled {
+		return temporal.NewCanceledError()
 	}
 	return &tool.Error{Kind: f.Kind, Op: "workflows.AgentRun", Msg: f.Msg}
 }

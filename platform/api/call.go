@@ -45,7 +45,7 @@ func (s *server) callTool(ctx context.Context, p tool.Principal, in *callInput) 
 	if err != nil {
 		return nil, err
 	}
-	result, ended, err := s.runs.Wait(ctx, call, waitOf(in.Body.WaitS))
+	result, ended, err := s.runs.Wait(ctx, call, waitOf(in.Body.WaitS), s.hub)
 	if err != nil {
 		return nil, callProblem(ctx, call, in.Body.ID != "", err)
 	}

@@ -2,22 +2,26 @@ package api
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"sync"
 	"time"
 
+	"github.com/toolcrib/toolcrib/runs"
 	"github.com/toolcrib/toolcrib/store"
+	"github.com/toolcrib/toolcrib/tool"
 )
 
 const (
 	pollInterval = time.Second      // Polls for events whose wake-up was lost.
 	readTimeout  = 10 * time.Second // Of one read that followers share.
+	linger       = time.Minute      // How long listening goes on without followers.
 )
 
 // hub notifies the followers of runs when there may be new events to read. All
 // followers in a process share one LISTEN connection, which is open while there
-// is a follower, and one poll, because wake-ups may be lost. It is safe for
-// concurrent use.
+// is a follower and for some time after, and one poll, because wake-ups may be lost.
+// It is safe for concurrent use.
 type hub struct {
 	listen func(ctx context.Context, woken func(store.Wake)) error
 	poll   time.Duration
@@ -26,7 +30,10 @@ type hub struct {
 	mu    sync.Mutex
 	feeds map[store.Wake]*feed
 	stop  context.CancelFunc // Stops listening and polling.
+	idle  *time.Timer        // Calls stop; set while there are no feeds.
 }
+
+var _ runs.Wakes = (*hub)(nil)
 
 // feed is the state shared by all followers of the same topic.
 type feed struct {
@@ -58,6 +65,10 @@ func (h *hub) join(ctx context.Context, topic store.Wake) *feed {
 		h.feeds[topic] = f
 	}
 	f.followers++
+	if h.idle != nil {
+		h.idle.Stop()
+		h.idle = nil
+	}
 	if h.stop == nil {
 		ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
 		h.stop = stop
@@ -76,9 +87,26 @@ func (f *feed) leave() {
 	}
 	delete(f.hub.feeds, f.topic)
 	if len(f.hub.feeds) == 0 {
-		f.hub.stop()
-		f.hub.stop = nil
+		f.hub.idle = time.AfterFunc(linger, f.hub.rest)
 	}
+}
+
+// rest stops listening, unless there are followers again.
+func (h *hub) rest() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if len(h.feeds) == 0 && h.stop != nil {
+		h.stop()
+		h.stop = nil
+	}
+}
+
+// Subscribe implements [runs.Wakes].
+func (h *hub) Subscribe(
+	ctx context.Context, tenant tool.TenantID, runID string,
+) (news func() <-chan struct{}, leave func()) {
+	f := h.join(ctx, store.Wake{Tenant: tenant, RunID: runID})
+	return f.news, f.leave
 }
 
 // news returns a channel that is closed when there may be new events. Get it
@@ -134,7 +162,7 @@ func (f *feed) lead(
 func (h *hub) attend(ctx context.Context) {
 	for {
 		err := h.listen(ctx, h.woken)
-		if ctx.Err() != nil {
+		if ctx.Err() != nil || errors.Is(err, store.ErrClosed) {
 			return
 		}
 		h.log.WarnContext(ctx, "not listening for events; they are polled", slog.Any("error", err))

@@ -25,8 +25,15 @@ type hubSite struct {
 	woken     func(store.Wake)
 }
 
-func newHubSite() *hubSite {
+// newHubSite returns a hub that has stopped listening when the test's bubble ends.
+func newHubSite(t *testing.T) *hubSite {
+	t.Helper()
 	h := &hubSite{}
+	t.Cleanup(func() {
+		time.Sleep(linger)
+		synctest.Wait()
+		require.Zero(t, h.listening.Load())
+	})
 	h.hub = newHub(func(ctx context.Context, woken func(store.Wake)) error {
 		h.woken = woken
 		h.listening.Add(1)
@@ -50,7 +57,7 @@ var topic = store.Wake{Tenant: "tenant", RunID: "run"}
 func TestFollowersShare(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		h := newHubSite()
+		h := newHubSite(t)
 		var wg sync.WaitGroup
 		for range 200 {
 			wg.Go(func() {
@@ -73,9 +80,14 @@ func TestFollowersShare(t *testing.T) {
 		wg.Wait()
 		require.EqualValues(t, 3, h.reads.Load())
 		require.EqualValues(t, 1, h.listened.Load())
-		synctest.Wait()
-		require.Zero(t, h.listening.Load(), "nobody follows, nobody listens")
 		require.Empty(t, h.feeds)
+		time.Sleep(linger / 2)
+		h.join(t.Context(), topic).leave()
+		time.Sleep(linger - time.Second)
+		require.EqualValues(t, 1, h.listening.Load(), "the next follower finds a listener")
+		time.Sleep(2 * time.Second)
+		require.Zero(t, h.listening.Load(), "nobody follows, nobody listens")
+		require.EqualValues(t, 1, h.listened.Load())
 	})
 }
 
@@ -83,7 +95,7 @@ func TestFollowersShare(t *testing.T) {
 func TestNewsWantsANewRead(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		h := newHubSite()
+		h := newHubSite(t)
 		f := h.join(t.Context(), topic)
 		defer f.leave()
 		var wg sync.WaitGroup
@@ -109,7 +121,7 @@ func TestNewsWantsANewRead(t *testing.T) {
 func TestLeaderLeaves(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		h := newHubSite()
+		h := newHubSite(t)
 		f := h.join(t.Context(), topic)
 		defer f.leave()
 		ctx, cancel := context.WithCancel(t.Context())
@@ -135,7 +147,7 @@ func TestLeaderLeaves(t *testing.T) {
 func TestPollRemains(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		h := newHubSite()
+		h := newHubSite(t)
 		h.listen = func(context.Context, func(store.Wake)) error {
 			h.listened.Add(1)
 			return errors.New("down")
@@ -160,7 +172,7 @@ func TestPollRemains(t *testing.T) {
 func TestWakeUpsReachTheirFollowers(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		h := newHubSite()
+		h := newHubSite(t)
 		ready := func(f *feed) func() bool {
 			news := f.news()
 			return func() bool {

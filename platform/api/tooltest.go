@@ -90,7 +90,7 @@ func (s *server) testTool(ctx context.Context, p tool.Principal, in *testToolInp
 	if err != nil {
 		return nil, err
 	}
-	_, _, _ = s.runs.Wait(ctx, call, waitOf(in.Body.WaitS)) // The record says how the test ended.
+	_, _, _ = s.runs.Wait(ctx, call, waitOf(in.Body.WaitS), s.hub) // The record says how the test ended.
 	out := &testToolOutput{Status: http.StatusOK, Location: "/v1/runs/" + call.RunID}
 	if out.Body, err = s.testOf(ctx, p.Tenant, call); err != nil {
 		return nil, err

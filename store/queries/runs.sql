@@ -199,3 +199,24 @@ where r.tenant_id = @tenant_id and r.id = @run_id and r.status in ('pending', 'r
 -- name: RunFollowed :many
 select coalesce(r.followed_until > now(), false)::boolean as followed from runs r
 where r.tenant_id = @tenant_id and r.id = @run_id;
+
+-- name: FindCallEnd :one
+-- How the run of a single call ended; its status alone while it has not. A failure is
+-- explained by the call's effect and the pinned version's execution.
+select r.status, r.ended_by, r.error_kind, r.error,
+       coalesce(i.id::text, '')::text as invocation_id,
+       coalesce(i.status, '')::text as call_status,
+       i.output::json as output,
+       coalesce(i.error_kind, '')::text as call_kind,
+       coalesce(i.error, '')::text as call_error,
+       coalesce(e.sent_before, false)::boolean as sent,
+       (case when r.status = 'failed' then r.plan -> 'tools' -> 0 -> 'execution' end)::json as execution
+from runs r
+left join lateral (
+    select c.* from tool_invocations c
+    where c.tenant_id = @tenant_id and c.run_id = r.id and c.parent_id is null
+      and r.status in ('completed', 'failed', 'cancelled')
+    order by c.id desc limit 1
+) i on true
+left join effects e on e.tenant_id = @tenant_id and e.effect_id = i.effect_id and e.invocation_id = i.id
+where r.tenant_id = @tenant_id and r.id = @id;

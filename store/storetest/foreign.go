@@ -34,6 +34,7 @@ var methodsWithoutTenant = map[string]string{
 	"CheckSchema":      "reads the schema version only",
 	"PoolStats":        "counts this process's connections",
 	"Listen":           "returns ids of runs with events, without contents",
+	"ListenControl":    "returns ids of runs with requests, without contents",
 	"EnsurePartitions": "makes empty tables",
 	"SweepRequests":    "deletes expired rows",
 	"ClaimStarts":      "returns keys of due starts, without contents",

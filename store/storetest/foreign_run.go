@@ -54,6 +54,29 @@ var runCases = map[string]func(t *testing.T, f foreign){
 		_, err := f.Store.BeginRun(t.Context(), agent.Run{ID: f.Run.ID, Tenant: f.stranger, Kind: agent.RunKindAgent})
 		RequireKind(t, tool.NotFound, err)
 	},
+	"FindCallEnd": func(t *testing.T, f foreign) {
+		t.Helper()
+		_, err := f.Store.FindCallEnd(t.Context(), f.stranger, f.Run.ID)
+		RequireKind(t, tool.NotFound, err)
+	},
+	"RequestCancel": func(t *testing.T, f foreign) {
+		t.Helper()
+		requested, err := f.Store.RequestCancel(t.Context(), f.stranger, f.Run.ID, "execution")
+		require.NoError(t, err)
+		require.False(t, requested)
+		run, err := f.Store.FindRun(t.Context(), f.Tenant, f.Run.ID)
+		require.NoError(t, err)
+		require.Empty(t, run.CancelExecution)
+	},
+	"CancelRequests": func(t *testing.T, f foreign) {
+		t.Helper()
+		requested, err := f.Store.RequestCancel(t.Context(), f.Tenant, f.Run.ID, "execution")
+		require.NoError(t, err)
+		require.True(t, requested)
+		requests, err := f.Store.CancelRequests(t.Context(), f.stranger, []string{f.Run.ID})
+		require.NoError(t, err)
+		require.Empty(t, requests)
+	},
 	"FindRun": func(t *testing.T, f foreign) {
 		t.Helper()
 		_, err := f.Store.FindRun(t.Context(), f.stranger, f.Run.ID)

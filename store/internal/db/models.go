@@ -252,6 +252,8 @@ type Run struct {
 	Depth              int32
 	Calls              int32
 	FollowedUntil      *time.Time
+	CancelRequestedAt  *time.Time
+	CancelExecution    string
 }
 
 type Tenant struct {

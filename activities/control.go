@@ -1,0 +1,261 @@
+package activities
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/temporal"
+
+	"github.com/toolcrib/toolcrib/agent"
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// Requests is the record of requests to runs that are in progress. Package store
+// implements it.
+type Requests interface {
+	// ListenControl calls woken with each run that has a request, until ctx ends or the
+	// connection fails, and first with an empty id: there may be requests from before.
+	ListenControl(ctx context.Context, woken func(tenant tool.TenantID, runID string)) error
+	// CancelRequests returns those of the runs whose cancellation was requested, with the
+	// execution of their workflow that is to stop.
+	CancelRequests(ctx context.Context, tenant tool.TenantID, runIDs []string) (map[string]string, error)
+}
+
+// Control delivers recorded requests to the activities of runs in this process, sooner
+// than heartbeats do. All of them share one listener. It is safe for concurrent use.
+type Control struct {
+	requests Requests
+	log      *slog.Logger
+	kick     chan struct{} // Has one token while runs are due.
+
+	mu      sync.Mutex
+	watches map[runKey]map[*watch]struct{} // Attempts may overlap.
+	due     map[runKey]struct{}            // Runs whose requests are to be read.
+}
+
+type runKey struct {
+	tenant tool.TenantID
+	runID  string
+}
+
+// watch is an activity that advances a run, or makes one of its calls.
+type watch struct {
+	execution string
+	cancel    func()
+}
+
+// NewControl returns a control, which does nothing before [Control.Run].
+func NewControl(requests Requests, log *slog.Logger) *Control {
+	return &Control{
+		requests: requests, log: log, kick: make(chan struct{}, 1),
+		watches: map[runKey]map[*watch]struct{}{}, due: map[runKey]struct{}{},
+	}
+}
+
+const (
+	minListenPause = 250 * time.Millisecond
+	maxListenPause = 15 * time.Second
+	// requestPause is the time before requests that could not be read are read again.
+	requestPause = 250 * time.Millisecond
+	// requestTimeout bounds a read of requests.
+	requestTimeout = 2 * time.Second
+)
+
+// Run delivers requests until ctx ends. Call it once.
+func (c *Control) Run(ctx context.Context) {
+	var wg sync.WaitGroup
+	wg.Go(func() { c.listen(ctx) })
+	wg.Go(func() { c.deliver(ctx) })
+	wg.Wait()
+}
+
+// listen listens for requests, and again after failures. Meanwhile heartbeats bring
+// cancellations.
+func (c *Control) listen(ctx context.Context) {
+	pause := minListenPause
+	for {
+		began := time.Now()
+		err := c.requests.ListenControl(ctx, c.woken)
+		if ctx.Err() != nil {
+			return
+		}
+		if time.Since(began) > maxListenPause {
+			pause = minListenPause
+		}
+		c.log.WarnContext(ctx, "not listening for requests to runs; cancellations come with heartbeats",
+			slog.Any("error", err))
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(pause):
+		}
+		pause = min(2*pause, maxListenPause)
+	}
+}
+
+// woken makes a run due if it is watched, or all runs for an empty id.
+func (c *Control) woken(tenant tool.TenantID, runID string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if runID == "" {
+		for key := range c.watches {
+			c.due[key] = struct{}{}
+		}
+	} else if key := (runKey{tenant, runID}); len(c.watches[key]) > 0 {
+		c.due[key] = struct{}{}
+	}
+	c.again()
+}
+
+// again has due runs read. It is called with the lock held.
+func (c *Control) again() {
+	if len(c.due) == 0 {
+		return
+	}
+	select {
+	case c.kick <- struct{}{}:
+	default:
+	}
+}
+
+// deliver reads the requests of runs that are due, one tenant after the other.
+func (c *Control) deliver(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-c.kick:
+		}
+		var failed bool
+		for tenant, runs := range c.take() {
+			if err := c.read(ctx, tenant, runs); err != nil && ctx.Err() == nil {
+				c.log.WarnContext(ctx, "reading requests to runs failed", slog.String("tenant_id", string(tenant)),
+					slog.Any("error", err))
+				failed = true
+				for _, run := range runs {
+					c.woken(tenant, run)
+				}
+			}
+		}
+		if !failed {
+			continue
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(requestPause):
+		}
+	}
+}
+
+// take returns the runs that are due.
+func (c *Control) take() map[tool.TenantID][]string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	due := map[tool.TenantID][]string{}
+	for key := range c.due {
+		due[key.tenant] = append(due[key.tenant], key.runID)
+	}
+	clear(c.due)
+	return due
+}
+
+// read delivers the requests of a tenant's runs.
+func (c *Control) read(ctx context.Context, tenant tool.TenantID, runIDs []string) error {
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
+	defer cancel()
+	requests, err := c.requests.CancelRequests(ctx, tenant, runIDs)
+	for id, execution := range requests {
+		c.cancel(runKey{tenant, id}, execution)
+	}
+	return err
+}
+
+// cancel cancels the activities that advance a run for an execution. One for another
+// execution, such as the one after a reset, goes on.
+func (c *Control) cancel(key runKey, execution string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for w := range c.watches[key] {
+		if execution != "" && w.execution == execution {
+			w.cancel()
+		}
+	}
+}
+
+// watch calls cancel when the run's cancellation is requested of an execution, until stop
+// is called.
+func (c *Control) watch(key runKey, execution string, cancel func()) (stop func()) {
+	w := &watch{execution: execution, cancel: cancel}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.watches[key] == nil {
+		c.watches[key] = map[*watch]struct{}{}
+	}
+	c.watches[key][w] = struct{}{}
+	return func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if delete(c.watches[key], w); len(c.watches[key]) == 0 {
+			delete(c.watches, key)
+		}
+	}
+}
+
+// controlled returns a context that a recorded request to cancel the run ends as
+// Temporal's does.
+func (a *Activities) controlled(
+	ctx context.Context, tenant tool.TenantID, runID string,
+) (_ context.Context, release func()) {
+	if a.Control == nil {
+		return ctx, func() {}
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	stop := a.Control.watch(runKey{tenant, runID}, activity.GetInfo(ctx).WorkflowExecution.RunID, func() {
+		cancel(temporal.NewCanceledError())
+	})
+	return ctx, func() {
+		stop()
+		cancel(nil)
+	}
+}
+
+// controlled returns a context that a request to cancel the run ends. An activity that is
+// to end the run is not cancelled.
+func (d *driver) controlled(ctx context.Context) (_ context.Context, release func()) {
+	if d.in.Stop != nil {
+		return ctx, func() {}
+	}
+	return d.a.controlled(ctx, d.in.Principal.Tenant, d.in.RunID)
+}
+
+// watchedRuns are runs whose rows deliver their requests wherever they are read, so that
+// a request from before a watch is seen without a query of its own.
+type watchedRuns struct {
+	agent.Runs
+
+	control *Control
+}
+
+func (r watchedRuns) FindRun(ctx context.Context, tenant tool.TenantID, id string) (agent.Run, error) {
+	run, err := r.Runs.FindRun(ctx, tenant, id)
+	r.saw(&run, err)
+	return run, err
+}
+
+func (r watchedRuns) OpenTurn(
+	ctx context.Context, tenant tool.TenantID, runID, head, key string,
+) (agent.OpenTurn, error) {
+	open, err := r.Runs.OpenTurn(ctx, tenant, runID, head, key)
+	r.saw(&open.Run, err)
+	return open, err
+}
+
+func (r watchedRuns) saw(run *agent.Run, err error) {
+	if err == nil && run.CancelExecution != "" {
+		r.control.cancel(runKey{run.Tenant, run.ID}, run.CancelExecution)
+	}
+}
