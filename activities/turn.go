@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
 	"runtime/debug"
 	"strings"
 	"time"
@@ -134,7 +133,7 @@ func messageID(info activity.Info, q question, key string) string {
 func answered(turn *agent.Turn) loop.Turn {
 	out := loop.Turn{Head: turn.Message.ID, Calls: make([]agent.PreparedCall, len(turn.Calls))}
 	for i, c := range turn.Calls {
-		out.Calls[i] = describe(c, math.MaxInt)
+		out.Calls[i] = describe(c, inMemory)
 	}
 	if len(out.Calls) == 0 {
 		out.Answer = preview(turn.Message.Content)
@@ -191,6 +190,7 @@ func (a *Activities) ask(
 // them on admission. A call with an Admit activity of its own would need another admission for that, so its
 // limit is higher.
 const (
+	inMemory               = 1 << 30 // No limit: the arguments stay in this process.
 	maxInlineArguments     = 128
 	maxInlineOnceArguments = 1 << 10
 )

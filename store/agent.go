@@ -175,7 +175,9 @@ func (s *Store) FindAgentVersions(
 	if err != nil {
 		return agent.Agent{}, nil, err
 	}
-	versions, err := collect(rows, func(row db.AgentVersion) (agent.Version, error) { return agentVersionOf(row, found.Slug) })
+	versions, err := collect(rows, func(row db.AgentVersion) (agent.Version, error) {
+		return agentVersionOf(row, found.Slug)
+	})
 	return found, versions, err
 }
 

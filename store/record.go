@@ -256,7 +256,8 @@ type begunCall struct {
 func (p *recordParams) addBegun(op string, begin []ledger.AdmitRequest) error {
 	var calls []begunCall
 	for _, req := range begin {
-		if req.ArgumentsStored || !p.own(req.Principal.Tenant, req.RunID) || req.ToolID == "" || req.Implementation == tool.Artifact {
+		own := p.own(req.Principal.Tenant, req.RunID)
+		if !own || req.ArgumentsStored || req.ToolID == "" || req.Implementation == tool.Artifact {
 			continue
 		}
 		checked, err := admitParams(op, req)

@@ -40,7 +40,7 @@ type Handover string
 // Reasons of a handover.
 const (
 	HandoverCalls    Handover = "calls"    // Calls of [RunState.Batch] are the workflow's to make.
-	HandoverStep     Handover = "step"     // The only call of [RunState.Batch] is visible: an activity of its own begins with it.
+	HandoverStep     Handover = "step"     // The only call is visible: an activity of its own begins with it.
 	HandoverQuestion Handover = "question" // The model failed; an activity of its own asks again.
 	HandoverSlice    Handover = "slice"    // The time or the turns of one activity are used up.
 	HandoverDrain    Handover = "drain"    // The worker stops.

@@ -229,7 +229,7 @@ func (c childConfig) work(ctx context.Context) error {
 		journal = mortalJournal{db, c}
 	}
 	acts, err := activities.New(activities.Config{
-		Journal: journal,
+		Journal:  journal,
 		Ingester: ingester, Ledger: mortal{db, c}, Runs: mortalRuns{db, c}, Agents: db, Policies: db,
 		Resolver: resolver.New(db, resolver.Options{}), Schemas: schema.New(0),
 		Types: worker.Types(worker.Known{}).All(), Executor: mux,

@@ -32,6 +32,7 @@ func (apart) Record(_ context.Context, r loop.Record) (loop.Recorded, error) {
 // testRecords compares what a journal writes at once with what the ports write that do
 // one thing each.
 func testRecords(t *testing.T, d *Database) {
+	t.Helper()
 	whole, parts := newScribe(t, d, d.Store), newScribe(t, d, apart{})
 	for _, s := range []*scribe{whole, parts} {
 		s.play(t)
@@ -161,7 +162,8 @@ func (s *scribe) turn(tb testing.TB, arguments ...string) []ledger.AdmitRequest 
 		digest, err := tool.Digest(json.RawMessage(raw))
 		require.NoError(tb, err)
 		id := fmt.Sprintf("call_%d", i)
-		turn.Message.Calls = append(turn.Message.Calls, agent.Call{ID: id, Name: s.Tool.Slug, Arguments: json.RawMessage(raw)})
+		asked := agent.Call{ID: id, Name: s.Tool.Slug, Arguments: json.RawMessage(raw)}
+		turn.Message.Calls = append(turn.Message.Calls, asked)
 		turn.Calls = append(turn.Calls, agent.PreparedCall{
 			CallIdentity: tool.CallIdentity{InvocationID: NewID(tb), CallID: id}, Name: s.Tool.Slug, Slug: s.Tool.Slug,
 			Arguments: json.RawMessage(raw), ArgumentsDigest: digest, Receipt: json.RawMessage(`[{"rule":"x"}]`),
@@ -208,7 +210,8 @@ func (s *scribe) rows(tb testing.TB) []string {
 	var out []string
 	for _, w := range written {
 		rows, err := s.Conn(tb).Query(tb.Context(), fmt.Sprintf(
-			"select (to_jsonb(x) - string_to_array('%s', ','))::text from (select * from %s where tenant_id = $1 and %s order by %s) x",
+			"select (to_jsonb(x) - string_to_array('%s', ','))::text from ("+
+				"select * from %s where tenant_id = $1 and %s order by %s) x",
 			w.drop, w.table, w.where, w.order), s.Tenant, s.Run.ID)
 		require.NoError(tb, err)
 		lines, err := pgx.CollectRows(rows, pgx.RowTo[string])
