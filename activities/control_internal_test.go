@@ -58,6 +58,13 @@ func (f *fakeRequests) CancelRequests(
 	return found, nil
 }
 
+// count returns how often requests were read.
+func (f *fakeRequests) count() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.reads
+}
+
 // request records a request without waking anyone.
 func (f *fakeRequests) request(run, execution string) {
 	f.mu.Lock()
@@ -105,7 +112,7 @@ func TestControlCancels(t *testing.T) {
 		f.request("other", "now")
 		f.woken("tenant", "not here")
 		synctest.Wait()
-		require.Zero(t, f.reads)
+		require.Zero(t, f.count())
 		f.woken("tenant", "run")
 		synctest.Wait()
 		require.Equal(t, []int{1, 0, 0}, []int{*ours, *earlier, *other})
@@ -145,7 +152,7 @@ func TestControlReadsAgain(t *testing.T) {
 			f.woken("tenant", "run")
 		}
 		time.Sleep(10 * requestPause)
-		require.LessOrEqual(t, f.reads, 12)
+		require.LessOrEqual(t, f.count(), 12)
 		f.mu.Lock()
 		f.broken = nil
 		f.mu.Unlock()

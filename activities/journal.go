@@ -137,10 +137,21 @@ func (d *driver) wait(ctx context.Context) error {
 	} else if len(d.ends) == 0 {
 		return d.flush(ctx)
 	}
-	for len(d.ends) > 0 {
-		if err := d.ended(<-d.ends); err != nil {
-			return err
+	soon := time.NewTimer(together)
+	defer soon.Stop()
+	for d.flying > 0 {
+		select {
+		case end := <-d.ends:
+			if err := d.ended(end); err != nil {
+				return err
+			}
+		case <-soon.C:
+			return nil
 		}
 	}
 	return nil
 }
+
+// together is how long the end of a call waits for others that are in progress, so that
+// one record has all of them.
+const together = 300 * time.Microsecond

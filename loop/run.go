@@ -61,7 +61,10 @@ func NewRun(id Identity, state wire.RunState) *Run {
 		r.limits.MaxCalls = min(r.limits.MaxCalls, state.MaxCalls)
 	}
 	r.begin(state.Batch)
-	r.state.Batch = nil
+	if state.Stop != nil {
+		r.stop = &tool.Error{Kind: state.Stop.Kind, Op: "loop.Run", Msg: state.Stop.Msg}
+	}
+	r.state.Batch, r.state.Stop = nil, nil
 	return r
 }
 
@@ -74,6 +77,10 @@ func (r *Run) CatchUp() { r.batch = newBatch(&r.state.Plan, nil) }
 func (r *Run) State() wire.RunState {
 	state := r.state
 	state.Batch, state.Plan.Tools, state.Plan.Omitted = r.batch.left(), nil, nil
+	if r.stop != nil {
+		e := tool.AsError(r.stop)
+		state.Stop = &wire.Failure{Kind: e.Kind, Msg: e.Msg}
+	}
 	return state
 }
 

@@ -190,6 +190,7 @@ func (r *agentRun) calls(ctx workflow.Context) error {
 	b := &batch{machine: machine, scope: scope{inline: true, deadline: state.Deadline, calls: machine.Share()}}
 	err := b.run(limited)
 	after := machine.State()
+	after.Stop = state.Stop // That ctx was cancelled here is for the activity to judge.
 	r.last.State, r.last.Handover = &after, ""
 	if passed() && !unsettled(err) {
 		return nil // The activity that continues sees the deadline too.
