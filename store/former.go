@@ -47,6 +47,7 @@ var formerSteps = []formerStep{
 	{16, otherBlankStep, ""},
 	{17, otherBlankStep, ""},
 	{19, "e0f169307d40428d024721b077f05ae29c1ce38d0b7bbf1c5c0b304f883d00c7", "019_reconciler.sql"},
+	{35, "7bb0844fc8fca467e857a98203968777a09fcd68bdb5d83936554c22e5e26cdb", "035_record_steps.sql"},
 }
 
 // formerOf returns the earlier text of an applied step, if it is not the current one.

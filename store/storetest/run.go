@@ -22,6 +22,7 @@ func Run(t *testing.T, newDatabase func(tb testing.TB) *Database) {
 		{"Settle", testSettle},
 		{"Answers", testAnswers},
 		{"Records", testRecords},
+		{"RecordsLeft", testRecordsLeft},
 		{"Reads", testReads},
 		{"Output", testOutput},
 		{"MCPSessions", testMCPSessions},
