@@ -31,7 +31,9 @@ func testRecordsLeft(t *testing.T, d *Database) {
 		}
 		return done
 	}
-	ask := func(e ledger.Entry) ledger.AdmitRequest { return ledger.AdmitRequest{Entry: e, Repeatable: true, Send: true} }
+	ask := func(e ledger.Entry) ledger.AdmitRequest {
+		return ledger.AdmitRequest{Entry: e, Repeatable: true, Send: true}
+	}
 
 	// A settlement under a fence that is another attempt's, or of a call that has ended,
 	// and what follows it.
@@ -39,7 +41,9 @@ func testRecordsLeft(t *testing.T, d *Database) {
 	f.Admit(t, e, true, true)
 	f.Admit(t, e, true, true)
 	turn := f.TurnOf(t, f.Turn.Message.ID, 2)
-	record(loop.Record{Ended: []ledger.Settlement{Completed(e, 1)}, Turn: &turn, Begin: []ledger.AdmitRequest{ask(f.Lone(t))}})
+	record(loop.Record{
+		Ended: []ledger.Settlement{Completed(e, 1)}, Turn: &turn, Begin: []ledger.AdmitRequest{ask(f.Lone(t))},
+	})
 	outcome, err := f.Store.Settle(t.Context(), Completed(e, 2))
 	require.NoError(t, err)
 	require.True(t, outcome.Won)
