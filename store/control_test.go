@@ -18,7 +18,7 @@ import (
 func TestRequestCancel(t *testing.T) {
 	t.Parallel()
 
-	d := storetest.NewDatabase(t)
+	d := storetest.NewDatabase(t, store.Options{NotifyInterval: -1}) // No wake-ups of events, which come late.
 	tenant, other := d.Tenant(t), d.Tenant(t)
 	begin := func(workflow string) string {
 		run, err := d.Store.BeginRun(t.Context(), agent.Run{
