@@ -142,8 +142,12 @@ func (c *composer) write(
 	}
 	done := c.a.record(ctx, r)
 	if closing != nil && done.Ended == 0 {
-		if _, err := closing.write(ctx, *closing.closing); err != nil {
+		outcome, err := closing.write(ctx, *closing.closing)
+		if err != nil {
 			return done, fmt.Errorf("settling a step: %w", err)
+		}
+		if !outcome.Won { // Another attempt ended the step: later steps are bound to its answer.
+			return done, interruption(errSuperseded)
 		}
 	}
 	return done, nil
@@ -180,7 +184,7 @@ func (c *composer) settle(ctx, limited context.Context, state wire.Steps) callEn
 	}
 	if done.Ended > steps {
 		return endOf(ledger.Outcome{
-			InvocationID: c.in.InvocationID, Status: s.Status, Result: s.Result, Kind: s.Kind, Msg: s.Msg, Won: true,
+			InvocationID: c.in.InvocationID, Status: s.Status, Result: s.Result, Kind: s.Kind, Msg: s.Msg, Won: true, Sent: s.Acted,
 		})
 	}
 	outcome, err := c.whole.write(ctx, s)

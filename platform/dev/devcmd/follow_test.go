@@ -141,8 +141,10 @@ func TestFollowInterrupted(t *testing.T) {
 		require.EqualValues(t, last+1+len(types), e.Seq)
 		types = append(types, e.Type)
 	}
-	all := []tool.EventType{agent.EventOutputAppended, agent.EventTurn, agent.EventRunCompleted}
-	require.Equal(t, all[last-2:], types)
+	for len(types) > 0 && types[0] == agent.EventOutputAppended { // In one event or in several, as it came.
+		types = types[1:]
+	}
+	require.Equal(t, []tool.EventType{agent.EventTurn, agent.EventRunCompleted}, types)
 }
 
 // Calls are shown too, and a key without the right to a run sees nothing.
