@@ -184,7 +184,8 @@ func (c *composer) settle(ctx, limited context.Context, state wire.Steps) callEn
 	}
 	if done.Ended > steps {
 		return endOf(ledger.Outcome{
-			InvocationID: c.in.InvocationID, Status: s.Status, Result: s.Result, Kind: s.Kind, Msg: s.Msg, Won: true, Sent: s.Acted,
+			InvocationID: c.in.InvocationID, Status: s.Status, Result: s.Result, Kind: s.Kind, Msg: s.Msg,
+			Won: true, Sent: s.Acted,
 		})
 	}
 	outcome, err := c.whole.write(ctx, s)
