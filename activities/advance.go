@@ -26,8 +26,11 @@ func (a *Activities) Advance(ctx context.Context, in wire.AdvanceInput) (wire.Ad
 	if err := checkTenant(ctx, in.Principal.Tenant); err != nil {
 		return wire.AdvanceOutput{}, failure.Encode(err)
 	}
-	d := &driver{a: a, in: in, began: time.Now(), ends: make(chan callEnd, maxFlying), tickets: map[string]admission{}}
-	d.report.beat, d.report.timeout = d.began, activity.GetInfo(ctx).HeartbeatTimeout
+	d := &driver{
+		a: a, in: in, began: time.Now(), ends: make(chan callEnd, maxFlying),
+		tickets: map[string]admission{}, doubt: map[string]int{},
+	}
+	d.report.start(ctx)
 	stop := heartbeat(ctx, d.report.get)
 	defer stop()
 	running, release := d.controlled(ctx)
@@ -56,6 +59,7 @@ type driver struct {
 
 	open    *agent.OpenTurn      // The next question's, if it was read with what came before.
 	tickets map[string]admission // Of calls that were admitted with what came before, by effect id.
+	doubt   map[string]int       // How many admissions of a call may have been written, by effect id.
 	closing []callEnd            // Calls that are over, and whose ends are to be written.
 
 	ends    chan callEnd // Of calls in flight.

@@ -36,12 +36,24 @@ type attempt struct {
 	retry   *tool.Error // Why another attempt is to follow; nil after any other end.
 	// ticket is the admission that was written before the attempt, with something else.
 	ticket *ledger.Ticket
+	// doubt is how many admissions were asked for whose answer was lost: if they were made,
+	// nothing was done with them.
+	doubt int
+	alive func() error // Fails where another attempt may have taken over.
 	// invocation and arguments are those of the admission.
 	invocation string
 	arguments  json.RawMessage
 	// defers leaves the end of an admitted call in closing, to be written with what follows.
 	defers  bool
 	closing *ledger.Settlement
+}
+
+// overtaken fails where the process slept, and another attempt may have taken over.
+func (t *attempt) overtaken() error {
+	if t.alive == nil {
+		return nil
+	}
+	return t.alive()
 }
 
 // run returns the call's outcome, or the encoded error of an attempt after which the call is
@@ -63,7 +75,7 @@ func (t *attempt) run(ctx context.Context) (ledger.Outcome, error) {
 		return t.over(ctx, *ticket.Done)
 	}
 	if t.inPlace {
-		t.number = max(t.number, ticket.Attempt) // Attempts whose process died count.
+		t.number = max(t.number, ticket.Attempt-t.doubt) // Attempts whose process died count.
 		if most := t.in.Pin.Execution.Attempts(); t.in.Pin.Execution.Repeatable() && t.number > most && !t.in.Pin.Nested() {
 			return t.fail(ctx, &tool.Error{
 				Kind: tool.Unavailable, Op: "activities.Invoke", Msg: fmt.Sprintf("none of its %d attempts came to an end", most),
@@ -118,7 +130,11 @@ func (t *attempt) admit(ctx context.Context) (ledger.Ticket, error) {
 	if t.in.Fence == 0 || t.number > 1 || t.in.Stored || !fresh {
 		return patiently(ctx, admitPatience, func() (ledger.Ticket, error) {
 			t.began = time.Now() // The wait does not count as frozen.
-			return t.a.admit(ctx, t.in)
+			ticket, err := t.a.admit(ctx, t.in)
+			if tool.KindOf(err) == tool.Unavailable {
+				t.doubt++
+			}
+			return ticket, err
 		})
 	}
 	return ledger.Ticket{
@@ -211,10 +227,27 @@ func (t *attempt) fail(ctx context.Context, err error) (ledger.Outcome, error) {
 		return ledger.Outcome{}, failure.Encode(e)
 	}
 	s := ending(e, t.in.Pin.Execution)
+	if len(t.in.Pin.Steps) > 0 {
+		return t.failSteps(ctx, s)
+	}
 	s.Unsent = t.marked && !e.Sent
 	// Without an admission of its own, the attempt does not know what earlier ones sent;
 	// the ledger does.
 	s.UnknownIfSent = t.fence == 0 && e.Kind != tool.Cancelled && !t.in.Pin.Execution.Repeatable()
+	return t.settle(ctx, s)
+}
+
+// failSteps ends a composition whose steps an attempt before this one may have begun.
+func (t *attempt) failSteps(ctx context.Context, s ledger.Settlement) (ledger.Outcome, error) {
+	ctx = context.WithoutCancel(ctx)
+	in := wire.SettleInput{Invoke: *t.in, Status: s.Status, Kind: s.Kind, Msg: s.Msg}
+	var err error
+	if in.Steps, err = t.a.closeSteps(ctx, &in); err == nil {
+		_, err = t.a.gather(ctx, &in, &s, t.a.composed)
+	}
+	if err != nil {
+		return ledger.Outcome{}, interruption(err)
+	}
 	return t.settle(ctx, s)
 }
 

@@ -25,6 +25,7 @@ type composer struct {
 	state   compose.State // What later steps are bound to.
 	records map[string]ledger.Record
 	closing *attempt // The step that is over, and whose end is to be written.
+	doubt   int      // How many admissions of the next step may have been written.
 }
 
 // newComposer returns the composer of a composition that was admitted as the invocation.
@@ -34,6 +35,7 @@ func newComposer(whole *attempt, invocation string, rest func(context.Context) w
 		state: compose.State{Input: whole.arguments, Steps: map[string]compose.StepResult{}},
 	}
 	c.in.InvocationID = invocation
+	c.in.Begin(time.Now())
 	if len(c.state.Input) == 0 {
 		c.state.Input = json.RawMessage(`{}`)
 	}
@@ -56,9 +58,9 @@ func (c *composer) steps(ctx context.Context) callEnd {
 		return callEnd{err: failure.Encode(err)}
 	}
 	limited := ctx
-	if c.in.Pin.Execution.TimeoutSeconds > 0 {
+	if !c.in.Deadline.IsZero() {
 		var cancel context.CancelFunc
-		limited, cancel = withDeadline(ctx, c.in.Pin.Execution.Timeout())
+		limited, cancel = withDeadline(ctx, time.Until(c.in.Deadline))
 		defer cancel()
 	}
 	steps := loop.NewSteps(c.in)
@@ -66,11 +68,15 @@ func (c *composer) steps(ctx context.Context) callEnd {
 		if why := c.rest(ctx); why != "" {
 			return callEnd{left: why}
 		}
+		if err := c.whole.overtaken(); err != nil {
+			return callEnd{err: interruption(err)}
+		}
 		step, ok := steps.Next(time.Now())
 		if !ok {
 			break
 		}
 		end := c.step(limited, step)
+		end.reached = steps.State().Begun
 		if end.retry != nil || end.err != nil || end.left != "" {
 			return end
 		}
@@ -89,7 +95,9 @@ func (c *composer) step(ctx context.Context, in wire.InvokeInput) callEnd {
 	if err != nil {
 		return callEnd{err: err}
 	}
-	end := c.a.call(ctx, c.a.inPlace(&in, ticket, at), c.rest)
+	t := c.a.inPlace(&in, ticket, at)
+	t.alive, t.doubt, c.doubt = c.whole.alive, c.doubt, 0
+	end := c.a.call(ctx, t, c.rest)
 	if end.retry != nil || end.err != nil || end.left != "" {
 		return end
 	}
@@ -140,7 +148,10 @@ func (c *composer) write(
 	if len(r.Ended)+len(r.Begin) == 0 {
 		return loop.Recorded{}, nil
 	}
-	done := c.a.record(ctx, r)
+	done, sure := c.a.record(ctx, r)
+	if !sure && len(begin) > 0 {
+		c.doubt++
+	}
 	if closing != nil && done.Ended == 0 {
 		outcome, err := closing.write(ctx, *closing.closing)
 		if err != nil {

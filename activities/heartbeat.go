@@ -47,8 +47,47 @@ func heartbeat(ctx context.Context, latest ...func() any) (stop func()) {
 	}
 }
 
+// pulse tells whether the process of an activity slept.
+type pulse struct {
+	beating sync.Mutex
+	timeout time.Duration // Without a heartbeat for so long, another attempt may be under way.
+	beat    time.Time     // On the monotonic clock, which runs on while a process is frozen.
+	slept   bool
+}
+
+// start is called when the activity begins.
+func (p *pulse) start(ctx context.Context) {
+	p.timeout, p.beat = activity.GetInfo(ctx).HeartbeatTimeout, time.Now()
+}
+
+func (p *pulse) awake() bool {
+	p.slept = p.slept || p.timeout > 0 && time.Since(p.beat) > p.timeout
+	return !p.slept
+}
+
+// beats is called with each heartbeat.
+func (p *pulse) beats() {
+	p.beating.Lock()
+	defer p.beating.Unlock()
+	p.awake()
+	p.beat = time.Now()
+}
+
+// alive fails where the process slept for longer than heartbeats may stay away: then
+// another attempt may have taken over, and this one must not continue.
+func (p *pulse) alive() error {
+	p.beating.Lock()
+	defer p.beating.Unlock()
+	if !p.awake() {
+		return errSuperseded
+	}
+	return nil
+}
+
 // progressReport is the last progress of a running call.
 type progressReport struct {
+	pulse
+
 	mu   sync.Mutex
 	last tool.Progress
 }
@@ -62,16 +101,16 @@ func (r *progressReport) set(p tool.Progress) {
 func (r *progressReport) get() any {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.beats()
 	return r.last
 }
 
 // advanceReport keeps how far an Advance came, and whether its process slept.
 type advanceReport struct {
-	mu      sync.Mutex
-	last    wire.AdvanceProgress
-	timeout time.Duration // Without a heartbeat for so long, another attempt may be under way.
-	beat    time.Time     // On the monotonic clock, which runs on while a process is frozen.
-	slept   bool
+	pulse
+
+	mu   sync.Mutex
+	last wire.AdvanceProgress
 }
 
 func (r *advanceReport) set(p wire.AdvanceProgress) {
@@ -96,23 +135,6 @@ func (r *advanceReport) tool(p tool.Progress) {
 func (r *advanceReport) get() any {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.awake()
-	r.beat = time.Now()
+	r.beats()
 	return r.last
-}
-
-func (r *advanceReport) awake() bool {
-	r.slept = r.slept || r.timeout > 0 && time.Since(r.beat) > r.timeout
-	return !r.slept
-}
-
-// alive fails where the process slept for longer than heartbeats may stay away: then
-// another attempt may have taken over, and this one must not continue.
-func (r *advanceReport) alive() error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if !r.awake() {
-		return errSuperseded
-	}
-	return nil
 }

@@ -21,6 +21,9 @@ type callEnd struct {
 	made wire.CallMade
 	// retry is set where the call is still open: another attempt is the workflow's.
 	retry *tool.Error
+	// tried is how many attempts were made at what is to be retried, and reached is the step
+	// of a composition that it is, counted from 1.
+	tried, reached int
 	// left is set where a composition is left between two of its steps.
 	left wire.Handover
 	// closing is set where the call is over and its end is to be written.
@@ -36,6 +39,9 @@ func (d *driver) start(ctx, limited context.Context, calls []loop.Start) error {
 		return err
 	}
 	for _, start := range calls {
+		if start.Refuse == nil {
+			d.machine.Call(start.Call).Begin(time.Now())
+		}
 		in := *d.machine.Call(start.Call)
 		var run func() callEnd
 		switch {
@@ -49,6 +55,7 @@ func (d *driver) start(ctx, limited context.Context, calls []loop.Start) error {
 			continue
 		default:
 			t := d.a.inPlace(&in, nil, time.Now())
+			t.alive, t.doubt = d.report.alive, d.doubt[in.EffectID]
 			if given, ok := d.tickets[in.EffectID]; ok {
 				t.ticket, t.began = &given.ticket, given.at
 				delete(d.tickets, in.EffectID)
@@ -130,8 +137,7 @@ func (d *driver) ended(end callEnd) error {
 		return end.err
 	case end.retry != nil:
 		in := d.machine.Call(end.call)
-		in.Tried++
-		in.RetryIn = cmp.Or(end.retry.RetryAfter, wire.CallRetryInterval)
+		in.Tried, in.RetryIn, in.Reached = end.tried, retryIn(end.retry), end.reached
 		end.made.Retry = causeOf(end.retry)
 		d.hold(end.call, wire.HandoverCalls)
 	case end.left != "":
@@ -179,7 +185,7 @@ func (a *Activities) call(ctx context.Context, t *attempt, rest func(context.Con
 	outcome, err := t.recovered(ctx)
 	switch {
 	case t.retry != nil:
-		return callEnd{retry: t.retry}
+		return callEnd{retry: t.retry, tried: t.number}
 	case err != nil:
 		return callEnd{err: err}
 	case t.closing != nil:
@@ -190,6 +196,9 @@ func (a *Activities) call(ctx context.Context, t *attempt, rest func(context.Con
 		return endOf(outcome)
 	}
 }
+
+// retryIn is when the attempt after e is due.
+func retryIn(e *tool.Error) time.Duration { return cmp.Or(e.RetryAfter, wire.CallRetryInterval) }
 
 func endOf(o ledger.Outcome) callEnd {
 	return callEnd{made: wire.CallMade{Status: o.Status, IsError: o.IsError()}, outcome: o}

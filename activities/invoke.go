@@ -48,9 +48,11 @@ func (a *Activities) Invoke(ctx context.Context, in wire.InvokeInput) (wire.Invo
 	}
 	// The heartbeat lasts from before the admission until after the settlement.
 	var report progressReport
+	report.start(ctx)
 	stop := heartbeat(ctx, report.get)
 	defer stop()
 	t := &attempt{a: a, in: &in, number: in.Tried + int(activity.GetInfo(ctx).Attempt), began: time.Now()}
+	t.alive = report.alive
 	ctx, release := a.controlled(ctx, in.Principal.Tenant, in.RunID)
 	defer release()
 	outcome, err := t.run(tool.WithProgress(ctx, report.set))
@@ -91,6 +93,9 @@ func (t *attempt) compose(ctx context.Context, opened ledger.Outcome) (ledger.Ou
 	end := newComposer(t, opened.InvocationID, func(ctx context.Context) wire.Handover {
 		return resting(ctx, time.Since(began) > slice)
 	}).run(ctx)
+	if end.retry != nil {
+		t.opened.Tried, t.opened.RetryIn, t.opened.Reached = end.tried, retryIn(end.retry), end.reached
+	}
 	if end.err != nil || end.retry != nil || end.left != "" {
 		return opened, end.err
 	}

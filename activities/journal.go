@@ -19,18 +19,19 @@ type admission struct {
 }
 
 // record writes r as far as the journal does. What is left is written by other ports.
-func (a *Activities) record(ctx context.Context, r loop.Record) loop.Recorded {
+// It is not sure where the answer was lost: then nothing counts as written, but may be.
+func (a *Activities) record(ctx context.Context, r loop.Record) (done loop.Recorded, sure bool) {
 	none := loop.Recorded{Tickets: make([]*ledger.Ticket, len(r.Begin))}
 	if a.Journal == nil || r.RunID == "" {
-		return none
+		return none, true
 	}
 	// What was admitted must be known, even if the run is cancelled meanwhile.
 	done, err := a.Journal.Record(context.WithoutCancel(ctx), r)
 	if err != nil {
 		logFailure(ctx, "recording steps at once failed", err, "tenant_id", r.Tenant, "run_id", r.RunID)
-		return none
+		return none, false
 	}
-	return done
+	return done, true
 }
 
 // write writes how calls ended, with the calls that begin and the next question.
@@ -48,7 +49,7 @@ func (d *driver) write(ctx context.Context, begin []wire.InvokeInput, ask *loop.
 		r.Begin = append(r.Begin, request(&begin[i]))
 	}
 	at := time.Now()
-	done := d.a.record(ctx, r)
+	done, sure := d.a.record(ctx, r)
 	for i, end := range closing {
 		s := r.Ended[i]
 		outcome := ledger.Outcome{Status: s.Status, Result: s.Result, Kind: s.Kind, Msg: s.Msg}
@@ -64,15 +65,18 @@ func (d *driver) write(ctx context.Context, begin []wire.InvokeInput, ask *loop.
 		d.list(end.made)
 	}
 	d.open = done.Open
-	d.keep(begin, done.Tickets, at)
+	d.keep(begin, done.Tickets, sure, at)
 	return nil
 }
 
 // keep keeps the admissions of calls that are about to be made.
-func (d *driver) keep(calls []wire.InvokeInput, tickets []*ledger.Ticket, at time.Time) {
+func (d *driver) keep(calls []wire.InvokeInput, tickets []*ledger.Ticket, sure bool, at time.Time) {
 	for i, ticket := range tickets {
-		if ticket != nil {
+		switch {
+		case ticket != nil:
 			d.tickets[calls[i].EffectID] = admission{ticket: *ticket, at: at}
+		case !sure:
+			d.doubt[calls[i].EffectID]++
 		}
 	}
 }
@@ -119,9 +123,10 @@ func (d *driver) save(ctx context.Context, turn agent.Turn, plan *agent.Plan) (a
 		r.End = &end
 	}
 	at := time.Now()
-	if done := d.a.record(ctx, r); done.Turn {
+	done, sure := d.a.record(ctx, r)
+	d.keep(begin, done.Tickets, sure, at)
+	if done.Turn {
 		d.recorded = done.End
-		d.keep(begin, done.Tickets, at)
 		return turn, nil
 	}
 	return patiently(ctx, turnPatience, func() (agent.Turn, error) { return d.a.Runs.SaveTurn(ctx, turn) })

@@ -37,6 +37,13 @@ func (a *Activities) settleCall(ctx context.Context, in wire.SettleInput) (wire.
 		Status: in.Status, Kind: in.Kind, Msg: in.Msg,
 		UnknownIfSent: !in.Invoke.Pin.Execution.Repeatable() && in.Kind != tool.Cancelled,
 	}
+	if in.Steps == nil {
+		steps, err := a.closeSteps(ctx, &in)
+		if err != nil {
+			return wire.InvokeOutput{}, err
+		}
+		in.Steps = steps
+	}
 	calls, err := a.gather(ctx, &in, &s, a.composed)
 	if err != nil {
 		return wire.InvokeOutput{}, err

@@ -5,9 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/toolcrib/toolcrib/internal/nested/compose"
 	"github.com/toolcrib/toolcrib/ledger"
+	"github.com/toolcrib/toolcrib/loop"
 	"github.com/toolcrib/toolcrib/tool"
 	"github.com/toolcrib/toolcrib/wire"
 )
@@ -78,6 +80,48 @@ func (a *Activities) stepState(
 		}
 	}
 	return state, records, nil
+}
+
+// closeSteps ends the steps of a composition that ended otherwise than by its steps, and
+// returns how far it came, or nil where no step began.
+func (a *Activities) closeSteps(ctx context.Context, in *wire.SettleInput) (*wire.Steps, error) {
+	call := &in.Invoke
+	var ids []string
+	for _, step := range call.Pin.Steps {
+		ids = append(ids, ledger.StepEffect(call.EffectID, step.ID))
+	}
+	if len(ids) == 0 {
+		return nil, nil //nolint:nilnil // No step.
+	}
+	records, err := a.Ledger.Records(ctx, call.Principal.Tenant, ids)
+	if err != nil {
+		return nil, fmt.Errorf("reading the steps: %w", err)
+	}
+	steps := loop.NewSteps(*call)
+	for {
+		before := steps.State()
+		step, ok := steps.Next(time.Now())
+		if !ok {
+			break
+		}
+		record, known := records[step.EffectID]
+		switch {
+		case !known && before.Begun == 0:
+			return nil, nil //nolint:nilnil // No step.
+		case !known:
+			before.Stopped = true
+			return &before, nil
+		}
+		if record.Outcome == nil {
+			step.InvocationID = record.InvocationID
+			end := wire.SettleInput{Invoke: step, Status: in.Status, Kind: in.Kind, Msg: in.Msg}
+			if _, err := a.settleCall(ctx, end); err != nil {
+				return nil, err
+			}
+		}
+	}
+	state := steps.State()
+	return &state, nil
 }
 
 // composed returns the outcome of each step of a composition, and its output if all of them ran.

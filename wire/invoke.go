@@ -27,6 +27,17 @@ type InvokeInput struct {
 	Test        *Test            `json:"test,omitempty"`        // Set when the call is a test of the tool.
 	Step        *Step            `json:"step,omitempty"`        // Set when the call is a step of a composition.
 	Compose     bool             `json:"compose,omitempty"`     // Whether the activity makes a composition's steps too.
+	// Reached is the step of a composition, counted from 1, that Tried and RetryIn are about.
+	Reached  int       `json:"reached,omitempty"`
+	Deadline time.Time `json:"deadline,omitzero"` // Of a composition that has begun; zero where it has no timeout.
+}
+
+// Begin sets the deadline of a composition that begins at the given time, unless it has
+// begun before.
+func (in *InvokeInput) Begin(at time.Time) {
+	if len(in.Pin.Steps) > 0 && in.Deadline.IsZero() && in.Pin.Execution.TimeoutSeconds > 0 {
+		in.Deadline = at.Add(in.Pin.Execution.Timeout())
+	}
 }
 
 // Step identifies a call as a step of a composition. The input of the call
@@ -70,6 +81,11 @@ type InvokeOutput struct {
 // Opened is a nested call: one that consists of other runs or calls.
 type Opened struct {
 	RunID string `json:"run_id,omitempty"` // The run that was recorded; empty for a composition.
+	// Tried is how many attempts at the step of a composition that Reached counts failed
+	// in the activity, and RetryIn is when the next one is due.
+	Tried   int           `json:"tried,omitempty"`
+	RetryIn time.Duration `json:"retry_in,omitempty"`
+	Reached int           `json:"reached,omitempty"`
 }
 
 // SettleInput closes a call that ended outside its Invoke.

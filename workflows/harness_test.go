@@ -35,6 +35,7 @@ type stage struct {
 	invoke func(ctx context.Context, in wire.InvokeInput) (wire.InvokeOutput, error)
 	admit  func(in wire.InvokeInput) (wire.AdmitOutput, error)
 	settle func(in wire.SettleInput) wire.InvokeOutput
+	hand   func(*wire.RunState) // Changes what the in-place driver hands over; nil changes nothing.
 
 	mu       sync.Mutex
 	log      []string // What happened, in order.
@@ -159,6 +160,9 @@ func (s *stage) advance(ctx context.Context, in wire.AdvanceInput) (wire.Advance
 			}
 		default:
 			after := machine.State()
+			if s.hand != nil {
+				s.hand(&after)
+			}
 			out.Handover, out.State = wire.HandoverCalls, &after
 			return out, nil
 		}

@@ -49,6 +49,7 @@ func nest(ctx workflow.Context, in wire.InvokeInput, s scope) (wire.InvokeOutput
 			return settle(ctx, in, err)
 		}
 	}
+	in.Begin(workflow.Now(ctx))
 	out, err := open(ctx, in, s)
 	switch {
 	case failure.Settled(err):
@@ -61,6 +62,11 @@ func nest(ctx workflow.Context, in wire.InvokeInput, s scope) (wire.InvokeOutput
 	in.InvocationID = out.InvocationID
 	if in.Pin.Agent != nil {
 		return runChild(ctx, in, out.Opened.RunID, s)
+	}
+	if opened := out.Opened; opened.Reached > 0 {
+		in.Tried, in.RetryIn, in.Reached = opened.Tried, opened.RetryIn, opened.Reached
+	} else {
+		in.RetryIn = 0 // It was waited for.
 	}
 	return runSteps(ctx, in, s)
 }
@@ -159,8 +165,8 @@ func explain(end *wire.Child, err error) {
 // it with their outcomes.
 func runSteps(ctx workflow.Context, in wire.InvokeInput, s scope) (wire.InvokeOutput, error) {
 	limited, stop, passed := ctx, func() {}, func() bool { return false }
-	if in.Pin.Execution.TimeoutSeconds > 0 {
-		limited, stop, passed = deadline(ctx, workflow.Now(ctx).Add(in.Pin.Execution.Timeout()), "deadline of "+label(in))
+	if !in.Deadline.IsZero() {
+		limited, stop, passed = deadline(ctx, in.Deadline, "deadline of "+label(in))
 	}
 	defer stop()
 	steps := loop.NewSteps(in)
@@ -169,6 +175,9 @@ func runSteps(ctx workflow.Context, in wire.InvokeInput, s scope) (wire.InvokeOu
 		step, ok := steps.Next(workflow.Now(ctx))
 		if !ok {
 			break
+		}
+		if step.Step.Index == in.Reached-1 {
+			step.Tried, step.RetryIn = in.Tried, in.RetryIn
 		}
 		out, err := invoke(limited, step, s)
 		calls += out.Calls

@@ -196,3 +196,36 @@ func TestNestedCallThatIsDoneStaysDone(t *testing.T) {
 	require.Len(t, s.invoked, 2)
 	require.Empty(t, s.settled)
 }
+
+// The time of a composition began where it did: a driver that takes it over does not
+// begin it anew.
+func TestCompositionKeepsItsDeadline(t *testing.T) {
+	t.Parallel()
+
+	for name, handed := range map[string]bool{"Begins": false, "TakenOver": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+
+			s := newStage(t)
+			pin := stepsPin("all", tool.Execution{TimeoutSeconds: 30}, pinOf("one", write))
+			s.plan = agent.Plan{Tools: []agent.Pin{pin}}
+			s.turns = [][]agent.PreparedCall{{callOf("c", "all")}}
+			s.invoke, s.settle = opens(nil), gathers
+			if handed {
+				s.hand = func(state *wire.RunState) { state.Batch[0].Deadline = s.env.Now().Add(-time.Second) }
+			}
+			began := s.env.Now()
+			s.startRun()
+			requireDone(t, s.env)
+			require.NoError(t, s.env.GetWorkflowError())
+			require.Len(t, s.settled, 1)
+			if handed {
+				require.Empty(t, s.invoked[1:], "no step begins")
+				require.Equal(t, tool.Timeout, s.settled[0].Kind)
+				return
+			}
+			require.Empty(t, s.settled[0].Kind)
+			require.WithinDuration(t, began.Add(30*time.Second), s.invoked[0].Deadline, 5*time.Second)
+		})
+	}
+}

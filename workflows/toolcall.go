@@ -55,6 +55,10 @@ func deadline(
 	ctx workflow.Context, at time.Time, summary string,
 ) (limited workflow.Context, stop func(), passed func() bool) {
 	limited, cancel := workflow.WithCancel(ctx)
+	if !at.After(workflow.Now(ctx)) {
+		cancel()
+		return limited, cancel, func() bool { return true }
+	}
 	timerCtx, stopTimer := workflow.WithCancel(ctx)
 	over := false
 	timer := workflow.NewTimerWithOptions(timerCtx, at.Sub(workflow.Now(ctx)), workflow.TimerOptions{Summary: summary})

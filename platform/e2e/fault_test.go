@@ -25,6 +25,7 @@ import (
 	"github.com/toolcrib/toolcrib/agent"
 	"github.com/toolcrib/toolcrib/internal/failure"
 	"github.com/toolcrib/toolcrib/ledger"
+	"github.com/toolcrib/toolcrib/loop"
 	"github.com/toolcrib/toolcrib/platform/dev/embedded"
 	"github.com/toolcrib/toolcrib/resolver"
 	"github.com/toolcrib/toolcrib/schema"
@@ -52,8 +53,9 @@ func (f *faulty) Settle(ctx context.Context, s ledger.Settlement) (ledger.Outcom
 // startWith runs a worker with parts of the test's own.
 func (s *site) startWith(l ledger.Ledger, e tool.Executor, m agent.Model, dialing ...grpc.DialOption) {
 	s.t.Helper()
+	journal, _ := l.(loop.Journal)
 	acts, err := activities.New(activities.Config{
-		Ledger: l, Runs: s.Store, Agents: s.Store, Policies: s.Store,
+		Journal: journal, Ledger: l, Runs: s.Store, Agents: s.Store, Policies: s.Store,
 		Resolver: resolver.New(s.Store, resolver.Options{}), Schemas: schema.New(0),
 		Types: worker.Types(worker.Known{}).All(), Executor: e, Models: map[string]agent.Model{"test": m},
 	})
