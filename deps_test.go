@@ -73,16 +73,17 @@ var reachLaws = []reachLaw{
 		why: "everyone speaks the vocabulary",
 	},
 	{
-		name: "ledger and wire are vocabulary", from: []string{"ledger", "wire"},
-		only: []string{std, module + "/tool", module + "/agent", module + "/ledger"}, why: "workflows and stores speak it",
+		name: "ledger, wait and wire are vocabulary", from: []string{"ledger", "wait", "wire"},
+		only: []string{std, module + "/tool", module + "/agent", module + "/ledger", module + "/wait"},
+		why:  "workflows and stores speak it",
 	},
 	{
-		name: "schema and policy are pure", from: []string{"schema", "policy", "tool", "agent", "ledger", "wire"},
+		name: "schema and policy are pure", from: []string{"schema", "policy", "tool", "agent", "ledger", "wait", "wire"},
 		deny: slices.Concat(input, temporal, postgres), why: "their answers depend on their arguments alone",
 	},
 	{
 		name: "loop is pure", from: []string{"loop"},
-		only: []string{std, module + "/tool", module + "/agent", module + "/ledger", module + "/wire"},
+		only: []string{std, module + "/tool", module + "/agent", module + "/ledger", module + "/wait", module + "/wire"},
 		deny: input, why: "workflows replay it, and activities drive it",
 	},
 	{
@@ -112,7 +113,8 @@ var reachLaws = []reachLaw{
 	{
 		name: "only the edge knows Temporal",
 		from: []string{
-			"tool", "agent", "ledger", "policy", "schema", "executors/...", "builtins/...", "registry/...", "resolver/...",
+			"tool", "agent", "ledger", "wait", "policy", "schema", "executors/...", "builtins/...", "registry/...",
+			"resolver/...",
 			"retrieval/...", "store/...", "internal/egress/...", "internal/secret/...", "internal/vault/...",
 			"internal/redact/...", "internal/telemetry/...",
 		},
@@ -121,7 +123,7 @@ var reachLaws = []reachLaw{
 	{
 		name: "only the store knows PostgreSQL",
 		from: []string{
-			"tool", "agent", "ledger", "wire", "policy", "schema", "executors/...", "builtins/...", "registry/...",
+			"tool", "agent", "ledger", "wait", "wire", "policy", "schema", "executors/...", "builtins/...", "registry/...",
 			"resolver/...", "retrieval/...",
 			"activities", "workflows", "runs", "internal/...",
 		},

@@ -25,7 +25,7 @@ func TestLawsCanFail(t *testing.T) {
 		"agent stands on tool": {
 			one("agent/a.go", `import _ `+root+`/ledger"`), "agent -> github.com/toolcrib/toolcrib/ledger",
 		},
-		"ledger and wire are vocabulary": {
+		"ledger, wait and wire are vocabulary": {
 			one("wire/a.go", `import _ `+root+`/schema"`), "wire -> github.com/toolcrib/toolcrib/schema",
 		},
 		"loop is pure":               {one("loop/a.go", `import _ "net/http"`), "loop -> net/http"},

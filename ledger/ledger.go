@@ -87,7 +87,8 @@ type Ticket struct {
 	Policy       tool.Policy     // The tool's current policy; the caller evaluates it before it sends.
 	Deprecated   bool            // The tool is deprecated; a warning event was written.
 	Followed     bool            // Whether the output of the call's run has followers.
-	Arguments    json.RawMessage // The arguments of the call, wherever they were stored.
+	Arguments    json.RawMessage // The arguments of the call, wherever they were stored; those that were approved.
+	Approved     string          // The binding of the approval of the call; empty where there is none.
 	Done         *Outcome        // Set when the effect was settled before; then nothing is admitted.
 }
 

@@ -1,0 +1,164 @@
+package wait
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/toolcrib/toolcrib/ledger"
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// DecidePermission is the permission to approve and reject calls, unless the tool asks
+// for another.
+const DecidePermission = "approvals.decide"
+
+// DefaultExpiry is how long a request waits, unless the tool says otherwise.
+const DefaultExpiry = 24 * time.Hour
+
+// Status is the state of a request. It changes once, from Pending.
+type Status string
+
+// Statuses. They are stored: never rename one.
+const (
+	Pending   Status = "pending"
+	Approved  Status = "approved"
+	Rejected  Status = "rejected"
+	Expired   Status = "expired"   // Nobody decided in time.
+	Cancelled Status = "cancelled" // The run ended first.
+)
+
+// Statuses returns all of them, in the order of a request's life.
+func Statuses() []Status { return []Status{Pending, Approved, Rejected, Expired, Cancelled} }
+
+// Final reports whether the request is over.
+func (s Status) Final() bool { return s != Pending && s != "" }
+
+// Approval is a request to approve one call. Its ID is the call's invocation id: a call
+// has at most one request, which is asked anew (Round) where what it is bound to changed
+// after it was approved.
+type Approval struct {
+	ID        string        `json:"id"`
+	Tenant    tool.TenantID `json:"tenant_id"`
+	RunID     string        `json:"run_id"`
+	RootRunID string        `json:"root_run_id"` // The outermost run; RunID where the run is not nested.
+	Turn      int           `json:"turn"`
+	CallID    string        `json:"call_id"`
+
+	Tool    string `json:"tool"` // Slug.
+	Version string `json:"version"`
+	Agent   string `json:"agent,omitempty"` // Slug.
+	// Requester is the subject that the run acts for. It never decides.
+	Requester string          `json:"requester"`
+	Arguments json.RawMessage `json:"arguments,omitempty"` // As the caller gave them.
+	Edited    json.RawMessage `json:"edited,omitempty"`    // As they were approved, where those are others.
+	// Binding is a digest of what is asked for: version, arguments, credential and host.
+	Binding string   `json:"binding"`
+	Message string   `json:"message"`           // What the approver is asked, in plain text.
+	Reasons []string `json:"reasons,omitempty"` // Why the policy asks.
+
+	Round      int        `json:"round"`      // Counted from 1.
+	Needed     int        `json:"needed"`     // How many approvals are needed; one rejection rejects.
+	Permission string     `json:"permission"` // What one must be permitted to decide.
+	Status     Status     `json:"status"`
+	Reason     string     `json:"reason,omitempty"` // Of the decision that ended it.
+	Decisions  []Decision `json:"decisions,omitempty"`
+	CreatedAt  time.Time  `json:"created_at"`
+	ExpiresAt  time.Time  `json:"expires_at"`
+	EndedAt    *time.Time `json:"ended_at,omitempty"`
+
+	WorkflowID string `json:"workflow_id"` // The workflow that waits.
+}
+
+// Decision is what one person said of a request.
+type Decision struct {
+	Subject string          `json:"subject"`
+	Approve bool            `json:"approve"`
+	Reason  string          `json:"reason,omitempty"`
+	Edited  json.RawMessage `json:"edited,omitempty"` // Arguments to call with instead; prepared, and checked by the schema.
+	At      time.Time       `json:"at"`
+}
+
+// Request asks for the approval of a call.
+type Request struct {
+	Entry      ledger.Entry
+	Agent      string
+	WorkflowID string
+	Binding    string
+	Message    string
+	Reasons    []string
+	Needed     int
+	Permission string
+	Expires    time.Duration // From now.
+}
+
+// Verdict decides a request.
+type Verdict struct {
+	Principal tool.Principal // Who decides.
+	ID        string
+	Approve   bool
+	Reason    string
+	// Edited replaces the arguments, and Binding is the digest for them. Only the first
+	// approval of a request may edit; later ones approve what is edited.
+	Edited       json.RawMessage
+	EditedDigest string // [tool.Digest] of Edited.
+	Binding      string
+	// Seen is the binding of what the person saw; empty to skip the check. A request
+	// that was asked anew since, or whose arguments were edited, has another.
+	Seen string
+}
+
+// Query selects requests, newest first.
+type Query struct {
+	Tenant tool.TenantID
+	Status Status // Empty for all.
+	RunID  string // Of the run or of its outermost run; empty for all.
+	Tool   string // Slug; empty for all.
+	Before string // ID to continue after; empty for the first page.
+	Limit  int    // 1 to 500.
+}
+
+// Undelivered is a request that ended and whose workflow was not told yet.
+type Undelivered struct {
+	Tenant     tool.TenantID
+	ID         string
+	WorkflowID string
+}
+
+// Approvals records requests and decisions. Implementations are safe for concurrent use;
+// each method is one transaction. What a method says of events and invocations is part
+// of that transaction.
+type Approvals interface {
+	// Ask records a request and returns it, or the one that there is. It sets the
+	// invocation to pending and writes the event tool.needs_approval. A request that
+	// was approved for another binding is asked anew, in the next round; one that ended
+	// otherwise stays. It fails with Conflict where the call is settled.
+	Ask(ctx context.Context, r Request) (Approval, error)
+
+	// Decide records a decision. The approval that ends the request makes the invocation
+	// approved and writes the event tool.approved; the event of a rejection is that of the
+	// call's settlement. The same decision of the same subject, made twice, is made once.
+	//
+	// It fails with NotFound for a request that the tenant does not have; with Denied
+	// for who started the run or lacks the permission; with Conflict, and the request,
+	// where it is over, where its binding is not the one seen, and where the subject has
+	// decided otherwise.
+	Decide(ctx context.Context, v Verdict) (Approval, error)
+
+	// End ends a pending request as expired (if its time is over) or cancelled, and
+	// returns it as it is then. One that is over is returned unchanged.
+	End(ctx context.Context, tenant tool.TenantID, id string, as Status) (Approval, error)
+
+	// FindApproval fails with NotFound.
+	FindApproval(ctx context.Context, tenant tool.TenantID, id string) (Approval, error)
+	ListApprovals(ctx context.Context, q Query) ([]Approval, error)
+
+	// CountApprovers counts the active API keys of a tenant that may decide, without the given
+	// subject.
+	CountApprovers(ctx context.Context, tenant tool.TenantID, permission, except string) (int, error)
+
+	// ClaimUndelivered claims ended requests of any tenant whose workflow was not told,
+	// for the time of the lease; Delivered marks one as told.
+	ClaimUndelivered(ctx context.Context, limit int, lease time.Duration) ([]Undelivered, error)
+	Delivered(ctx context.Context, u Undelivered) error
+}

@@ -1,0 +1,4 @@
+// Package wait is the contract of calls that wait for somebody: what is asked, who may
+// answer, and how it ends. It knows neither SQL nor Temporal; package store implements
+// [Approvals].
+package wait
