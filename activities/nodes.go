@@ -42,7 +42,7 @@ func (a *Activities) Nodes(ctx context.Context, in wire.NodesInput) (wire.NodesO
 		defer release()
 	}
 	if err := run(ctx); err != nil {
-		n.log(ctx, "the calls did not come to their end", err)
+		n.log(ctx, "the calls did not come to their end", failure.Decode(err))
 		return wire.NodesOutput{}, encode(ctx, err)
 	}
 	return n.output(), nil

@@ -188,7 +188,9 @@ func TestNodesInOrder(t *testing.T) {
 	}{
 		"Journal": {true, false, []tool.Execution{pureTool, pureTool, pureTool}, []string{"+a", "+b -a", "+c -b", "-c"}},
 		"Local":   {true, true, []tool.Execution{pureTool, pureTool}, []string{"+a", "+b -a", "-b"}},
-		"Ledger":  {false, false, []tool.Execution{pureTool, pureTool}, []string{"admit a", "settle a", "admit b", "settle b"}},
+		"Ledger":  {
+			false, false, []tool.Execution{pureTool, pureTool}, []string{"admit a", "settle a", "admit b", "settle b"},
+		},
 		"Once": {
 			true, false, []tool.Execution{pureTool, onceTool, pureTool}, []string{"+a", "+b -a", "sent b", "+c -b", "-c"},
 		},
