@@ -188,7 +188,7 @@ func TestNodesInOrder(t *testing.T) {
 	}{
 		"Journal": {true, false, []tool.Execution{pureTool, pureTool, pureTool}, []string{"+a", "+b -a", "+c -b", "-c"}},
 		"Local":   {true, true, []tool.Execution{pureTool, pureTool}, []string{"+a", "+b -a", "-b"}},
-		"Ledger":  {
+		"Ledger": {
 			false, false, []tool.Execution{pureTool, pureTool}, []string{"admit a", "settle a", "admit b", "settle b"},
 		},
 		"Once": {
