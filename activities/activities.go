@@ -132,6 +132,7 @@ func (a *Activities) Register(r Registry) {
 	register(wire.LoadPlanActivity, a.LoadPlan)
 	register(wire.AdvanceActivity, a.Advance)
 	register(wire.ModelTurnActivity, a.Advance)
+	register(wire.NodesActivity, a.Nodes)
 	register(wire.AdmitActivity, a.Admit)
 	register(wire.SettleActivity, a.Settle)
 	register(wire.FinishRunActivity, a.FinishRun)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/toolcrib/toolcrib/agent"
 	"github.com/toolcrib/toolcrib/internal/failure"
+	"github.com/toolcrib/toolcrib/ledger"
 	"github.com/toolcrib/toolcrib/loop"
 	"github.com/toolcrib/toolcrib/tool"
 	"github.com/toolcrib/toolcrib/wire"
@@ -26,11 +27,7 @@ func (a *Activities) Advance(ctx context.Context, in wire.AdvanceInput) (wire.Ad
 	if err := checkTenant(ctx, in.Principal.Tenant); err != nil {
 		return wire.AdvanceOutput{}, failure.Encode(err)
 	}
-	d := &driver{
-		a: a, in: in, began: time.Now(), ends: make(chan callEnd, maxFlying),
-		tickets: map[string]admission{}, doubt: map[string]int{},
-	}
-	d.report.start(ctx)
+	d := a.newDriver(ctx, in)
 	stop := heartbeat(ctx, d.report.get)
 	defer stop()
 	running, release := d.controlled(ctx)
@@ -43,6 +40,15 @@ func (a *Activities) Advance(ctx context.Context, in wire.AdvanceInput) (wire.Ad
 	return out, nil
 }
 
+func (a *Activities) newDriver(ctx context.Context, in wire.AdvanceInput) *driver {
+	d := &driver{
+		a: a, in: in, began: time.Now(), slice: wire.AdvanceSlice, ends: make(chan callEnd, maxFlying),
+		tickets: map[string]admission{}, doubt: map[string]int{},
+	}
+	d.report.start(ctx)
+	return d
+}
+
 // maxFlying is more calls than a turn may make.
 const maxFlying = 256
 
@@ -52,6 +58,8 @@ type driver struct {
 	a       *Activities
 	in      wire.AdvanceInput
 	began   time.Time
+	slice   time.Duration // How long steps are begun.
+	spent   bool          // No step is begun any more, whatever the time.
 	machine *loop.Run
 	report  advanceReport
 	lost    wire.AdvanceProgress // Of the attempt before this one.
@@ -69,6 +77,8 @@ type driver struct {
 	// recorded says that the end of the run was recorded with its last turn.
 	recorded bool
 	held     wire.Handover // Why calls are left for another driver.
+	// over is told how each call ended, if it is set. What a call begins after depends on it.
+	over func(call int, outcome ledger.Outcome)
 }
 
 func (d *driver) log(ctx context.Context, msg string, err error) {
@@ -251,7 +261,7 @@ func (d *driver) pause(ctx context.Context) wire.Handover {
 }
 
 // used reports whether the activity's time for new steps is over.
-func (d *driver) used() bool { return time.Since(d.began) > wire.AdvanceSlice }
+func (d *driver) used() bool { return d.spent || time.Since(d.began) > d.slice }
 
 // ask puts the next question to the model. It returns what Advance returns, where that
 // is not the next step.

@@ -150,6 +150,9 @@ func (d *driver) ended(end callEnd) error {
 	default:
 		d.out.Calls++
 		d.machine.Called(end.call, 0, nil)
+		if d.over != nil {
+			d.over(end.call, end.outcome)
+		}
 	}
 	d.list(end.made)
 	return nil
@@ -167,7 +170,10 @@ func (d *driver) refuse(ctx context.Context, in wire.InvokeInput, refusal *tool.
 	out, err := d.settle(ctx, wire.SettleInput{
 		Invoke: in, Status: tool.EndStatus(refusal.Kind), Kind: refusal.Kind, Msg: refusal.Msg,
 	})
-	return callEnd{made: wire.CallMade{Status: out.Status, IsError: true}, err: err}
+	return callEnd{made: wire.CallMade{Status: out.Status, IsError: true}, outcome: ledger.Outcome{
+		InvocationID: out.InvocationID, Status: out.Status, Result: out.Result, Kind: out.Kind, Msg: out.Msg,
+		Sent: out.Acted,
+	}, err: err}
 }
 
 func (d *driver) settle(ctx context.Context, in wire.SettleInput) (wire.InvokeOutput, error) {
@@ -209,6 +215,7 @@ func closingEnd(t *attempt) callEnd {
 	s := t.closing
 	end := endOf(ledger.Outcome{
 		InvocationID: t.invocation, Status: s.Status, Result: s.Result, Kind: s.Kind, Msg: s.Msg,
+		Sent: t.marked && !s.Unsent,
 	})
 	end.closing = t
 	return end

@@ -52,13 +52,20 @@ func (d *driver) write(ctx context.Context, begin []wire.InvokeInput, ask *loop.
 	done, sure := d.a.record(ctx, r)
 	for i, end := range closing {
 		s := r.Ended[i]
-		outcome := ledger.Outcome{Status: s.Status, Result: s.Result, Kind: s.Kind, Msg: s.Msg}
+		outcome := end.outcome
 		if i >= done.Ended {
 			var err error
-			if outcome, err = end.closing.write(ctx, s); err != nil {
+			outcome, err = end.closing.write(ctx, s)
+			if err == nil && d.over != nil && !outcome.Won && outcome.Result == nil {
+				err = interruption(errSuperseded) // What comes after it is another attempt's.
+			}
+			if err != nil {
 				d.closing = closing[i+1:]
 				return err
 			}
+		}
+		if d.over != nil {
+			d.over(end.call, outcome)
 		}
 		end.made.Status, end.made.IsError = outcome.Status, outcome.IsError()
 		d.out.Calls++

@@ -129,3 +129,51 @@ func TestSingleCall(t *testing.T) {
 	require.Equal(t, "denied not_found", kinds)
 	require.Equal(t, json.RawMessage(nil), tools.Calls()[0].Arguments)
 }
+
+// Several nodes of a plan find the fakes, and end as they do on the platform.
+func TestSeveralNodes(t *testing.T) {
+	t.Parallel()
+
+	for name, all := range map[string]bool{"Sequence": false, "All": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+
+			env, tools := stage(t)
+			tools.Answer("findSeat", map[string]int{"price": 90})
+			tools.Fail("charge", tool.Denied, "the card was refused")
+			env.ExecuteWorkflow(func(ctx workflow.Context) (int, error) {
+				plan, err := workflows.LoadPlan(ctx, workflows.PlanRequest{
+					Principal: ada, Tools: []string{"findSeat", "charge"},
+				})
+				if err != nil {
+					return 0, err
+				}
+				nodes := []workflows.Node{
+					{ID: "a", Tool: "findSeat"}, {ID: "b", Tool: "charge"}, {ID: "c", Tool: "findSeat"},
+				}
+				if !all {
+					results, err := plan.Sequence(ctx, nodes...)
+					if tool.KindOf(err) != tool.Denied {
+						return 0, err
+					}
+					return len(results), nil
+				}
+				answers, err := plan.All(ctx, nodes...)
+				if tool.KindOf(err) != tool.Denied || tool.KindOf(answers[1].Err) != tool.Denied {
+					return 0, err
+				}
+				return len(answers), nil
+			})
+			require.NoError(t, env.GetWorkflowError())
+			var n int
+			require.NoError(t, env.GetWorkflowResult(&n))
+			if all {
+				require.Equal(t, 3, n)
+				require.Len(t, tools.Calls(), 3)
+			} else {
+				require.Equal(t, 1, n)
+				require.Len(t, tools.Calls(), 2)
+			}
+		})
+	}
+}

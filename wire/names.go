@@ -24,6 +24,7 @@ const (
 const (
 	LoadPlanActivity  = "toolcrib.LoadPlan"  // Pins the tools of a single call, or of a host's workflow.
 	AdvanceActivity   = "toolcrib.Advance"   // Takes an agent run as far as one process can.
+	NodesActivity     = "toolcrib.Nodes"     // Makes several calls of a host's workflow.
 	ModelTurnActivity = "toolcrib.ModelTurn" // The same, from a question that the model failed to answer before.
 	AdmitActivity     = "toolcrib.Admit"     // Opens the effect of a call that must not be repeated.
 	SettleActivity    = "toolcrib.Settle"    // Closes a call that ended outside its Invoke.

@@ -15,6 +15,8 @@ type batch struct {
 	scope   scope
 	flying  int
 	ends    workflow.Channel
+	// over is told how each call ended, if it is set.
+	over func(call int, out wire.InvokeOutput, err error)
 }
 
 // run takes every call of the turn to its end. It returns only errors that end the
@@ -65,6 +67,9 @@ func (b *batch) call(ctx workflow.Context, start loop.Start) callEnd {
 		out, err = settle(ctx, in, failure.Encode(start.Refuse))
 	} else {
 		out, err = invoke(ctx, in, b.scope)
+	}
+	if b.over != nil {
+		b.over(start.Call, out, err)
 	}
 	end := callEnd{call: start.Call, below: out.Calls}
 	if unsettled(err) {

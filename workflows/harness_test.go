@@ -3,6 +3,7 @@ package workflows_test
 import (
 	"context"
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -36,6 +37,8 @@ type stage struct {
 	admit  func(in wire.InvokeInput) (wire.AdmitOutput, error)
 	settle func(in wire.SettleInput) wire.InvokeOutput
 	hand   func(*wire.RunState) // Changes what the in-place driver hands over; nil changes nothing.
+	// nodes answers a Nodes; nil completes every call.
+	nodes func(ctx context.Context, in wire.NodesInput) (wire.NodesOutput, error)
 
 	mu       sync.Mutex
 	log      []string // What happened, in order.
@@ -43,6 +46,7 @@ type stage struct {
 	advanced []wire.AdvanceInput
 	invoked  []wire.InvokeInput
 	settled  []wire.SettleInput
+	made     []wire.NodesInput
 	finished []wire.FinishRunInput
 	inFlight map[string]int
 	peak     map[string]int
@@ -88,6 +92,7 @@ func (s *stage) register() {
 		}
 		return out, nil
 	})
+	add(wire.NodesActivity, s.makeNodes)
 	add(wire.AdvanceActivity, s.advance)
 	add(wire.ModelTurnActivity, s.advance)
 	add(wire.AdmitActivity, func(_ context.Context, in wire.InvokeInput) (wire.AdmitOutput, error) {
@@ -203,6 +208,39 @@ func (s *stage) runInvoke(ctx context.Context, in wire.InvokeInput) (wire.Invoke
 	}
 	time.Sleep(5 * time.Millisecond) // Real work takes time: calls at once overlap.
 	return completed(in), nil
+}
+
+func (s *stage) makeNodes(ctx context.Context, in wire.NodesInput) (wire.NodesOutput, error) {
+	s.mu.Lock()
+	s.made = append(s.made, in)
+	s.mu.Unlock()
+	s.note("nodes %s", noted(ctx, in))
+	if s.nodes != nil {
+		return s.nodes(ctx, in)
+	}
+	return allCompleted(in), nil
+}
+
+func noted(ctx context.Context, in wire.NodesInput) string {
+	var out strings.Builder
+	for _, call := range in.Calls {
+		out.WriteString(call.CallID)
+	}
+	switch {
+	case in.Stop != nil:
+		out.WriteString(" stop")
+	case activity.GetInfo(ctx).IsLocalActivity:
+		out.WriteString(" local")
+	}
+	return out.String()
+}
+
+func allCompleted(in wire.NodesInput) wire.NodesOutput {
+	var out wire.NodesOutput
+	for i, call := range in.Calls {
+		out.Ended = append(out.Ended, wire.NodeEnd{InvokeOutput: completed(call), Call: i})
+	}
+	return out
 }
 
 func (s *stage) note(format string, args ...any) {

@@ -101,6 +101,16 @@ func advanceOptions(summary string) workflow.ActivityOptions {
 	}
 }
 
+// fastNodesOptions are for calls that a host's workflow makes in its own task: their slice,
+// and a last one that began in it.
+func fastNodesOptions(summary string) workflow.LocalActivityOptions {
+	return workflow.LocalActivityOptions{
+		ScheduleToCloseTimeout: 2*tool.MaxFastTimeout + fastGrace,
+		Summary:                summary,
+		RetryPolicy:            &temporal.RetryPolicy{MaximumAttempts: 1},
+	}
+}
+
 // modelOptions are for a question that a model failed to answer in place, so many times,
 // in a run with so much time left.
 func modelOptions(summary string, tried int, left time.Duration) workflow.ActivityOptions {

@@ -2,6 +2,7 @@ package workflows
 
 import (
 	"fmt"
+	"time"
 
 	"go.temporal.io/sdk/workflow"
 
@@ -30,9 +31,10 @@ type PlanRequest struct {
 //
 // A workflow that makes several calls makes one Plan and calls
 // [Plan.Execute], which costs less than [Execute] does: nothing is resolved
-// again, and a short pure call is a single marker in the history. A call with an
-// effect begins when the plan and the call are in the history, so that a worker
-// that dies leaves the next one the same effect.
+// again, and a short pure call is a single marker in the history. Calls whose
+// arguments are known together cost less again: see [Plan.Sequence] and [Plan.All].
+// A call with an effect begins when the plan and the call are in the history, so that
+// a worker that dies leaves the next one the same effect.
 //
 // A Plan belongs to the execution that loaded it. A workflow that is reset to
 // before that resolves again; name exact versions where it must not.
@@ -102,20 +104,34 @@ func (p *Plan) Execute(ctx workflow.Context, n Node) (*tool.Result, error) {
 }
 
 func (p *Plan) execute(ctx workflow.Context, n Node) (*tool.Result, error) {
-	const op = "workflows.Plan.Execute"
+	in, err := p.call(ctx, "workflows.Plan.Execute", n, 0)
+	if err != nil {
+		return nil, err
+	}
+	out, err := invoke(ctx, in, scope{})
+	if err != nil {
+		return nil, failure.Decode(err)
+	}
+	return out.Result, nil
+}
+
+// call returns the call of a node, which is at the given position among those asked for at
+// once: they sort by it.
+func (p *Plan) call(ctx workflow.Context, op string, n Node, position int) (wire.InvokeInput, error) {
+	var none wire.InvokeInput
 	if n.Principal.Tenant != "" || n.Mode != "" {
-		return nil, &tool.Error{
+		return none, &tool.Error{
 			Kind: tool.Invalid, Op: op, Msg: "Node.Principal and Node.Mode are the plan's: leave them empty",
 		}
 	}
 	n.Principal, n.Mode = p.request.Principal, p.request.Mode
 	node, err := n.wire()
 	if err != nil {
-		return nil, err
+		return none, err
 	}
 	pin, ok := p.pins.Find(n.Tool)
 	if !ok {
-		return nil, &tool.Error{
+		return none, &tool.Error{
 			Kind: tool.NotFound, Op: op, Msg: fmt.Sprintf("the plan pins no tool %q; it pins %v", n.Tool, p.Tools()),
 		}
 	}
@@ -124,7 +140,7 @@ func (p *Plan) execute(ctx workflow.Context, n Node) (*tool.Result, error) {
 	//workflowcheck:ignore
 	digest, err := tool.Digest(node.Arguments)
 	if err != nil {
-		return nil, &tool.Error{Kind: tool.Invalid, Op: op, Msg: "Node.Arguments is not JSON", Err: err}
+		return none, &tool.Error{Kind: tool.Invalid, Op: op, Msg: "Node.Arguments is not JSON", Err: err}
 	}
 	info := workflow.GetInfo(ctx)
 	in := wire.InvokeInput{
@@ -138,12 +154,9 @@ func (p *Plan) execute(ctx workflow.Context, n Node) (*tool.Result, error) {
 			Step: "node/" + n.ID, VersionDigest: pin.Content(), ArgumentsDigest: digest,
 		}.ID(),
 	}
-	in.InvocationID = ledger.InvocationID(workflow.Now(ctx), in.EffectID)
-	out, err := invoke(ctx, in, scope{})
-	if err != nil {
-		return nil, failure.Decode(err)
-	}
-	return out.Result, nil
+	at := workflow.Now(ctx).Add(time.Duration(position) * time.Millisecond)
+	in.InvocationID = ledger.InvocationID(at, in.EffectID)
+	return in, nil
 }
 
 // modeOf applies the default to a mode and checks it.

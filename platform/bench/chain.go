@@ -31,6 +31,10 @@ func chain(ctx context.Context, l *lab) ([]Figure, error) {
 				return s.chains(ctx, hostedInput{Tool: toolName(advanceFunction, lane), Planned: true}, loops, atOnce)
 			}})
 		}
+		all = append(all, contestant{sequence, func(ctx context.Context) (sample, error) {
+			in := hostedInput{Tool: toolName(advanceFunction, tool.LaneFast), Planned: true, Sequence: true}
+			return s.chains(ctx, in, loops, atOnce)
+		}})
 		all = append(all, contestant{
 			composedTool, func(ctx context.Context) (sample, error) { return s.composed(ctx, loops, atOnce) },
 		})
@@ -52,6 +56,10 @@ func chain(ctx context.Context, l *lab) ([]Figure, error) {
 		throughput("chain_fast_1", alone[fast], alone[regularStep]).aimed(bound{
 			of: "p50", value: p50Of, most: true, limit: 30, unit: "ms",
 		}),
+		throughput("chain_sequence_16", busy[sequence], busy[regularStep]).aimed(atLeast(4)),
+		throughput("chain_sequence_1", alone[sequence], alone[regularStep]).aimed(bound{
+			of: "p50", value: p50Of, most: true, limit: 16, unit: "ms",
+		}),
 		throughput("chain_visible_16", busy[visible], busy[regularStep]),
 		throughput("chain_visible_1", alone[visible], alone[regularStep]),
 		throughput("chain_composed_16", busy[composedTool], busy[regularStep]),
@@ -61,6 +69,9 @@ func chain(ctx context.Context, l *lab) ([]Figure, error) {
 		throughput("floor_local_chain_1", alone[localStep], alone[regularStep]),
 	}, nil
 }
+
+// sequence is the chain whose calls are asked for at once.
+const sequence = "sequence"
 
 // unplanned is the chain whose every call resolves its tool anew.
 const unplanned = "unplanned"

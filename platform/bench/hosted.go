@@ -18,7 +18,8 @@ type hostedInput struct {
 	Principal tool.Principal `json:"principal"`
 	Tool      string         `json:"tool"`
 	Calls     int            `json:"calls"`
-	Planned   bool           `json:"planned"` // Whether the tool is pinned once, for all calls.
+	Planned   bool           `json:"planned"`  // Whether the tool is pinned once, for all calls.
+	Sequence  bool           `json:"sequence"` // Whether all calls are asked for at once.
 }
 
 func registerHosted(w sdkworker.Registry) {
@@ -34,6 +35,9 @@ func chainOfCalls(ctx workflow.Context, in hostedInput) (int, error) {
 		if err != nil {
 			return 0, err
 		}
+		if in.Sequence {
+			return sequenceOfCalls(ctx, plan, in)
+		}
 		execute = plan.Execute
 		in.Principal = tool.Principal{} // The plan's.
 	}
@@ -41,6 +45,30 @@ func chainOfCalls(ctx workflow.Context, in hostedInput) (int, error) {
 	for i := range in.Calls {
 		if err := callTool(ctx, execute, in, i, &at); err != nil {
 			return 0, err
+		}
+	}
+	return at.Number, nil
+}
+
+// sequenceOfCalls gives each call its number and returns what the last one answered.
+func sequenceOfCalls(ctx workflow.Context, plan *workflows.Plan, in hostedInput) (int, error) {
+	nodes := make([]workflows.Node, in.Calls)
+	for i := range nodes {
+		nodes[i] = workflows.Node{
+			ID: fmt.Sprintf("call/%d", i), Tool: in.Tool, Arguments: step{Number: i, Text: stepText},
+		}
+	}
+	results, err := plan.Sequence(ctx, nodes...)
+	if err != nil {
+		return 0, err
+	}
+	var at step
+	for i, result := range results {
+		if err := json.Unmarshal(result.Structured, &at); err != nil {
+			return 0, err
+		}
+		if at.Number != i+1 {
+			return 0, fmt.Errorf("call %d answered %d", i, at.Number)
 		}
 	}
 	return at.Number, nil

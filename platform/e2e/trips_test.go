@@ -144,3 +144,24 @@ func TestRoundTripsOfAComposition(t *testing.T) {
 	from, to := slices.Index(made, "AdmitCall"), slices.Index(made, "FinishRun")
 	require.Equal(t, []string{"AdmitCall", "RecordSteps", "RecordSteps", "RecordSteps"}, made[from:to])
 }
+
+// A sequence of pure nodes costs a round trip for each, and one more.
+func TestRoundTripsOfASequence(t *testing.T) {
+	t.Parallel()
+
+	var seen trips
+	s := newSite(t)
+	counted, err := store.Open(t.Context(), s.db.URL, store.Options{SetRole: store.AppRole, Tracer: &seen})
+	require.NoError(t, err)
+	t.Cleanup(counted.Close)
+	functions := greeter(t, s)
+	using := *s
+	using.Store = counted
+	t.Cleanup(using.host(worker.Config{Functions: functions}, registerHosts))
+	run := s.startSeveral(false, `{"name":"Ada"}`, "greet", "greet", "greet", "greet")
+	require.NoError(t, run.Get(t.Context(), nil))
+	made := seen.take()
+	t.Log(made)
+	first := slices.Index(made, "RecordSteps")
+	require.Equal(t, []string{"RecordSteps", "RecordSteps", "RecordSteps", "RecordSteps", "RecordSteps"}, made[first:])
+}

@@ -28,6 +28,7 @@ type ChainInput struct {
 // Register registers the host workflows.
 func Register(r sdkworker.WorkflowRegistry) {
 	r.RegisterWorkflowWithOptions(Chain, workflow.RegisterOptions{Name: ChainWorkflow})
+	r.RegisterWorkflowWithOptions(Several, workflow.RegisterOptions{Name: SeveralWorkflow})
 }
 
 // Chain pins a tool and calls it several times in a row. It returns the tool's
