@@ -714,6 +714,10 @@ CREATE OR REPLACE FUNCTION public.seal_events(of_tenant uuid, most integer)
  LANGUAGE plpgsql
  SECURITY DEFINER
  SET search_path TO 'public', 'pg_temp'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_bitmapscan TO 'off'
+ SET enable_seqscan TO 'off'
 AS $function$
 declare
     head tenant_event_heads;
@@ -725,7 +729,8 @@ declare
     sealed integer;
 begin
     select h.* into head from tenant_event_heads h where h.tenant_id = of_tenant;
-    if not exists (select from run_events e where e.tenant_id = of_tenant and e.id > coalesce(head.settled_id, 0)) then
+    head.settled_id := coalesce(head.settled_id, 0);
+    if not exists (select from run_events e where e.tenant_id = of_tenant and e.id > head.settled_id) then
         return 0;
     end if;
     if head.tenant_id is null then
@@ -748,7 +753,7 @@ begin
     with unsealed as (
         select e.id, e.run_id, e.seq from run_events e
         where e.tenant_id = of_tenant and e.id > head.settled_id
-          and not exists (select from event_seals s where s.tenant_id = of_tenant and s.run_id = e.run_id and s.run_seq = e.seq)
+          and not exists (select from event_seals s where s.tenant_id = of_tenant and s.run_id = e.run_id and s.run_seq = e.seq offset 0)
         order by e.id
         limit most
     ), spans as ( -- From each run everything up to the last one, so that its order holds.
@@ -760,7 +765,7 @@ begin
         select e.run_id, e.seq, max(e.id) over (partition by e.run_id order by e.seq) as place
         from spans p
         join run_events e on e.tenant_id = of_tenant and e.run_id = p.run_id and e.seq between p.first_seq and p.last_seq
-        where not exists (select from event_seals s where s.tenant_id = of_tenant and s.run_id = e.run_id and s.run_seq = e.seq)
+        where not exists (select from event_seals s where s.tenant_id = of_tenant and s.run_id = e.run_id and s.run_seq = e.seq offset 0)
     ), added as (
         insert into event_seals (tenant_id, run_id, run_seq, seq)
         select of_tenant, f.run_id, f.seq, head.last_seq + row_number() over (order by f.place, f.run_id, f.seq)
