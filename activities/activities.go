@@ -101,7 +101,11 @@ func New(c Config) (*Activities, error) {
 		return nil, fmt.Errorf("activities: making the cache of definitions: %w", err)
 	}
 	if c.Control != nil {
-		c.Runs = watchedRuns{Runs: c.Runs, control: c.Control}
+		runs := watchedRuns{Runs: c.Runs, control: c.Control}
+		c.Runs = runs
+		if c.Journal != nil {
+			c.Journal = watchedJournal{Journal: c.Journal, runs: runs}
+		}
 	}
 	return &Activities{Config: c, definitions: definitions}, nil
 }

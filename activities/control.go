@@ -10,6 +10,7 @@ import (
 	"go.temporal.io/sdk/temporal"
 
 	"github.com/toolcrib/toolcrib/agent"
+	"github.com/toolcrib/toolcrib/loop"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
@@ -258,4 +259,27 @@ func (r watchedRuns) saw(run *agent.Run, err error) {
 	if err == nil && run.CancelExecution != "" {
 		r.control.cancel(runKey{run.Tenant, run.ID}, run.CancelExecution)
 	}
+}
+
+// watchedJournal is a journal whose runs deliver their requests like those of watchedRuns.
+type watchedJournal struct {
+	loop.Journal
+
+	runs watchedRuns
+}
+
+func (j watchedJournal) Begin(
+	ctx context.Context, run agent.Run, key string,
+) (begun agent.Run, open *agent.OpenTurn, err error) {
+	begun, open, err = j.Journal.Begin(ctx, run, key)
+	j.runs.saw(&begun, err)
+	return begun, open, err
+}
+
+func (j watchedJournal) Record(ctx context.Context, r loop.Record) (loop.Recorded, error) {
+	done, err := j.Journal.Record(ctx, r)
+	if done.Open != nil {
+		j.runs.saw(&done.Open.Run, err)
+	}
+	return done, err
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/toolcrib/toolcrib/agent"
+	"github.com/toolcrib/toolcrib/loop"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
@@ -175,6 +176,22 @@ func (r rows) OpenTurn(context.Context, tool.TenantID, string, string, string) (
 	return agent.OpenTurn{Run: r.run}, nil
 }
 
+// rowJournal is a journal of one run.
+type rowJournal struct {
+	run agent.Run
+}
+
+func (j rowJournal) Begin(context.Context, agent.Run, string) (agent.Run, *agent.OpenTurn, error) {
+	return j.run, nil, nil
+}
+
+func (j rowJournal) Record(_ context.Context, r loop.Record) (done loop.Recorded, err error) {
+	if r.Ask != nil {
+		done.Open = &agent.OpenTurn{Run: j.run}
+	}
+	return done, nil
+}
+
 // A request from before the activity began is seen when the run's row is read.
 func TestControlSeesEarlierRequests(t *testing.T) {
 	t.Parallel()
@@ -191,8 +208,18 @@ func TestControlSeesEarlierRequests(t *testing.T) {
 	_, err = runs.OpenTurn(t.Context(), "tenant", "run", "head", "key")
 	require.NoError(t, err)
 	require.Equal(t, []int{2, 0}, []int{*now, *later})
+	journal := watchedJournal{Journal: rowJournal{run: run}, runs: runs}
+	_, _, err = journal.Begin(t.Context(), run, "key")
+	require.NoError(t, err)
+	require.Equal(t, []int{3, 0}, []int{*now, *later})
+	_, err = journal.Record(t.Context(), loop.Record{})
+	require.NoError(t, err)
+	require.Equal(t, []int{3, 0}, []int{*now, *later}, "no turn was opened")
+	_, err = journal.Record(t.Context(), loop.Record{Ask: &loop.Question{}})
+	require.NoError(t, err)
+	require.Equal(t, []int{4, 0}, []int{*now, *later})
 	runs.Runs = rows{run: agent.Run{Tenant: "tenant", ID: "run"}}
 	_, err = runs.FindRun(t.Context(), "tenant", "run")
 	require.NoError(t, err)
-	require.Equal(t, 2, *now)
+	require.Equal(t, 4, *now)
 }

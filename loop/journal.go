@@ -48,6 +48,6 @@ type Recorded struct {
 	Ended   int              // How many of the calls that ended, from the first.
 	Turn    bool             // Whether this record stored the turn.
 	Tickets []*ledger.Ticket // For each call that begins; nil where it was not admitted.
-	Open    *agent.OpenTurn  // The opened turn; nil where it was not.
+	Open    *agent.OpenTurn  // The opened turn, with the request to cancel its run; nil where it was not.
 	End     bool             // Whether the run ended.
 }

@@ -10,8 +10,7 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// Begin implements [loop.Journal]. It opens a turn only of a run that this call started,
-// at its first message.
+// Begin implements [loop.Journal]. It opens the turn of a run that is at its first message.
 func (s *Store) Begin(ctx context.Context, run agent.Run, key string) (agent.Run, *agent.OpenTurn, error) {
 	const op = "store.BeginRun"
 	params, err := runParams(run)

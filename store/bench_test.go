@@ -92,7 +92,8 @@ func BenchmarkOpenTurn(b *testing.B) {
 func BenchmarkTurn(b *testing.B) {
 	f := storetest.NewFixture(b, storetest.NewDatabase(b, store.Options{MaxConns: 1, SealInterval: time.Hour}))
 	run := f.NewRun(b)
-	before := backends(b, f)
+	conn := f.Conn(b)
+	before := backends(b, conn)
 	head, number := run.HeadMessageID, 0
 	_, err := f.Store.OpenTurn(b.Context(), f.Tenant, run.ID, head, "1")
 	require.NoError(b, err)
@@ -124,14 +125,37 @@ func BenchmarkTurn(b *testing.B) {
 		require.NoError(b, err)
 		require.NotNil(b, done.Open)
 	}
-	b.ReportMetric(float64((backends(b, f)-before).Microseconds())/float64(b.N), "postgres-µs/op")
+	b.ReportMetric(float64((backends(b, conn)-before).Microseconds())/float64(b.N), "postgres-µs/op")
 }
 
-// backends returns the processor time that PostgreSQL spent on the connections to the
-// fixture's database so far; zero where it cannot be read.
-func backends(b *testing.B, f *storetest.Fixture) time.Duration {
+// BenchmarkSealEvents numbers what forty runs wrote meanwhile: twelve events each.
+func BenchmarkSealEvents(b *testing.B) {
+	f := storetest.NewFixture(b, storetest.NewDatabase(b, store.Options{MaxConns: 1, SealInterval: -1}))
+	conn := f.Conn(b)
+	const events = 40 * 12
+	before := backends(b, conn)
+	for b.Loop() {
+		b.StopTimer()
+		_, err := conn.Exec(b.Context(), `
+			with fresh as (
+				insert into runs (id, tenant_id, kind, mode, status, workflow_id)
+				select gen_random_uuid(), $1, 'agent', 'production', 'running', 'w' from generate_series(1, 40)
+				returning id
+			)
+			insert into run_events (tenant_id, run_id, seq, type, data)
+			select $1, r.id, n, 'test.written', '{"a":1}' from generate_series(1, 12) n, fresh r`, f.Tenant)
+		require.NoError(b, err)
+		b.StartTimer()
+		require.NoError(b, f.Store.SealEvents(b.Context(), f.Tenant))
+	}
+	b.ReportMetric(float64((backends(b, conn)-before).Microseconds())/float64(b.N*events), "postgres-µs/event")
+}
+
+// backends returns the processor time that PostgreSQL spent on the other connections to
+// the database so far; zero where it cannot be read.
+func backends(b *testing.B, conn *pgx.Conn) time.Duration {
 	b.Helper()
-	rows, err := f.Conn(b).Query(b.Context(),
+	rows, err := conn.Query(b.Context(),
 		"select pid from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()")
 	require.NoError(b, err)
 	pids, err := pgx.CollectRows(rows, pgx.RowTo[int])

@@ -43,7 +43,10 @@ func (s *Store) Record(ctx context.Context, r loop.Record) (loop.Recorded, error
 	if err != nil {
 		return loop.Recorded{}, err
 	}
-	if row.Ended > 0 || row.Turn || len(row.Tickets) > 0 {
+	switch {
+	case row.Over:
+		s.wakeEnd(r.Tenant, r.RunID)
+	case row.Ended > 0 || row.Turn || len(row.Tickets) > 0:
 		s.wake(r.Tenant, r.RunID)
 	}
 	return s.recorded(r, &p, &row)

@@ -20,6 +20,7 @@ type recordRow struct {
 	Over     bool            `json:"over"`
 	Policies json.RawMessage `json:"policies"`
 	Followed bool            `json:"followed"`
+	Cancel   string          `json:"cancel"`
 	At       time.Time       `json:"at"`
 }
 
@@ -81,9 +82,10 @@ func (s *Store) open(key transcriptKey, head string, kept *keptTranscript, row *
 	if err != nil {
 		return err
 	}
-	messages := now.next.extend(now.messages)
-	out.Open = &agent.OpenTurn{Run: kept.run, Policies: policies, Transcript: messages, Followed: row.Followed}
-	s.transcripts.keep(key, kept.run, head, messages, int(now.bytes)+now.next.bytes())
+	run, messages := kept.run, now.next.extend(now.messages)
+	run.CancelExecution = row.Cancel
+	out.Open = &agent.OpenTurn{Run: run, Policies: policies, Transcript: messages, Followed: row.Followed}
+	s.transcripts.keep(key, run, head, messages, int(now.bytes)+now.next.bytes())
 	return nil
 }
 

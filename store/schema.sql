@@ -480,7 +480,9 @@ declare
     v_invocation uuid;
     v_started timestamptz;
     v_seq bigint;
+    v_last bigint;
     v_followed boolean;
+    v_cancel text;
     v_over boolean := false;
     v_types text[] := '{}';
     v_calls uuid[] := '{}';
@@ -593,8 +595,11 @@ begin
     end if;
 
     if v_types = '{}' then
-        select coalesce(r.followed_until > now(), false) into v_followed
+        select coalesce(r.followed_until > now(), false), r.cancel_execution into v_followed, v_cancel
         from runs r where r.tenant_id = p_tenant and r.id = p_run;
+        if not found then
+            raise exception 'run not found' using errcode = 'TC001';
+        end if;
     else
         update runs r set last_seq = r.last_seq + cardinality(v_types),
             head_message_id = case when v_saved and (r.head_message_id is null or r.head_message_id = v_parent
@@ -602,15 +607,19 @@ begin
             turns = case when v_saved and (r.head_message_id is null or r.head_message_id = v_parent
                                         or r.head_message_id < v_id) then v_turn else r.turns end
         where r.tenant_id = p_tenant and r.id = p_run
-        returning r.last_seq, coalesce(r.followed_until > now(), false) into v_seq, v_followed;
+        returning r.last_seq, coalesce(r.followed_until > now(), false), r.cancel_execution into v_seq, v_followed, v_cancel;
+        if not found then
+            raise exception 'run not found' using errcode = 'TC001';
+        end if;
         if v_saved and p_end is not null then
             update runs r set status = 'completed', output = p_end ->> 'output', head_message_id = v_id, turns = v_turn,
                 calls = (p_end ->> 'calls')::integer, ended_by = p_end ->> 'execution', completed_at = now(),
                 error_kind = '', error = '', last_seq = r.last_seq + 1
             where r.tenant_id = p_tenant and r.id = p_run and r.status = 'running'
-            returning r.last_seq into v_seq;
+            returning r.last_seq into v_last;
             v_over := found;
             if found then
+                v_seq := v_last;
                 v_types := v_types || 'run.completed'::text;
                 v_calls := v_calls || null::uuid;
                 v_data := v_data || (p_end -> 'event');
@@ -619,9 +628,6 @@ begin
         insert into run_events (tenant_id, run_id, seq, type, invocation_id, data)
         select p_tenant, p_run, v_seq - cardinality(v_types) + e.place, e.type, e.call, e.data
         from unnest(v_types, v_calls, v_data) with ordinality as e (type, call, data, place);
-    end if;
-    if not found then
-        raise exception 'run not found' using errcode = 'TC001';
     end if;
 
     if v_whole and p_ask is not null and not exists (
@@ -635,7 +641,7 @@ begin
         join tool_registry r on r.id = x.id::uuid and r.scope_id in (p_tenant, '00000000-0000-0000-0000-000000000000');
     end if;
     return json_build_object('ended', v_ended, 'turn', v_saved, 'tickets', to_json(v_tickets), 'opened', v_opened, 'over', v_over,
-        'policies', v_policies, 'followed', v_followed, 'at', now());
+        'policies', v_policies, 'followed', v_followed, 'cancel', v_cancel, 'at', now());
 end
 $function$
 ;
@@ -708,6 +714,10 @@ CREATE OR REPLACE FUNCTION public.seal_events(of_tenant uuid, most integer)
  LANGUAGE plpgsql
  SECURITY DEFINER
  SET search_path TO 'public', 'pg_temp'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_bitmapscan TO 'off'
+ SET enable_seqscan TO 'off'
 AS $function$
 declare
     head tenant_event_heads;
@@ -719,7 +729,8 @@ declare
     sealed integer;
 begin
     select h.* into head from tenant_event_heads h where h.tenant_id = of_tenant;
-    if not exists (select from run_events e where e.tenant_id = of_tenant and e.id > coalesce(head.settled_id, 0)) then
+    head.settled_id := coalesce(head.settled_id, 0);
+    if not exists (select from run_events e where e.tenant_id = of_tenant and e.id > head.settled_id) then
         return 0;
     end if;
     if head.tenant_id is null then
@@ -742,7 +753,7 @@ begin
     with unsealed as (
         select e.id, e.run_id, e.seq from run_events e
         where e.tenant_id = of_tenant and e.id > head.settled_id
-          and not exists (select from event_seals s where s.tenant_id = of_tenant and s.run_id = e.run_id and s.run_seq = e.seq)
+          and not exists (select from event_seals s where s.tenant_id = of_tenant and s.run_id = e.run_id and s.run_seq = e.seq offset 0)
         order by e.id
         limit most
     ), spans as ( -- From each run everything up to the last one, so that its order holds.
@@ -754,7 +765,7 @@ begin
         select e.run_id, e.seq, max(e.id) over (partition by e.run_id order by e.seq) as place
         from spans p
         join run_events e on e.tenant_id = of_tenant and e.run_id = p.run_id and e.seq between p.first_seq and p.last_seq
-        where not exists (select from event_seals s where s.tenant_id = of_tenant and s.run_id = e.run_id and s.run_seq = e.seq)
+        where not exists (select from event_seals s where s.tenant_id = of_tenant and s.run_id = e.run_id and s.run_seq = e.seq offset 0)
     ), added as (
         insert into event_seals (tenant_id, run_id, run_seq, seq)
         select of_tenant, f.run_id, f.seq, head.last_seq + row_number() over (order by f.place, f.run_id, f.seq)

@@ -3,6 +3,8 @@ package store_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"regexp"
+	"strconv"
 	"sync"
 	"testing"
 	"time"
@@ -305,6 +307,46 @@ func TestSealEventsInBatches(t *testing.T) {
 	again, err := f.Store.EventHorizon(t.Context(), f.Tenant)
 	require.NoError(t, err)
 	require.Equal(t, horizon, again, "numbers are not given again")
+}
+
+// What it costs to number events does not depend on how many a tenant has.
+func TestSealEventsReadsNewEventsOnly(t *testing.T) {
+	t.Parallel()
+
+	f, pool := sealFixture(t)
+	add := func(from, to int) {
+		t.Helper()
+		_, err := pool.Exec(t.Context(), `
+			insert into run_events (tenant_id, run_id, seq, type) select $1, $2, n, 'test.written' from generate_series($3::int, $4) n`,
+			f.Tenant, f.Run.ID, from, to)
+		require.NoError(t, err)
+	}
+	add(3, 20000)
+	require.NoError(t, f.Store.SealEvents(t.Context(), f.Tenant))
+	conn := f.Conn(t) // One session, which reads the catalogs once.
+	blocks := func() int {
+		t.Helper()
+		tx, err := conn.Begin(t.Context())
+		require.NoError(t, err)
+		_, err = tx.Exec(t.Context(), "select set_config('app.tenant_id', $1, true)", f.Tenant)
+		require.NoError(t, err)
+		var plan string
+		err = tx.QueryRow(t.Context(), fmt.Sprintf(
+			"explain (analyze, buffers, format json) select seal_events('%s', 1000)", f.Tenant)).Scan(&plan)
+		require.NoError(t, err)
+		require.NoError(t, tx.Commit(t.Context()))
+		n, err := strconv.Atoi(regexp.MustCompile(`"Shared Hit Blocks": (\d+)`).FindStringSubmatch(plan)[1])
+		require.NoError(t, err)
+		return n
+	}
+	for seq := 20001; seq < 20004; seq++ {
+		add(seq, seq)
+		blocks()
+	}
+	add(20004, 20004)
+	require.Less(t, blocks(), 100)
+	require.Less(t, blocks(), 100)
+	require.Zero(t, unsettled(t, pool, f.Tenant))
 }
 
 // A cursor that no event has reached is of another database.

@@ -84,6 +84,14 @@ func (f *Fixture) newAgent(tb testing.TB, slug string) agent.Agent {
 // NewRun creates a run of the agent and starts it.
 func (f *Fixture) NewRun(tb testing.TB) agent.Run {
 	tb.Helper()
+	run, err := f.Store.BeginRun(tb.Context(), f.pendingRun(tb))
+	require.NoError(tb, err)
+	return run
+}
+
+// pendingRun makes a run, and returns it as it is to begin: with its plan.
+func (f *Fixture) pendingRun(tb testing.TB) agent.Run {
+	tb.Helper()
 	run, err := f.Store.CreateRun(tb.Context(), agent.Run{
 		Tenant: f.Tenant, Kind: agent.RunKindAgent, AgentID: f.Agent.ID, Agent: f.Agent.Slug, Mode: tool.Production,
 		Principal: f.Principal, WorkflowID: "t/" + uuid.NewString(), Input: json.RawMessage(`{"ticket":9007199254740993}`),
@@ -104,8 +112,6 @@ func (f *Fixture) NewRun(tb testing.TB) agent.Run {
 		},
 	}
 	run.FirstRunID = uuid.NewString()
-	run, err = f.Store.BeginRun(tb.Context(), run)
-	require.NoError(tb, err)
 	return run
 }
 

@@ -43,6 +43,42 @@ func testRecords(t *testing.T, d *Database) {
 	require.Positive(t, parts.left)
 }
 
+// testRecordsBegin compares the run and the turn that a journal begins with those of the
+// ports.
+func testRecordsBegin(t *testing.T, d *Database) {
+	t.Helper()
+	f := NewFixture(t, d)
+	run := f.pendingRun(t)
+	_, err := f.Store.RequestCancel(t.Context(), f.Tenant, run.ID, "execution")
+	require.NoError(t, err)
+	begun, open, err := f.Store.Begin(t.Context(), run, "run/1")
+	require.NoError(t, err)
+	require.NotNil(t, open)
+	require.Equal(t, "execution", begun.CancelExecution)
+	want, err := f.Store.BeginRun(t.Context(), run)
+	require.NoError(t, err)
+	require.Equal(t, want, begun)
+	read, err := f.Store.OpenTurn(t.Context(), f.Tenant, run.ID, run.HeadMessageID, "run/1")
+	require.NoError(t, err)
+	require.Equal(t, read, *open)
+}
+
+// testRecordsAfterTheEnd compares them for a run that was cancelled before its last turn
+// was recorded: the turn is written, and what the run's workflow says of its end.
+func testRecordsAfterTheEnd(t *testing.T, d *Database) {
+	t.Helper()
+	whole, parts := newScribe(t, d, d.Store), newScribe(t, d, apart{})
+	for _, s := range []*scribe{whole, parts} {
+		s.open(t, loop.Record{})
+		require.NoError(t, s.Store.FinishRun(t.Context(), agent.RunEnd{
+			Tenant: s.Tenant, RunID: s.Run.ID, Status: agent.RunCancelled, Execution: "before",
+		}))
+		s.turn(t)
+	}
+	require.Equal(t, parts.rows(t), whole.rows(t))
+	require.Equal(t, 1, whole.left, "the end alone")
+}
+
 // scribe drives a run through a journal, and does what it leaves.
 type scribe struct {
 	*Fixture
@@ -72,6 +108,9 @@ func (s *scribe) play(t *testing.T) {
 		Result: &tool.Result{IsError: true, Content: []tool.Content{tool.Text("no <b>\x00")}},
 	}}})
 	calls = s.turn(t, `{"q":"b"}`)
+	asked, err := s.Store.RequestCancel(t.Context(), s.Tenant, s.Run.ID, "execution")
+	require.NoError(t, err)
+	require.True(t, asked)
 	s.open(t, loop.Record{Ended: []ledger.Settlement{{
 		Entry: calls[0].Entry, Fence: 1, Status: tool.StatusFailed, Kind: tool.Timeout, Msg: "too late", Unsent: true,
 	}}})
@@ -120,6 +159,7 @@ func (s *scribe) record(tb testing.TB, r loop.Record) (tickets []ledger.Ticket, 
 	}
 	require.Equal(tb, read.Policies, done.Open.Policies)
 	require.Equal(tb, read.Run.Plan, done.Open.Run.Plan)
+	require.Equal(tb, read.Run.CancelExecution, done.Open.Run.CancelExecution)
 	require.Equal(tb, read.Followed, done.Open.Followed)
 	require.Len(tb, done.Open.Transcript, len(read.Transcript))
 	for i, m := range read.Transcript {
@@ -197,7 +237,7 @@ func (s *scribe) turn(tb testing.TB, arguments ...string) []ledger.AdmitRequest 
 
 // written are the tables that a record writes, and the columns that differ between runs.
 var written = []struct{ table, where, drop, order string }{
-	{"runs", "id = $2", "created_at,started_at,completed_at,workflow_id,first_run_id", "id"},
+	{"runs", "id = $2", "created_at,started_at,completed_at,cancel_requested_at,workflow_id,first_run_id", "id"},
 	{"messages", "run_id = $2", "created_at", "turn, role, position"},
 	{"effects", "$2::uuid is not null", "created_at,done_at", "effect_id"},
 	{"tool_invocations", "run_id = $2", "created_at,started_at,completed_at", "turn, position"},

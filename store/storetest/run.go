@@ -22,6 +22,8 @@ func Run(t *testing.T, newDatabase func(tb testing.TB) *Database) {
 		{"Settle", testSettle},
 		{"Answers", testAnswers},
 		{"Records", testRecords},
+		{"RecordsBegin", testRecordsBegin},
+		{"RecordsAfterTheEnd", testRecordsAfterTheEnd},
 		{"RecordsLeft", testRecordsLeft},
 		{"Reads", testReads},
 		{"Output", testOutput},
