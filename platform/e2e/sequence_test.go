@@ -221,13 +221,14 @@ func TestSeveralNodesSurviveKills(t *testing.T) {
 					require.True(t, call.Status.Final(), "%s is %s", id, call.Status)
 				}
 				requests, keys := c.count()
+				want := tt.requests
 				if atOnce && tt.at == beforeAdmit {
-					tt.requests++ // The end of the call before it is in the same record.
+					want++ // The end of the call before it is in the same record.
 				}
 				if tt.all && tt.x.Pure { // Those beside it may have answered, and not been settled.
-					require.GreaterOrEqual(t, requests, tt.requests)
+					require.GreaterOrEqual(t, requests, want)
 				} else {
-					require.Equal(t, tt.requests, requests)
+					require.Equal(t, want, requests)
 				}
 				require.LessOrEqual(t, keys, 3)
 			})
