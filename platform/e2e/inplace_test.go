@@ -12,7 +12,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 	enumspb "go.temporal.io/api/enums/v1"
-	sdkworker "go.temporal.io/sdk/worker"
 
 	"github.com/toolcrib/toolcrib/agent"
 	"github.com/toolcrib/toolcrib/executors/function"
@@ -98,19 +97,7 @@ func TestStoppingWorkerHandsTheRunOver(t *testing.T) {
 		return &agent.ModelResponse{Calls: []agent.Call{call(strconv.Itoa(req.Turn), "greet", noteIn{"x"})}}, nil
 	})
 	start := func() (stop func()) {
-		plugin, err := worker.New(t.Context(), worker.Config{
-			Store: s.Store, Functions: functions, Models: map[string]agent.Model{"test": model},
-		})
-		require.NoError(t, err)
-		c, err := dial(server.Address(), plugin)
-		require.NoError(t, err)
-		w := sdkworker.New(c, s.queue, sdkworker.Options{DisableRegistrationAliasing: true})
-		require.NoError(t, w.Start())
-		return func() {
-			w.Stop()
-			c.Close()
-			require.NoError(t, plugin.Close())
-		}
+		return s.deploy(worker.Config{Functions: functions, Models: map[string]agent.Model{"test": model}})
 	}
 	stop := start()
 	run, w := s.run(a, "go")
