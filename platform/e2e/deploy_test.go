@@ -58,7 +58,8 @@ func TestDeploysUnderLoad(t *testing.T) {
 	s.publish("charge", functionTool("charge", onlyOnce), tool.Policy{})
 	s.publish("greetTwice", composition(inOrder, tool.Execution{}), tool.Policy{})
 	a := s.publishAgent(agent.Definition{
-		Name: "Desk", Model: "test/x", Tools: refs(t, "greet", "charge", "greetTwice"), Limits: agent.Limits{MaxTurns: turns + 1},
+		Name: "Desk", Model: "test/x", Tools: refs(t, "greet", "charge", "greetTwice"),
+		Limits: agent.Limits{MaxTurns: turns + 1},
 	})
 	model := agent.ModelFunc(func(ctx context.Context, req *agent.ModelRequest) (*agent.ModelResponse, error) {
 		asked.Add(1)
