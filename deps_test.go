@@ -136,9 +136,10 @@ var reachLaws = []reachLaw{
 		name: "runs know Temporal, the resolver and the vocabulary", from: []string{"runs"},
 		only: slices.Concat(
 			[]string{
-				std, module + "/tool", module + "/agent", module + "/ledger", module + "/wire", module + "/policy",
-				module + "/resolver", module + "/internal/failure", module + "/internal/uuid7", "golang.org/x/sync/...",
-				"github.com/Masterminds/semver/v3", "github.com/google/uuid", "github.com/maypok86/otter/v2",
+				std, module + "/tool", module + "/agent", module + "/ledger", module + "/wait", module + "/wire",
+				module + "/policy", module + "/resolver", module + "/internal/failure", module + "/internal/uuid7",
+				"golang.org/x/sync/...", "github.com/Masterminds/semver/v3", "github.com/google/uuid",
+				"github.com/maypok86/otter/v2",
 			},
 			temporal,
 		),

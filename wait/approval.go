@@ -52,7 +52,8 @@ type Approval struct {
 	Requester string          `json:"requester"`
 	Arguments json.RawMessage `json:"arguments,omitempty"` // As the caller gave them.
 	Edited    json.RawMessage `json:"edited,omitempty"`    // As they were approved, where those are others.
-	// Binding is a digest of what is asked for: version, arguments, credential and host.
+	Target
+	// Binding is a digest of what is asked for: that of Target with the arguments.
 	Binding string   `json:"binding"`
 	Message string   `json:"message"`           // What the approver is asked, in plain text.
 	Reasons []string `json:"reasons,omitempty"` // Why the policy asks.
@@ -84,6 +85,7 @@ type Request struct {
 	Entry      ledger.Entry
 	Agent      string
 	WorkflowID string
+	Target     Target
 	Binding    string
 	Message    string
 	Reasons    []string
@@ -156,6 +158,10 @@ type Approvals interface {
 	// CountApprovers counts the active API keys of a tenant that may decide, without the given
 	// subject.
 	CountApprovers(ctx context.Context, tenant tool.TenantID, permission, except string) (int, error)
+
+	// ExpireOverdue ends requests of any tenant, at most limit of them, whose time was over
+	// the given duration ago: the workflow that waited does not. It returns their number.
+	ExpireOverdue(ctx context.Context, limit int, over time.Duration) (int, error)
 
 	// ClaimUndelivered claims ended requests of any tenant whose workflow was not told,
 	// for the time of the lease; Delivered marks one as told.

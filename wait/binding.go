@@ -1,0 +1,32 @@
+package wait
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// Target is where a call goes: what an approval is bound to, besides the arguments.
+type Target struct {
+	Content    string `json:"content"`              // Digest of all that the call runs.
+	Credential string `json:"credential,omitempty"` // Name of the credential that the call uses.
+	Host       string `json:"host,omitempty"`       // That the call is sent to, with its port if it has one.
+}
+
+// Bind returns the binding of a call of the target: a digest of it and of the arguments,
+// whose own digest ([tool.Digest]) is given. An approval counts for calls with the same
+// binding only.
+func (t Target) Bind(argumentsDigest string) string {
+	raw, err := json.Marshal(struct {
+		Target
+		Arguments string `json:"arguments"`
+	}{t, argumentsDigest})
+	if err == nil {
+		var digest string
+		if digest, err = tool.Digest(raw); err == nil {
+			return digest
+		}
+	}
+	panic(fmt.Sprintf("wait: a struct of strings has a digest: %v", err))
+}

@@ -1,0 +1,38 @@
+package wire
+
+import (
+	"fmt"
+
+	"github.com/toolcrib/toolcrib/wait"
+)
+
+// ResolvePendingUpdate tells a workflow that a request it waits for is over. Its input is a
+// [Resolution]; it has no output. It is accepted only while the workflow waits for that
+// request, and is safe to send again: its Temporal update id is [Resolution.UpdateID].
+const ResolvePendingUpdate = "toolcrib.resolve_pending"
+
+// PendingQuery returns what a workflow waits for, as a list of [Pending].
+const PendingQuery = "toolcrib.pending"
+
+// NotWaiting is the Temporal type of the error with which [ResolvePendingUpdate] is refused by
+// a workflow that does not wait for the request, or not any more.
+const NotWaiting = "toolcrib.not_waiting"
+
+// Resolution is how a request ended. It is a message only: the request's row is what
+// counts, and an admission reads it again.
+type Resolution struct {
+	ID     string      `json:"id"` // Of the request.
+	Round  int         `json:"round"`
+	Status wait.Status `json:"status"`
+	Reason string      `json:"reason,omitempty"` // For the caller and the model.
+}
+
+// UpdateID makes the update one, however often it is sent.
+func (r Resolution) UpdateID() string { return fmt.Sprintf("resolve/%s/%d/%s", r.ID, r.Round, r.Status) }
+
+// Pending is a call that waits.
+type Pending struct {
+	ID     string `json:"id"` // Of the request.
+	CallID string `json:"call_id"`
+	Tool   string `json:"tool"` // Slug.
+}
