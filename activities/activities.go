@@ -22,6 +22,7 @@ import (
 	"github.com/toolcrib/toolcrib/retrieval/ingest"
 	"github.com/toolcrib/toolcrib/schema"
 	"github.com/toolcrib/toolcrib/tool"
+	"github.com/toolcrib/toolcrib/wait"
 	"github.com/toolcrib/toolcrib/wire"
 )
 
@@ -39,7 +40,7 @@ type Policies interface {
 }
 
 // Config holds the dependencies of the activities. Every field but Journal,
-// NestedResultMiddleware, Models, Outputs, Ingester and Control is required.
+// NestedResultMiddleware, Models, Outputs, Ingester, Control and Approvals is required.
 type Config struct {
 	Ledger ledger.Ledger
 	Runs   agent.Runs
@@ -67,6 +68,8 @@ type Config struct {
 	// Control delivers requests to cancel runs that are advanced in place. When nil,
 	// heartbeats alone do.
 	Control *Control
+	// Approvals records requests for approvals. When nil, calls that need one are refused.
+	Approvals wait.Approvals
 }
 
 // Activities are the activities of Toolcrib. They are safe for concurrent use.
@@ -138,6 +141,7 @@ func (a *Activities) Register(r Registry) {
 	register(wire.ModelTurnActivity, a.Advance)
 	register(wire.NodesActivity, a.Nodes)
 	register(wire.AdmitActivity, a.Admit)
+	register(wire.AskActivity, a.Ask)
 	register(wire.SettleActivity, a.Settle)
 	register(wire.FinishRunActivity, a.FinishRun)
 	a.registerIngestion(register)

@@ -151,6 +151,9 @@ func (d *driver) steps(ctx, limited context.Context) (wire.AdvanceOutput, error)
 			return d.out, d.abandon(ctx, err)
 		}
 		step := d.machine.Next()
+		if len(step.Wait) > 0 { // The workflow asks, and waits.
+			d.held = wire.HandoverCalls
+		}
 		switch {
 		case step.End:
 			if err := d.flush(ctx); err != nil {
@@ -174,6 +177,7 @@ func (d *driver) steps(ctx, limited context.Context) (wire.AdvanceOutput, error)
 			if err := d.start(ctx, limited, step.Start); err != nil {
 				return d.out, d.abandon(ctx, err)
 			}
+		case len(step.Wait) > 0:
 		case d.flying == 0 && len(d.closing) == 0: // What is left is another driver's.
 			return d.leave(), nil
 		default:
@@ -333,7 +337,7 @@ func (d *driver) unasked(err error) (*wire.AdvanceOutput, error) {
 func (d *driver) leave() wire.AdvanceOutput {
 	out := d.handOver(d.held)
 	if batch := out.State.Batch; d.held == wire.HandoverCalls && len(batch) == 1 && batch[0].Pin.Stepwise &&
-		batch[0].Tried == 0 {
+		batch[0].Tried == 0 && batch[0].Asks == nil && batch[0].Reached == 0 {
 		out.Handover = wire.HandoverStep
 	}
 	return out

@@ -39,7 +39,8 @@ type attempt struct {
 	// doubt is how many admissions were asked for whose answer was lost: if they were made,
 	// nothing was done with them.
 	doubt int
-	alive func() error // Fails where another attempt may have taken over.
+	alive func() error  // Fails where another attempt may have taken over.
+	asks  *agent.Asking // Why the call needs an approval that it does not have; nil after any other end.
 	// invocation and arguments are those of the admission.
 	invocation string
 	arguments  json.RawMessage
@@ -68,6 +69,10 @@ func (t *attempt) run(ctx context.Context) (ledger.Outcome, error) {
 	}
 	ticket, err := t.admit(ctx)
 	t.fence, t.invocation, t.arguments = ticket.Fence, ticket.InvocationID, ticket.Arguments
+	if asks, ok := errors.AsType[*asksError](err); ok {
+		t.asks = &asks.why
+		return ledger.Outcome{InvocationID: ticket.InvocationID, Status: tool.StatusPending}, nil
+	}
 	if err != nil {
 		return t.fail(ctx, err)
 	}
@@ -123,7 +128,7 @@ func (t *attempt) open(ctx context.Context, ticket ledger.Ticket, version *tool.
 // if it resumes; so does one after a reset, because the fence may belong to the run before.
 func (t *attempt) admit(ctx context.Context) (ledger.Ticket, error) {
 	if t.ticket != nil {
-		return *t.ticket, t.a.judge(t.in, *t.ticket)
+		return *t.ticket, t.a.judge(ctx, t.in, *t.ticket)
 	}
 	info := activity.GetInfo(ctx)
 	fresh := time.Since(info.ScheduledTime) < maxTicketAge && t.in.FenceOf == info.WorkflowExecution.RunID

@@ -77,7 +77,7 @@ func (c *composer) steps(ctx context.Context) callEnd {
 		}
 		end := c.step(limited, step)
 		end.reached = steps.State().Begun
-		if end.retry != nil || end.err != nil || end.left != "" {
+		if !end.over() {
 			return end
 		}
 		steps.Ended(end.made.IsError)
@@ -98,7 +98,7 @@ func (c *composer) step(ctx context.Context, in wire.InvokeInput) callEnd {
 	t := c.a.inPlace(&in, ticket, at)
 	t.alive, t.doubt, c.doubt = c.whole.alive, c.doubt, 0
 	end := c.a.call(ctx, t, c.rest)
-	if end.retry != nil || end.err != nil || end.left != "" {
+	if !end.over() {
 		return end
 	}
 	c.closing = end.closing

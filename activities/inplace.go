@@ -9,6 +9,7 @@ import (
 
 	"go.temporal.io/sdk/activity"
 
+	"github.com/toolcrib/toolcrib/agent"
 	"github.com/toolcrib/toolcrib/ledger"
 	"github.com/toolcrib/toolcrib/loop"
 	"github.com/toolcrib/toolcrib/tool"
@@ -24,6 +25,8 @@ type callEnd struct {
 	// tried is how many attempts were made at what is to be retried, and reached is the step
 	// of a composition that it is, counted from 1.
 	tried, reached int
+	// asks is set where the call is still open, because it needs an approval.
+	asks *agent.Asking
 	// left is set where a composition is left between two of its steps.
 	left wire.Handover
 	// closing is set where the call is over and its end is to be written.
@@ -31,6 +34,9 @@ type callEnd struct {
 	outcome ledger.Outcome // Of a call that is over.
 	err     error          // Why the attempt could not end the call; the activity is retried.
 }
+
+// over reports whether the call has ended.
+func (e *callEnd) over() bool { return e.err == nil && e.retry == nil && e.asks == nil && e.left == "" }
 
 // start starts calls, or holds those that are not to be made here. Refused calls are
 // settled even if the run is over.
@@ -101,7 +107,7 @@ func (t *attempt) recovered(ctx context.Context) (outcome ledger.Outcome, err er
 // makes reports whether a call is made here.
 func (d *driver) makes(in *wire.InvokeInput) bool {
 	visible := d.in.Step && d.asked == 0 && in.Pin.Stepwise
-	return (in.Pin.InPlace || visible) && in.Tried == 0
+	return (in.Pin.InPlace || visible) && in.Tried == 0 && in.Reached == 0 && in.Asks == nil
 }
 
 // hold leaves a call for another driver.
@@ -140,6 +146,13 @@ func (d *driver) ended(end callEnd) error {
 		in.Tried, in.RetryIn, in.Reached = end.tried, retryIn(end.retry), end.reached
 		end.made.Retry = causeOf(end.retry)
 		d.hold(end.call, wire.HandoverCalls)
+	case end.asks != nil && end.reached > 0: // A step of the call does.
+		d.machine.Call(end.call).Reached = end.reached
+		d.hold(end.call, wire.HandoverCalls)
+		return nil
+	case end.asks != nil:
+		d.machine.Asks(end.call, *end.asks)
+		return nil
 	case end.left != "":
 		d.hold(end.call, end.left)
 		return nil
@@ -194,6 +207,8 @@ func (a *Activities) call(ctx context.Context, t *attempt, rest func(context.Con
 		return callEnd{retry: t.retry, tried: t.number}
 	case err != nil:
 		return callEnd{err: err}
+	case t.asks != nil:
+		return callEnd{asks: t.asks}
 	case t.closing != nil:
 		return closingEnd(t)
 	case t.opened != nil:

@@ -2,6 +2,7 @@ package activities
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"go.temporal.io/sdk/activity"
@@ -24,6 +25,9 @@ func (a *Activities) Admit(ctx context.Context, in wire.InvokeInput) (wire.Admit
 	if err == nil {
 		ticket, err = a.admit(ctx, &in)
 	}
+	if asks, ok := errors.AsType[*asksError](err); ok {
+		return wire.AdmitOutput{Asks: &asks.why}, nil
+	}
 	if err != nil {
 		logFailure(ctx, "admission refused", err, callAttrs(&in)...)
 		return wire.AdmitOutput{}, encode(ctx, err)
@@ -35,6 +39,7 @@ func (a *Activities) Admit(ctx context.Context, in wire.InvokeInput) (wire.Admit
 	return wire.AdmitOutput{
 		Fence: ticket.Fence, Execution: activity.GetInfo(ctx).WorkflowExecution.RunID,
 		Egress: ticket.Policy.EgressClass, EgressRules: ticket.Policy.EgressRules, Followed: ticket.Followed,
+		Edited: ticket.Approved != "",
 	}, nil
 }
 
@@ -58,6 +63,9 @@ func (a *Activities) Invoke(ctx context.Context, in wire.InvokeInput) (wire.Invo
 	outcome, err := t.run(tool.WithProgress(ctx, report.set))
 	if err != nil {
 		return wire.InvokeOutput{}, err
+	}
+	if t.asks != nil {
+		return wire.InvokeOutput{InvocationID: outcome.InvocationID, Status: outcome.Status, Asks: t.asks}, nil
 	}
 	if t.opened != nil && in.Compose {
 		if outcome, err = t.compose(ctx, outcome); err != nil {
@@ -93,10 +101,13 @@ func (t *attempt) compose(ctx context.Context, opened ledger.Outcome) (ledger.Ou
 	end := newComposer(t, opened.InvocationID, func(ctx context.Context) wire.Handover {
 		return resting(ctx, time.Since(began) > slice)
 	}).run(ctx)
-	if end.retry != nil {
+	switch {
+	case end.retry != nil:
 		t.opened.Tried, t.opened.RetryIn, t.opened.Reached = end.tried, retryIn(end.retry), end.reached
+	case end.asks != nil:
+		t.opened.Reached = end.reached
 	}
-	if end.err != nil || end.retry != nil || end.left != "" {
+	if !end.over() {
 		return opened, end.err
 	}
 	t.opened = nil
@@ -109,7 +120,7 @@ func (a *Activities) admit(ctx context.Context, in *wire.InvokeInput) (ledger.Ti
 	if err != nil || ticket.Done != nil {
 		return ticket, err
 	}
-	return ticket, a.judge(in, ticket)
+	return ticket, a.judge(ctx, in, ticket)
 }
 
 // request asks for the admission of an attempt.
@@ -118,15 +129,22 @@ func request(in *wire.InvokeInput) ledger.AdmitRequest {
 	return ledger.AdmitRequest{Entry: in.Entry(), Repeatable: x.Repeatable(), Send: x.Pure && !in.Pin.Nested()}
 }
 
-// judge evaluates the policy that an admission returned.
-func (a *Activities) judge(in *wire.InvokeInput, ticket ledger.Ticket) error {
-	ask := policy.Input{
+// judge evaluates the policy that an admission returned. It fails with an [asksError]
+// where the call needs an approval, and has none, or one of something else.
+func (a *Activities) judge(ctx context.Context, in *wire.InvokeInput, ticket ledger.Ticket) error {
+	reasons, refused := judged(policy.Input{
 		Principal: in.Principal,
 		Policy:    ticket.Policy,
 		Test:      policyTest(in.Test, in.Pin, a.traits(in.Pin.Implementation)),
+	})
+	if len(reasons) > 0 && a.Approvals == nil {
+		refused = unasked(reasons)
 	}
-	if r := refusal(ask); r != nil {
-		return &tool.Error{Kind: r.Kind, Op: "activities.Admit", Msg: r.Msg}
+	switch {
+	case refused != nil:
+		return &tool.Error{Kind: refused.Kind, Op: "activities.Admit", Msg: refused.Msg}
+	case len(reasons) == 0:
+		return nil
 	}
-	return nil
+	return a.approved(ctx, in, ticket, reasons)
 }

@@ -126,6 +126,9 @@ func (n *nodes) run(ctx context.Context) error {
 			return n.abandon(ctx, err)
 		}
 		step := n.machine.Next()
+		if len(step.Wait) > 0 { // The workflow asks, and waits.
+			n.held = wire.HandoverCalls
+		}
 		switch {
 		case step.Ask || step.End:
 			return n.flushed(ctx)
@@ -133,6 +136,7 @@ func (n *nodes) run(ctx context.Context) error {
 			if err := n.start(ctx, ctx, step.Start); err != nil {
 				return n.abandon(ctx, err)
 			}
+		case len(step.Wait) > 0:
 		case n.flying == 0 && len(n.closing) == 0:
 			return nil
 		default:
@@ -177,8 +181,11 @@ func (n *nodes) output() wire.NodesOutput {
 	out := wire.NodesOutput{Handover: n.held, Made: n.out.Made}
 	total := 0
 	for i := range n.asked.Calls {
-		if now := n.machine.Call(i); now.Tried > n.asked.Calls[i].Tried {
-			out.Retry = append(out.Retry, wire.NodeRetry{Call: i, Tried: now.Tried, In: now.RetryIn})
+		now, before := n.machine.Call(i), &n.asked.Calls[i]
+		if now.Tried > before.Tried || now.Reached > before.Reached {
+			out.Retry = append(out.Retry, wire.NodeRetry{Call: i, Tried: now.Tried, In: now.RetryIn, Reached: now.Reached})
+		} else if now.Asks != nil {
+			out.Asks = append(out.Asks, wire.NodeAsk{Call: i, Asking: *now.Asks})
 		}
 		end, ok := n.outputs[i]
 		if total += n.sizes[i]; total > n.limit {

@@ -20,6 +20,7 @@ type kit struct {
 	principal tool.Principal
 	tools     []kitTool // In plan order.
 	test      *wire.Test
+	asks      bool // Whether approvals can be asked for.
 }
 
 type kitTool struct {
@@ -34,7 +35,7 @@ type kitTool struct {
 func (a *Activities) newKit(
 	ctx context.Context, p tool.Principal, plan *agent.Plan, policies map[string]tool.Policy,
 ) (*kit, error) {
-	k := &kit{principal: p, tools: make([]kitTool, 0, len(plan.Tools))}
+	k := &kit{principal: p, tools: make([]kitTool, 0, len(plan.Tools)), asks: a.Approvals != nil}
 	for _, pin := range plan.Tools {
 		now, known := policies[pin.ToolID]
 		if !known {
@@ -100,6 +101,9 @@ func (k *kit) prepareAll(
 				Msg:  fmt.Sprintf("a turn may make at most %d calls; make this one in the next", limits.MaxCallsPerTurn),
 			}
 		}
+		if calls[i].Refused != nil {
+			calls[i].Asks = nil
+		}
 	}
 	return calls, nil
 }
@@ -117,7 +121,7 @@ func (k *kit) prepare(ctx context.Context, call agent.Call) (agent.PreparedCall,
 			out.Slug, out.Refused = t.pin.Slug, notOurs(t.pin.Slug)
 			return out, nil
 		}
-		return out, t.prepare(ctx, k.principal, k.test, &out)
+		return out, k.fit(ctx, t, &out)
 	}
 	out.Refused = &agent.Refusal{
 		Kind: tool.NotFound, Msg: fmt.Sprintf("there is no tool %q; available: %s", tool.Clip(call.Name, 64), k.names()),
@@ -141,7 +145,8 @@ func (k *kit) find(name string) *kitTool {
 	return nil
 }
 
-func (t *kitTool) prepare(ctx context.Context, p tool.Principal, test *wire.Test, out *agent.PreparedCall) error {
+// fit prepares a call of a tool of the plan.
+func (k *kit) fit(ctx context.Context, t *kitTool, out *agent.PreparedCall) error {
 	out.Slug = t.pin.Slug
 	arguments, receipt, err := t.input.Prepare(ctx, out.Arguments)
 	if e, ok := errors.AsType[*tool.Error](err); ok {
@@ -159,7 +164,17 @@ func (t *kitTool) prepare(ctx context.Context, p tool.Principal, test *wire.Test
 		out.Refused = &agent.Refusal{Kind: tool.Invalid, Msg: "the arguments are not JSON"}
 		return nil //nolint:nilerr // The refusal has the reason.
 	}
-	out.Refused = refusal(policy.Input{Principal: p, Policy: t.policy, Test: policyTest(test, t.pin, t.traits)})
+	reasons, refused := judged(policy.Input{
+		Principal: k.principal, Policy: t.policy, Test: policyTest(k.test, t.pin, t.traits),
+	})
+	switch {
+	case refused != nil:
+		out.Refused = refused
+	case len(reasons) > 0 && !k.asks:
+		out.Refused = unasked(reasons)
+	case len(reasons) > 0:
+		out.Asks = &agent.Asking{Reasons: reasons, Arguments: out.ArgumentsDigest}
+	}
 	return nil
 }
 
@@ -174,22 +189,27 @@ func policyTest(t *wire.Test, pin agent.Pin, traits tool.Traits) *policy.Test {
 	}
 }
 
-// refusal evaluates the policy, and returns why the call must not run, or nil.
-// A call that needs an approval is refused: approvals cannot be given yet.
-func refusal(in policy.Input) *agent.Refusal {
+// judged evaluates the policy. It returns why the call needs an approval, or why it must
+// not run, or neither.
+func judged(in policy.Input) (reasons []string, refused *agent.Refusal) {
 	d := policy.Decide(in)
 	switch d.Verdict {
 	case policy.Allow:
-		return nil
+		return nil, nil
 	case policy.NeedsApproval:
-		return &agent.Refusal{
-			Kind: tool.Denied,
-			Msg:  d.Explain() + "; this version of Toolcrib cannot ask for approvals, so the call was refused",
-		}
+		return d.Texts(), nil
 	case policy.Deny:
-		return &agent.Refusal{Kind: tool.Denied, Msg: d.Explain()}
+		return nil, &agent.Refusal{Kind: tool.Denied, Msg: d.Explain()}
 	default:
-		return &agent.Refusal{Kind: tool.Denied, Msg: "policy did not allow the call"}
+		return nil, &agent.Refusal{Kind: tool.Denied, Msg: "policy did not allow the call"}
+	}
+}
+
+// unasked refuses a call that needs an approval where none can be asked for.
+func unasked(reasons []string) *agent.Refusal {
+	return &agent.Refusal{
+		Kind: tool.Denied, Msg: "needs approval: " + strings.Join(reasons, "; ") +
+			"; approvals cannot be asked for here, so the call was refused",
 	}
 }
 

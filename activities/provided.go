@@ -58,8 +58,12 @@ func (a *Activities) provided(ctx context.Context, k *kit, mode tool.Mode, model
 // withheld returns why a tool must not be used now; empty if it may. A tool that needs approvals is
 // withheld, since its calls cannot be approved here.
 func (a *Activities) withheld(ctx context.Context, p tool.Principal, mode tool.Mode, t kitTool) (string, error) {
-	if r := refusal(policy.Input{Principal: p, Policy: t.policy}); r != nil {
-		return r.Msg, nil
+	reasons, refused := judged(policy.Input{Principal: p, Policy: t.policy})
+	if len(reasons) > 0 {
+		refused = unasked(reasons)
+	}
+	if refused != nil {
+		return refused.Msg, nil
 	}
 	_, err := a.Resolver.Resolve(ctx, resolver.Request{
 		Principal: p, Ref: tool.Ref{ID: t.pin.ToolID}, Mode: mode, AllowDeprecated: true,

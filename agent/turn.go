@@ -36,12 +36,30 @@ type PreparedCall struct {
 	Receipt         json.RawMessage `json:"receipt,omitempty"`
 	Refused         *Refusal        `json:"refused,omitempty"` // Set when the call must not run.
 	Settled         bool            `json:"settled,omitempty"` // Recorded already, by the turn.
+	Asks            *Asking         `json:"asks,omitempty"`    // Set while the call needs an approval.
+}
+
+// Asking is why a call needs the approval of a person.
+type Asking struct {
+	Reasons []string `json:"reasons,omitempty"` // Safe to show to the caller and the model.
+	// Arguments is the digest of the prepared arguments, to which the approval is bound.
+	Arguments string `json:"arguments,omitempty"`
 }
 
 // Refusal is the reason why a call must not run.
 type Refusal struct {
 	Kind tool.Kind `json:"kind"`
 	Msg  string    `json:"msg"`
+	// Status is how the call ends; empty for that of Kind.
+	Status tool.InvocationStatus `json:"status,omitempty"`
+}
+
+// End returns how the call ends.
+func (r *Refusal) End() tool.InvocationStatus {
+	if r.Status != "" {
+		return r.Status
+	}
+	return tool.EndStatus(r.Kind)
 }
 
 // OpenTurn is the input of a model turn.

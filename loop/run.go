@@ -39,9 +39,11 @@ type Turn struct {
 	Answer string // The beginning of the text, when there are no calls.
 }
 
-// Step is what a run does next. The zero Step waits for a call in progress.
+// Step is what a run does next. The zero Step waits for a call in progress, or for an
+// approval.
 type Step struct {
 	Ask   bool    // Ask the model for the turn after [wire.RunState.Turns]. Nothing is in progress.
+	Wait  []int   // Calls to ask approvals for, beside those in progress: their index in the turn.
 	Start []Start // Calls to start, beside those in progress.
 	End   bool    // The run is over, for the reason that [Run.Err] returns.
 }
@@ -110,11 +112,11 @@ func (r *Run) Next() Step {
 		if dropped := r.batch.drop(); len(dropped) > 0 {
 			return Step{Start: refuse(dropped, r.refusal())}
 		}
-	} else if start := r.batch.next(); len(start) > 0 {
-		return Step{Start: refuse(start, nil)}
+	} else if wait, start := r.batch.asks(), r.batch.next(); len(wait)+len(start) > 0 {
+		return Step{Wait: wait, Start: refuse(start, nil)}
 	}
 	switch {
-	case r.batch.running > 0:
+	case r.batch.running > 0 || r.batch.unattended():
 		return Step{}
 	case r.over || r.stop != nil:
 		return Step{End: true}
@@ -217,6 +219,13 @@ func (r *Run) Called(i, below int, err error) {
 		r.Stop(err)
 	}
 }
+
+// Decided records that a call has the approval that it waited for, so that it starts when
+// it is its turn; or why it is not to run, so that it starts as refused.
+func (r *Run) Decided(i int, refused *agent.Refusal) { r.batch.decided(i, refused) }
+
+// Asks records that a call in progress came to nothing, because it needs an approval.
+func (r *Run) Asks(i int, why agent.Asking) { r.batch.ask(i, why) }
 
 // Hold leaves a call that was to start for another driver: it is part of [Run.State],
 // and neither a call that must come after it nor the next turn is begun.

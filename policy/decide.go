@@ -78,14 +78,20 @@ type Decision struct {
 	Reasons []Reason `json:"reasons,omitempty"` // Empty when the call is allowed.
 }
 
-// Explain describes the verdict and the reasons for the model and its user.
-func (d Decision) Explain() string {
+// Texts returns the texts of the reasons for the verdict.
+func (d Decision) Texts() []string {
 	var texts []string
 	for _, r := range d.Reasons {
 		if r.Verdict == d.Verdict {
 			texts = append(texts, r.Text)
 		}
 	}
+	return texts
+}
+
+// Explain describes the verdict and the reasons for the model and its user.
+func (d Decision) Explain() string {
+	texts := d.Texts()
 	switch d.Verdict {
 	case Allow:
 		return "allowed"

@@ -59,6 +59,11 @@ type AdmitOutput struct {
 	Followed    bool             `json:"followed,omitempty"` // Whether the output of the call's run has followers.
 	// Done is set when the effect was settled before: the call is over.
 	Done *InvokeOutput `json:"done,omitempty"`
+	// Asks is set, and nothing else, when the call needs an approval that it does not have.
+	Asks *agent.Asking `json:"asks,omitempty"`
+	// Edited is set when the arguments are others than those of the input: an attempt gets
+	// them by an admission of its own.
+	Edited bool `json:"edited,omitempty"`
 }
 
 // InvokeOutput is how a call ended.
@@ -76,6 +81,8 @@ type InvokeOutput struct {
 	Opened *Opened `json:"opened,omitempty"`
 	// Calls is the number of tool calls made by the nested agent run.
 	Calls int `json:"calls,omitempty"`
+	// Asks is set when the call is open, and needs an approval that it does not have.
+	Asks *agent.Asking `json:"asks,omitempty"`
 }
 
 // Opened is a nested call: one that consists of other runs or calls.

@@ -16,6 +16,8 @@ import (
 const (
 	ToolCallWorkflow = "toolcrib.ToolCall" // One tool call as a workflow of its own.
 	AgentRunWorkflow = "toolcrib.AgentRun" // An agent loop.
+	// WaitingCallWorkflow is a call of a host's workflow that waits for a person.
+	WaitingCallWorkflow = "toolcrib.WaitingCall"
 )
 
 // Activity types. There is one Invoke type per implementation type, so that
@@ -27,6 +29,7 @@ const (
 	NodesActivity     = "toolcrib.Nodes"     // Makes several calls of a host's workflow.
 	ModelTurnActivity = "toolcrib.ModelTurn" // The same, from a question that the model failed to answer before.
 	AdmitActivity     = "toolcrib.Admit"     // Opens the effect of a call that must not be repeated.
+	AskActivity       = "toolcrib.Ask"       // Asks for the approval of a call.
 	SettleActivity    = "toolcrib.Settle"    // Closes a call that ended outside its Invoke.
 	FinishRunActivity = "toolcrib.FinishRun" // Records how a run ended.
 )
@@ -59,6 +62,11 @@ const (
 // RunWorkflowID returns the workflow id of a run that Toolcrib starts.
 func RunWorkflowID(tenant tool.TenantID, runID string) string {
 	return "t/" + string(tenant) + "/run/" + runID
+}
+
+// WaitWorkflowID returns the workflow id of a call of a host's workflow that waits.
+func WaitWorkflowID(tenant tool.TenantID, effectID string) string {
+	return "t/" + string(tenant) + "/wait/" + effectID
 }
 
 // CallWorkflowID returns the workflow id of a single call whose id the caller

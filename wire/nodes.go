@@ -3,6 +3,7 @@ package wire
 import (
 	"time"
 
+	"github.com/toolcrib/toolcrib/agent"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
@@ -24,6 +25,8 @@ type NodesOutput struct {
 	Ended []NodeEnd `json:"ended,omitempty"` // In the order of the calls.
 	// Retry are calls that need another attempt, which is the workflow's to make.
 	Retry []NodeRetry `json:"retry,omitempty"`
+	// Asks are calls that need an approval.
+	Asks []NodeAsk `json:"asks,omitempty"`
 	// Handover is why calls are neither: another activity continues with them.
 	Handover Handover   `json:"handover,omitempty"`
 	Made     []CallMade `json:"made,omitempty"` // The first [MaxCallsMade] that ended or need another attempt.
@@ -36,9 +39,18 @@ type NodeEnd struct {
 	Call int `json:"call"` // Its index in the input.
 }
 
+// NodeAsk is a call that needs an approval.
+type NodeAsk struct {
+	agent.Asking
+
+	Call int `json:"call"` // Its index in the input.
+}
+
 // NodeRetry is a call whose attempt in place failed.
 type NodeRetry struct {
 	Call  int           `json:"call"` // Its index in the input.
 	Tried int           `json:"tried"`
 	In    time.Duration `json:"in"`
+	// Reached is the step of a composition, counted from 1, that needs an approval.
+	Reached int `json:"reached,omitempty"`
 }

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/toolcrib/toolcrib/wait"
 )
@@ -28,7 +29,27 @@ type Resolution struct {
 }
 
 // UpdateID makes the update one, however often it is sent.
-func (r Resolution) UpdateID() string { return fmt.Sprintf("resolve/%s/%d/%s", r.ID, r.Round, r.Status) }
+func (r Resolution) UpdateID() string {
+	return fmt.Sprintf("resolve/%s/%d/%s", r.ID, r.Round, r.Status)
+}
+
+// AskInput asks for the approval of a call, whose Asks is set, or how its request stands.
+type AskInput struct {
+	Invoke InvokeInput `json:"invoke"`
+	// Expired ends the request with the given ID, because its time is over.
+	Expired bool   `json:"expired,omitempty"`
+	ID      string `json:"id,omitempty"`
+}
+
+// AskOutput is how a request stands.
+type AskOutput struct {
+	Resolution
+
+	ExpiresAt time.Time `json:"expires_at,omitzero"`
+	// Refused is set, and nothing else, where the call must not run, because nobody may
+	// approve it.
+	Refused *Failure `json:"refused,omitempty"`
+}
 
 // Pending is a call that waits.
 type Pending struct {

@@ -19,7 +19,11 @@ import (
 // Activities take the run as far as they can ([wire.AdvanceActivity]); the workflow
 // takes the steps that they hand over: calls with attempts, timers or runs of their own.
 func AgentRun(ctx workflow.Context, in wire.AgentRunInput) (wire.AgentRunOutput, error) {
-	r := &agentRun{in: in}
+	waits, err := newWaits(ctx)
+	if err != nil {
+		return wire.AgentRunOutput{}, failure.Encode(err)
+	}
+	r := &agentRun{in: in, waits: waits}
 	out, err := r.run(ctx)
 	switch {
 	case workflow.IsContinueAsNewError(err):
@@ -72,8 +76,9 @@ func endError(ctx workflow.Context, f *wire.Failure) error {
 
 // agentRun is one execution of the workflow.
 type agentRun struct {
-	in   wire.AgentRunInput
-	last wire.AdvanceOutput // How far the run came.
+	in    wire.AgentRunInput
+	last  wire.AdvanceOutput // How far the run came.
+	waits *waits
 }
 
 func (r *agentRun) run(ctx workflow.Context) (wire.AdvanceOutput, error) {
@@ -181,18 +186,21 @@ func (r *agentRun) name(part string) string {
 // that ends the run without [wire.AdvanceOutput].
 func (r *agentRun) calls(ctx workflow.Context) error {
 	state := *r.last.State
-	limited, stop, passed := deadline(ctx, state.Deadline, "run deadline")
-	defer stop()
+	limited, clock := deadline(ctx, state.Deadline, "run deadline", r.waits)
+	defer clock.stop(r.waits)
 	info := workflow.GetInfo(ctx)
 	machine := loop.NewRun(loop.Identity{
 		Principal: r.in.Principal, RunID: r.in.RunID, WorkflowID: info.WorkflowExecution.ID, FirstRunID: info.FirstRunID,
 	}, state)
-	b := &batch{machine: machine, scope: scope{inline: true, deadline: state.Deadline, calls: machine.Share()}}
+	b := &batch{machine: machine, scope: scope{
+		inline: true, deadline: state.Deadline, calls: machine.Share(), waits: r.waits,
+	}}
 	err := b.run(limited)
 	after := machine.State()
+	after.Deadline = clock.at
 	after.Stop = state.Stop // That ctx was cancelled here is for the activity to judge.
 	r.last.State, r.last.Handover = &after, ""
-	if passed() && !unsettled(err) {
+	if clock.passed() && !unsettled(err) {
 		return nil // The activity that continues sees the deadline too.
 	}
 	return err

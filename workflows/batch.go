@@ -3,6 +3,7 @@ package workflows
 import (
 	"go.temporal.io/sdk/workflow"
 
+	"github.com/toolcrib/toolcrib/agent"
 	"github.com/toolcrib/toolcrib/internal/failure"
 	"github.com/toolcrib/toolcrib/loop"
 	"github.com/toolcrib/toolcrib/tool"
@@ -24,16 +25,25 @@ type batch struct {
 // starting are settled as cancelled.
 func (b *batch) run(ctx workflow.Context) error {
 	b.ends = workflow.NewChannel(ctx)
+	waiting, giveUp := workflow.WithCancel(ctx)
+	defer giveUp()
 	for {
 		if ctx.Err() != nil {
 			b.machine.Stop(&tool.Error{Kind: tool.Cancelled, Op: "workflows.AgentRun", Msg: "the run was cancelled"})
 		}
 		step := b.machine.Next()
+		if b.machine.Err() != nil {
+			giveUp()
+		}
+		for _, call := range step.Wait {
+			b.flying++
+			workflow.Go(waiting, func(ctx workflow.Context) { b.ends.Send(ctx, b.wait(ctx, call)) })
+		}
 		for _, start := range step.Start {
 			b.flying++
 			workflow.Go(ctx, func(ctx workflow.Context) { b.ends.Send(ctx, b.call(ctx, start)) })
 		}
-		if len(step.Start) > 0 {
+		if len(step.Start)+len(step.Wait) > 0 {
 			continue
 		}
 		if b.flying == 0 {
@@ -43,7 +53,15 @@ func (b *batch) run(ctx workflow.Context) error {
 		var end callEnd
 		b.ends.Receive(ctx, &end)
 		b.flying--
-		b.machine.Called(end.call, end.below, end.err)
+		switch {
+		case end.decided:
+			b.machine.Decided(end.call, end.refused)
+		case end.asks != nil:
+			b.machine.Asks(end.call, *end.asks)
+		case end.abandoned: // The machine drops the call, because the run ends.
+		default:
+			b.machine.Called(end.call, end.below, end.err)
+		}
 	}
 	if err := b.machine.Err(); unsettled(err) {
 		return err
@@ -55,6 +73,26 @@ func (b *batch) run(ctx workflow.Context) error {
 type callEnd struct {
 	call, below int // Below is the number of calls that its nested agent runs made.
 	err         error
+
+	asks      *agent.Asking  // Set where the call is open, and needs an approval.
+	decided   bool           // Whether the call's approval was decided; refused is nil if it has it.
+	abandoned bool           // Whether the approval is not waited for any more.
+	refused   *agent.Refusal // Why the call is not to run.
+}
+
+// wait waits for the approval of a call. In a host's workflow the call itself does.
+func (b *batch) wait(ctx workflow.Context, call int) callEnd {
+	if b.scope.waits == nil {
+		return callEnd{call: call, decided: true}
+	}
+	no, err := b.scope.waits.decide(ctx, *b.machine.Call(call))
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return callEnd{call: call, abandoned: true}
+	case err != nil:
+		no = unrequested(err)
+	}
+	return callEnd{call: call, decided: true, refused: no}
 }
 
 // call runs one call. Its outcome is in the transcript, for the model to act on, so
@@ -63,10 +101,16 @@ func (b *batch) call(ctx workflow.Context, start loop.Start) callEnd {
 	in := *b.machine.Call(start.Call)
 	var out wire.InvokeOutput
 	var err error
-	if start.Refuse != nil {
+	switch {
+	case start.Refuse != nil:
 		out, err = settle(ctx, in, failure.Encode(start.Refuse))
-	} else {
-		out, err = invoke(ctx, in, b.scope)
+	case b.scope.waits == nil:
+		out, err = invokeHere(ctx, in, b.scope)
+	default:
+		out, err = attempt(ctx, in, b.scope)
+	}
+	if err == nil && out.Asks != nil {
+		return callEnd{call: start.Call, asks: out.Asks}
 	}
 	if b.over != nil {
 		b.over(start.Call, out, err)

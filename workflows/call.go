@@ -16,9 +16,36 @@ import (
 // its own, the tool, and a settlement if the call ended without one. The error
 // is a [*tool.Error], or a Temporal cancellation when ctx was cancelled; the
 // call is settled either way.
+//
+// A call that needs an approval waits for it. In a host's workflow it is returned, still
+// open, with the reasons.
 func invoke(ctx workflow.Context, in wire.InvokeInput, s scope) (wire.InvokeOutput, error) {
+	for range maxApprovals {
+		if in.Asks != nil {
+			no, err := s.waits.decide(ctx, in)
+			if err != nil {
+				return settle(ctx, in, err)
+			}
+			in.Asks, in.Refused = nil, no
+		}
+		out, err := attempt(ctx, in, s)
+		if err != nil || out.Asks == nil || s.waits == nil {
+			return out, err
+		}
+		in.Asks = out.Asks
+	}
+	return settle(ctx, in, &tool.Error{
+		Kind: tool.Conflict, Op: "workflows.invoke", Msg: "what the call would do changed each time after it was approved",
+	})
+}
+
+// maxApprovals is how often a call is approved, where what it would do changes after that.
+const maxApprovals = 5
+
+// attempt is invoke up to the first approval that the call needs, and does not have.
+func attempt(ctx workflow.Context, in wire.InvokeInput, s scope) (wire.InvokeOutput, error) {
 	if in.Refused != nil {
-		return settle(ctx, in, &tool.Error{Kind: in.Refused.Kind, Op: "workflows.invoke", Msg: in.Refused.Msg})
+		return refuse(ctx, in)
 	}
 	if in.Pin.Nested() {
 		return nest(ctx, in, s)
@@ -28,7 +55,7 @@ func invoke(ctx workflow.Context, in wire.InvokeInput, s scope) (wire.InvokeOutp
 		if err != nil {
 			return settle(ctx, in, err)
 		}
-		if done != nil {
+		if done != nil { // Or it needs an approval.
 			return *done, outputError(*done)
 		}
 	}
@@ -51,6 +78,12 @@ func admit(ctx workflow.Context, in *wire.InvokeInput) (done *wire.InvokeOutput,
 	if err := workflow.ExecuteActivity(ctx, wire.AdmitActivity, *in).Get(ctx, &out); err != nil {
 		return nil, err
 	}
+	if out.Asks != nil {
+		return &wire.InvokeOutput{Asks: out.Asks}, nil
+	}
+	if out.Edited { // The attempt reads the arguments with an admission of its own.
+		return nil, nil
+	}
 	in.Fence, in.FenceOf, in.Egress = out.Fence, out.Execution, out.Egress
 	in.EgressRules, in.Followed = out.EgressRules, out.Followed
 	return out.Done, nil
@@ -69,6 +102,17 @@ func settle(ctx workflow.Context, in wire.InvokeInput, err error) (wire.InvokeOu
 		return out, settleErr
 	}
 	if ctx.Err() != nil && temporal.IsCanceledError(err) {
+		return out, err
+	}
+	return out, outputError(out)
+}
+
+// refuse settles a call that must not run.
+func refuse(ctx workflow.Context, in wire.InvokeInput) (wire.InvokeOutput, error) {
+	out, err := closeCall(ctx, false, wire.SettleInput{
+		Invoke: in, Status: in.Refused.End(), Kind: in.Refused.Kind, Msg: in.Refused.Msg,
+	})
+	if err != nil {
 		return out, err
 	}
 	return out, outputError(out)

@@ -56,6 +56,7 @@ type caller struct {
 	kind   agent.RunKind
 	runID  string // Empty for a host's, which is recorded on first sight.
 	inline bool   // See [scope].
+	waits  *waits // See [scope].
 	test   *wire.Test
 }
 
@@ -84,7 +85,7 @@ func execute(ctx workflow.Context, n Node, by caller) (*tool.Result, error) {
 			Step: "node/" + n.ID, VersionDigest: in.Pin.Content(), ArgumentsDigest: in.ArgumentsDigest,
 		}.ID()
 	}
-	out, err := invoke(ctx, in, scope{inline: by.inline})
+	out, err := invokeHere(ctx, in, scope{inline: by.inline, waits: by.waits})
 	if err != nil {
 		return nil, failure.Decode(err)
 	}

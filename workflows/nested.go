@@ -19,6 +19,7 @@ type scope struct {
 	inline   bool      // Whether steps that only read and write the database are part of the workflow task; not in hosts.
 	deadline time.Time // Of the workflow; zero for none.
 	calls    int       // How many calls a run of an agent may make; zero for its own limit, negative for none.
+	waits    *waits    // What the workflow waits for; nil in hosts.
 }
 
 // until returns the deadline of a call of in: that of the workflow, or that of
@@ -56,7 +57,7 @@ func nest(ctx workflow.Context, in wire.InvokeInput, s scope) (wire.InvokeOutput
 		return wire.InvokeOutput{}, failure.Decode(err)
 	case err != nil:
 		return settle(ctx, in, err)
-	case out.Opened == nil: // It was settled before.
+	case out.Opened == nil: // It was settled before, or needs an approval.
 		return out, outputError(out)
 	}
 	in.InvocationID = out.InvocationID
@@ -75,7 +76,7 @@ func nest(ctx workflow.Context, in wire.InvokeInput, s scope) (wire.InvokeOutput
 // the steps too, and the call is over. Of another, it only reads and writes the database,
 // so in Toolcrib's own workflows it runs within the workflow task.
 func open(ctx workflow.Context, in wire.InvokeInput, s scope) (out wire.InvokeOutput, err error) {
-	if in.Pin.Agent == nil && in.Pin.InPlace && in.Tried == 0 {
+	if in.Pin.Agent == nil && in.Pin.InPlace && in.Tried == 0 && in.Reached == 0 {
 		in.Compose = true
 		return run(ctx, &in)
 	}
@@ -164,11 +165,13 @@ func explain(end *wire.Child, err error) {
 // runSteps makes the calls of a composition, one after the other, and settles
 // it with their outcomes.
 func runSteps(ctx workflow.Context, in wire.InvokeInput, s scope) (wire.InvokeOutput, error) {
-	limited, stop, passed := ctx, func() {}, func() bool { return false }
+	limited, passed := ctx, func() bool { return false }
 	if !in.Deadline.IsZero() {
-		limited, stop, passed = deadline(ctx, in.Deadline, "deadline of "+label(in))
+		var c *clock
+		limited, c = deadline(ctx, in.Deadline, "deadline of "+label(in), s.waits)
+		passed = c.passed
+		defer c.stop(s.waits)
 	}
-	defer stop()
 	steps := loop.NewSteps(in)
 	calls := 0
 	for limited.Err() == nil {
@@ -183,6 +186,9 @@ func runSteps(ctx workflow.Context, in wire.InvokeInput, s scope) (wire.InvokeOu
 		calls += out.Calls
 		if unsettled(err) {
 			return wire.InvokeOutput{}, err
+		}
+		if out.Asks != nil { // In a host's workflow: what waits is the composition.
+			return wire.InvokeOutput{Asks: out.Asks}, nil
 		}
 		steps.Ended(err != nil || out.IsError)
 	}

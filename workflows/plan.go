@@ -108,7 +108,7 @@ func (p *Plan) execute(ctx workflow.Context, n Node) (*tool.Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	out, err := invoke(ctx, in, scope{})
+	out, err := invokeHere(ctx, in, scope{})
 	if err != nil {
 		return nil, failure.Decode(err)
 	}

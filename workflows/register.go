@@ -16,6 +16,7 @@ type Registry interface {
 func Register(r Registry) {
 	r.RegisterWorkflowWithOptions(ToolCall, workflow.RegisterOptions{Name: wire.ToolCallWorkflow})
 	r.RegisterWorkflowWithOptions(AgentRun, workflow.RegisterOptions{Name: wire.AgentRunWorkflow})
+	r.RegisterWorkflowWithOptions(WaitingCall, workflow.RegisterOptions{Name: wire.WaitingCallWorkflow})
 	r.RegisterWorkflowWithOptions(Ingest, workflow.RegisterOptions{Name: wire.IngestWorkflow})
 	r.RegisterWorkflowWithOptions(Reembed, workflow.RegisterOptions{Name: wire.ReembedWorkflow})
 }

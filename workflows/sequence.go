@@ -116,7 +116,10 @@ func (g *group) left() []int {
 }
 
 // inPlace reports whether an activity makes a call with others.
-func (g *group) inPlace(call int) bool { return g.calls[call].Pin.InPlace && g.calls[call].Tried == 0 }
+func (g *group) inPlace(call int) bool {
+	in := &g.calls[call]
+	return in.Pin.InPlace && in.Tried == 0 && in.Reached == 0 && in.Asks == nil
+}
 
 // take records how a call ended.
 func (g *group) take(call int, out wire.InvokeOutput, err error) {
@@ -146,7 +149,7 @@ func (g *group) sequence(ctx workflow.Context) error {
 			}
 			continue
 		}
-		out, err := invoke(ctx, g.calls[left[0]], scope{})
+		out, err := invokeHere(ctx, g.calls[left[0]], scope{})
 		g.take(left[0], out, err)
 	}
 }
@@ -264,7 +267,10 @@ func (g *group) taken(calls []int, out wire.NodesOutput) {
 	}
 	for _, retry := range out.Retry {
 		in := &g.calls[calls[retry.Call]]
-		in.Tried, in.RetryIn = retry.Tried, retry.In
+		in.Tried, in.RetryIn, in.Reached = retry.Tried, retry.In, retry.Reached
+	}
+	for i := range out.Asks {
+		g.calls[calls[out.Asks[i].Call]].Asks = &out.Asks[i].Asking
 	}
 	g.regular = g.regular || out.Handover != "" && out.Handover != wire.HandoverCalls
 }

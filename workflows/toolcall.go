@@ -1,8 +1,6 @@
 package workflows
 
 import (
-	"time"
-
 	"go.temporal.io/sdk/workflow"
 
 	"github.com/toolcrib/toolcrib/agent"
@@ -15,6 +13,10 @@ import (
 // workflows, such as the API and the command line. Tests of tools run as one
 // too.
 func ToolCall(ctx workflow.Context, in wire.ToolCallInput) (*tool.Result, error) {
+	waits, err := newWaits(ctx)
+	if err != nil {
+		return nil, failure.EncodeForHost(err)
+	}
 	kind := agent.RunKindToolCall
 	if in.Node.Test != nil {
 		kind = agent.RunKindToolTest
@@ -22,7 +24,7 @@ func ToolCall(ctx workflow.Context, in wire.ToolCallInput) (*tool.Result, error)
 	result, err := execute(ctx, Node{
 		ID: in.Node.ID, Tool: in.Node.Tool.String(), Arguments: in.Node.Arguments,
 		Principal: in.Principal, Mode: in.Node.Mode,
-	}, caller{kind: kind, runID: in.RunID, inline: true, test: in.Node.Test})
+	}, caller{kind: kind, runID: in.RunID, inline: true, test: in.Node.Test, waits: waits})
 	end := wire.FinishRunInput{Principal: in.Principal, RunID: in.RunID, Status: agent.RunCompleted}
 	if err != nil {
 		e := tool.AsError(failure.Decode(err))
@@ -46,35 +48,4 @@ func finish(ctx workflow.Context, in wire.FinishRunInput) error {
 	ctx, cancel := workflow.NewDisconnectedContext(ctx)
 	defer cancel()
 	return bookkeep(ctx, true, wire.FinishRunActivity, in, nil, bookkeepingOptions("finish run: "+string(in.Status)))
-}
-
-// deadline returns a context that is cancelled at the given time. Calling stop
-// releases its timer and the context; passed reports whether the deadline
-// cancelled it.
-func deadline(
-	ctx workflow.Context, at time.Time, summary string,
-) (limited workflow.Context, stop func(), passed func() bool) {
-	limited, cancel := workflow.WithCancel(ctx)
-	if !at.After(workflow.Now(ctx)) {
-		cancel()
-		return limited, cancel, func() bool { return true }
-	}
-	timerCtx, stopTimer := workflow.WithCancel(ctx)
-	over := false
-	timer := workflow.NewTimerWithOptions(timerCtx, at.Sub(workflow.Now(ctx)), workflow.TimerOptions{Summary: summary})
-	workflow.Go(timerCtx, func(ctx workflow.Context) {
-		if timer.Get(ctx, nil) == nil {
-			over = true
-			cancel()
-		}
-	})
-	return limited, workflowStop(stopTimer, cancel), func() bool { return over }
-}
-
-func workflowStop(fns ...workflow.CancelFunc) func() {
-	return func() {
-		for _, fn := range fns {
-			fn()
-		}
-	}
 }

@@ -1,0 +1,172 @@
+package activities
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"strings"
+
+	"go.temporal.io/sdk/activity"
+
+	"github.com/toolcrib/toolcrib/agent"
+	"github.com/toolcrib/toolcrib/internal/failure"
+	"github.com/toolcrib/toolcrib/ledger"
+	"github.com/toolcrib/toolcrib/tool"
+	"github.com/toolcrib/toolcrib/wait"
+	"github.com/toolcrib/toolcrib/wire"
+)
+
+// asksError is the error of an admission that needs an approval.
+type asksError struct{ why agent.Asking }
+
+func (e *asksError) Error() string {
+	return "the call needs an approval: " + strings.Join(e.why.Reasons, "; ")
+}
+
+// approved returns nil where an admitted call has the approval that it needs for the given
+// reasons: for what it is about to do, and nothing else.
+func (a *Activities) approved(
+	ctx context.Context, in *wire.InvokeInput, ticket ledger.Ticket, reasons []string,
+) error {
+	digest, err := tool.Digest(ticket.Arguments)
+	if err != nil {
+		return &tool.Error{Kind: tool.Invalid, Op: "activities.Admit", Msg: "the arguments are not JSON", Err: err}
+	}
+	if ticket.Approved != "" {
+		target, err := a.target(ctx, in)
+		if err != nil {
+			return err
+		}
+		if ticket.Approved == target.Bind(digest) {
+			return nil
+		}
+	}
+	return &asksError{why: agent.Asking{Reasons: reasons, Arguments: digest}}
+}
+
+// target returns what an approval of the call is bound to, besides the arguments.
+func (a *Activities) target(ctx context.Context, in *wire.InvokeInput) (wait.Target, error) {
+	version, err := a.Resolver.Version(ctx, in.Principal.Tenant, in.Pin.ToolID, in.Pin.Digest)
+	if err != nil {
+		return wait.Target{}, fmt.Errorf("loading %s: %w", in.Pin, err)
+	}
+	var config struct {
+		URL  string `json:"url"`
+		Auth struct {
+			CredentialsRef string `json:"credentials_ref"`
+		} `json:"auth"`
+	}
+	_ = json.Unmarshal(version.Snapshot.Config, &config) // Of other types, it has neither.
+	out := wait.Target{Content: in.Pin.Content(), Credential: config.Auth.CredentialsRef}
+	if u, err := url.Parse(config.URL); err == nil {
+		out.Host = u.Host
+	}
+	return out, nil
+}
+
+// Ask asks for the approval of a call, and returns how the request stands. It is
+// idempotent: a call has one request. Where nobody may decide it, none is recorded.
+func (a *Activities) Ask(ctx context.Context, in wire.AskInput) (wire.AskOutput, error) {
+	tenant := in.Invoke.Principal.Tenant
+	if err := checkTenant(ctx, tenant); err != nil {
+		return wire.AskOutput{}, failure.Encode(err)
+	}
+	ask := a.request
+	if in.Expired {
+		ask = a.expire
+	}
+	out, err := ask(ctx, &in)
+	if err != nil {
+		logFailure(ctx, "asking for an approval failed", err, callAttrs(&in.Invoke)...)
+		return out, encode(ctx, err)
+	}
+	return out, nil
+}
+
+// expire ends a request whose time is over.
+func (a *Activities) expire(ctx context.Context, in *wire.AskInput) (wire.AskOutput, error) {
+	request, err := a.Approvals.End(ctx, in.Invoke.Principal.Tenant, in.ID, wait.Expired)
+	if err != nil {
+		return wire.AskOutput{}, fmt.Errorf("ending request %s: %w", in.ID, err)
+	}
+	return standing(&request), nil
+}
+
+// request records the request of a call.
+func (a *Activities) request(ctx context.Context, in *wire.AskInput) (wire.AskOutput, error) {
+	call := &in.Invoke
+	if a.Approvals == nil || call.Asks == nil {
+		return wire.AskOutput{}, &tool.Error{
+			Kind: tool.InternalError, Op: "activities.Ask", Msg: "this worker cannot ask for approvals",
+		}
+	}
+	if err := a.complete(ctx, call); err != nil {
+		return wire.AskOutput{}, err
+	}
+	target, err := a.target(ctx, call)
+	if err != nil {
+		return wire.AskOutput{}, err
+	}
+	r := wait.Request{
+		Entry: call.Entry(), WorkflowID: activity.GetInfo(ctx).WorkflowExecution.ID, Target: target,
+		Binding: target.Bind(call.Asks.Arguments), Reasons: call.Asks.Reasons, Needed: 1,
+		Permission: wait.DecidePermission, Expires: wait.DefaultExpiry,
+	}
+	if r.Agent, err = a.agentOf(ctx, call); err != nil {
+		return wire.AskOutput{}, err
+	}
+	r.Message = askedFor(call, r.Agent)
+	able, err := a.Approvals.CountApprovers(ctx, call.Principal.Tenant, r.Permission, call.Principal.Subject)
+	if err != nil {
+		return wire.AskOutput{}, fmt.Errorf("counting who may approve: %w", err)
+	}
+	if able < r.Needed {
+		return wire.AskOutput{Refused: &wire.Failure{Kind: tool.Denied, Msg: unapprovable(&r, able)}}, nil
+	}
+	request, err := a.Approvals.Ask(ctx, r)
+	if err != nil {
+		return wire.AskOutput{}, fmt.Errorf("asking for the approval of %s: %w", call.Pin, err)
+	}
+	return standing(&request), nil
+}
+
+// unapprovable explains why a call cannot be approved.
+func unapprovable(r *wait.Request, able int) string {
+	return fmt.Sprintf(
+		"the call needs an approval (%s), and nobody can give it: it takes %d API keys with the permission %s, "+
+			"beside that of who started the run, and there are %d",
+		strings.Join(r.Reasons, "; "), r.Needed, r.Permission, able,
+	)
+}
+
+// agentOf returns the slug of the agent that makes a call; none outside of agent runs.
+func (a *Activities) agentOf(ctx context.Context, in *wire.InvokeInput) (string, error) {
+	if in.AgentID == "" {
+		return "", nil
+	}
+	found, err := a.Agents.FindAgent(ctx, in.Principal.Tenant, in.AgentID)
+	if tool.KindOf(err) == tool.NotFound {
+		return "", nil
+	}
+	if err != nil {
+		return "", fmt.Errorf("finding the agent: %w", err)
+	}
+	return found.Slug, nil
+}
+
+// askedFor is what the approver is asked.
+func askedFor(in *wire.InvokeInput, agent string) string {
+	if agent == "" {
+		return fmt.Sprintf("Approve a call of %s?", in.Pin)
+	}
+	return fmt.Sprintf("Approve a call of %s by agent %s?", in.Pin, agent)
+}
+
+// standing returns how a request stands.
+func standing(r *wait.Approval) wire.AskOutput {
+	return wire.AskOutput{
+		Resolution: wire.Resolution{ID: r.ID, Round: r.Round, Status: r.Status, Reason: r.Reason},
+		ExpiresAt:  r.ExpiresAt,
+	}
+}

@@ -1,0 +1,172 @@
+package workflows
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/workflow"
+
+	"github.com/toolcrib/toolcrib/agent"
+	"github.com/toolcrib/toolcrib/internal/failure"
+	"github.com/toolcrib/toolcrib/tool"
+	"github.com/toolcrib/toolcrib/wait"
+	"github.com/toolcrib/toolcrib/wire"
+)
+
+// waits are the requests that a workflow waits for. What a person decides is stored first;
+// then the workflow is told by an Update. A decision that comes between the answer to
+// "how does it stand" and the wait is not lost: while a request is being recorded, Updates
+// for any request are kept.
+type waits struct {
+	pending map[string]wire.Pending
+	known   map[string]wire.Resolution // Of requests that are pending here, or may be.
+	asking  int
+	clocks  []*clock // Deadlines that stand still while a call waits.
+}
+
+// newWaits makes the workflow ready to be told of decisions.
+func newWaits(ctx workflow.Context) (*waits, error) {
+	w := &waits{pending: map[string]wire.Pending{}, known: map[string]wire.Resolution{}}
+	err := workflow.SetUpdateHandlerWithOptions(ctx, wire.ResolvePendingUpdate,
+		func(_ workflow.Context, r wire.Resolution) error {
+			w.known[r.ID] = r
+			return nil
+		},
+		workflow.UpdateHandlerOptions{Validator: w.validate, Description: "a request that the workflow waits for is over"})
+	if err == nil {
+		err = workflow.SetQueryHandler(ctx, wire.PendingQuery, func() ([]wire.Pending, error) { return w.list(), nil })
+	}
+	if err != nil {
+		return nil, fmt.Errorf("registering the handlers of waits: %w", err)
+	}
+	return w, nil
+}
+
+// validate refuses what the workflow does not wait for.
+func (w *waits) validate(r wire.Resolution) error {
+	if !r.Status.Final() {
+		return temporal.NewNonRetryableApplicationError("the request is not over", string(tool.Invalid), nil)
+	}
+	if _, ok := w.pending[r.ID]; !ok && w.asking == 0 {
+		return temporal.NewNonRetryableApplicationError("the workflow does not wait for the request", wire.NotWaiting, nil)
+	}
+	return nil
+}
+
+// list returns what is waited for, by id.
+func (w *waits) list() []wire.Pending {
+	out := make([]wire.Pending, 0, len(w.pending))
+	for _, p := range w.pending { //workflowcheck:ignore Sorted below.
+		out = append(out, p)
+	}
+	slices.SortFunc(out, func(a, b wire.Pending) int { return strings.Compare(a.ID, b.ID) })
+	return out
+}
+
+// decide asks for the approval of a call and waits for it. It returns why the call is not
+// to run, or nil. It fails where ctx is cancelled, and where the request cannot be
+// recorded.
+func (w *waits) decide(ctx workflow.Context, in wire.InvokeInput) (*agent.Refusal, error) {
+	out, err := w.ask(ctx, wire.AskInput{Invoke: in})
+	if err != nil {
+		return nil, err
+	}
+	if out.Refused != nil {
+		return &agent.Refusal{Kind: out.Refused.Kind, Msg: out.Refused.Msg}, nil
+	}
+	if out.Status == wait.Pending {
+		defer w.hold(ctx)()
+		defer delete(w.pending, out.ID)
+		defer delete(w.known, out.ID)
+	}
+	for out.Status == wait.Pending {
+		told := func() bool { return w.known[out.ID].Round >= max(1, out.Round) }
+		ok, err := workflow.AwaitWithOptions(ctx, workflow.AwaitOptions{
+			Timeout:      max(out.ExpiresAt.Sub(workflow.Now(ctx)), time.Second),
+			TimerOptions: workflow.TimerOptions{Summary: "approval of " + label(in)},
+		}, told)
+		switch {
+		case err != nil:
+			return nil, err //nolint:wrapcheck // A cancellation.
+		case ok:
+			out.Resolution = w.known[out.ID]
+		default: // The row says how it stands: it may have been decided at the last moment.
+			if out, err = w.ask(ctx, wire.AskInput{Invoke: in, Expired: true, ID: out.ID}); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return refused(out), nil
+}
+
+// ask records a request, or reads how it stands, and regards it as pending if it is.
+func (w *waits) ask(ctx workflow.Context, in wire.AskInput) (out wire.AskOutput, err error) {
+	w.asking++
+	defer func() {
+		if w.asking--; w.asking == 0 {
+			w.forget()
+		}
+	}()
+	options := admitOptions("ask for the approval of " + label(in.Invoke))
+	ctx = workflow.WithActivityOptions(ctx, options)
+	if err := workflow.ExecuteActivity(ctx, wire.AskActivity, in).Get(ctx, &out); err != nil {
+		return out, err //nolint:wrapcheck // Decoded where it ends the call.
+	}
+	if out.Status == wait.Pending {
+		w.pending[out.ID] = wire.Pending{ID: out.ID, CallID: in.Invoke.CallID, Tool: in.Invoke.Pin.Slug}
+	}
+	return out, nil
+}
+
+// forget drops decisions that were kept for requests that turned out not to be waited for.
+func (w *waits) forget() {
+	for id := range w.known { //workflowcheck:ignore The order does not matter.
+		if _, ok := w.pending[id]; !ok {
+			delete(w.known, id)
+		}
+	}
+}
+
+// refused returns why a call is not to run after its request ended, or nil.
+func refused(out wire.AskOutput) *agent.Refusal {
+	switch out.Status {
+	case wait.Approved:
+		return nil
+	case wait.Rejected:
+		msg := "a person rejected the call"
+		if out.Reason != "" {
+			msg += ": " + out.Reason
+		}
+		return &agent.Refusal{Kind: tool.Denied, Status: tool.StatusRejected, Msg: msg}
+	case wait.Expired:
+		return &agent.Refusal{
+			Kind: tool.Timeout, Status: tool.StatusExpired, Msg: "nobody approved the call before the request expired",
+		}
+	case wait.Cancelled, wait.Pending:
+		return &agent.Refusal{Kind: tool.Cancelled, Msg: "the request to approve the call was cancelled"}
+	default:
+		return &agent.Refusal{Kind: tool.Denied, Msg: "the call was not approved"}
+	}
+}
+
+// unrequested is the end of a call whose approval could not be asked for.
+func unrequested(err error) *agent.Refusal {
+	e := tool.AsError(failure.Decode(err))
+	return &agent.Refusal{Kind: e.Kind, Msg: "its approval could not be asked for: " + e.Msg}
+}
+
+// hold stops the clocks of the workflow until the function that it returns is called.
+func (w *waits) hold(ctx workflow.Context) (release func()) {
+	held := slices.Clone(w.clocks)
+	for _, c := range held {
+		c.pause(ctx)
+	}
+	return func() {
+		for _, c := range held {
+			c.resume(ctx)
+		}
+	}
+}
