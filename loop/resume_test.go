@@ -2,6 +2,7 @@ package loop_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -26,7 +27,7 @@ func scripts() *rapid.Generator[script] {
 			agent.Limits{MaxTurns: rapid.IntRange(1, 5).Draw(t, "turns"), MaxCalls: rapid.IntRange(1, 12).Draw(t, "calls")},
 		)}
 		for i := range rapid.IntRange(0, 4).Draw(t, "answers") {
-			slugs := rapid.SliceOfN(rapid.SampledFrom([]string{"read", "read3", "read2", "write", "x"}), 1, 6).Draw(t, "slugs")
+			slugs := rapid.SliceOfN(rapid.SampledFrom([]string{"read", "read3", "read2", "write", "x", "ask", "askread", "askno"}), 1, 6).Draw(t, "slugs")
 			s.turns = append(s.turns, turnOf(fmt.Sprintf("m%d", i+1), slugs...))
 		}
 		return s
@@ -47,14 +48,19 @@ type outcome struct {
 func (s *script) play(t require.TestingT, cut func() bool, choose func(n int) int) outcome {
 	out := outcome{effects: map[string]string{}}
 	r := loop.NewRun(identity, wire.RunState{Plan: s.plan, Head: "m0", Mode: tool.Production})
-	var flying []int
+	var flying, waiting []int
 	for {
 		if cut() && len(flying) == 0 {
 			state := r.State()
 			require.Empty(t, state.Plan.Tools)
-			r = loop.NewRun(identity, state)
+			r, waiting = loop.NewRun(identity, state), nil
 		}
 		step := r.Next()
+		for _, call := range step.Wait {
+			require.NotNil(t, r.Call(call).Asks)
+			require.NotContains(t, waiting, call, "an approval is asked for once")
+			waiting = append(waiting, call)
+		}
 		switch {
 		case step.End:
 			out.head, out.turns, out.calls = r.Head(), r.Turns(), r.Calls()
@@ -64,6 +70,7 @@ func (s *script) play(t require.TestingT, cut func() bool, choose func(n int) in
 			return out
 		case step.Ask:
 			require.Empty(t, flying)
+			require.Empty(t, waiting)
 			turn := loop.Turn{Head: "last"}
 			if n := r.Turns(); n < len(s.turns) {
 				turn = s.turns[n]
@@ -72,25 +79,43 @@ func (s *script) play(t require.TestingT, cut func() bool, choose func(n int) in
 			if turn.Head == "last" {
 				cut = func() bool { return false } // A run that is over has no state to continue from.
 			}
-		case len(step.Start) > 0:
+		case len(step.Start)+len(step.Wait) > 0:
 			for _, start := range step.Start {
 				in := r.Call(start.Call)
+				require.True(t, in.Asks == nil || start.Refuse != nil, "nothing runs that is not approved")
 				require.NotContains(t, out.effects, in.EffectID, "a call is started once")
 				out.effects[in.EffectID] = in.CallID
 				if start.Refuse != nil {
 					out.effects[in.EffectID] += " " + start.Refuse.Error()
 					cut = func() bool { return false } // As above.
+					waiting = slices.DeleteFunc(waiting, func(w int) bool { return w == start.Call })
+				} else if in.Refused != nil {
+					out.effects[in.EffectID] += " " + in.Refused.Msg
 				}
 				flying = append(flying, start.Call)
 			}
 			s.requireAlone(t, r, flying)
 		default:
-			require.NotEmpty(t, flying)
-			i := choose(len(flying))
-			r.Called(flying[i], 0, nil)
-			flying = append(flying[:i], flying[i+1:]...)
+			require.NotZero(t, len(flying)+len(waiting))
+			i := choose(len(flying) + len(waiting))
+			if i < len(flying) {
+				r.Called(flying[i], 0, nil)
+				flying = slices.Delete(flying, i, i+1)
+				continue
+			}
+			i -= len(flying)
+			r.Decided(waiting[i], decisionOn(r.Call(waiting[i]).Pin.Slug))
+			waiting = slices.Delete(waiting, i, i+1)
 		}
 	}
+}
+
+// decisionOn returns why a call of a tool is rejected; nil where it is approved.
+func decisionOn(slug string) *agent.Refusal {
+	if slug == "askno" {
+		return &agent.Refusal{Kind: tool.Denied, Status: tool.StatusRejected, Msg: "no"}
+	}
+	return nil
 }
 
 // requireAlone fails where a call that is not pure runs beside another, unless both are
@@ -100,7 +125,7 @@ func (s *script) requireAlone(t require.TestingT, r *loop.Run, flying []int) {
 		return
 	}
 	for _, i := range flying {
-		require.True(t, r.Call(i).Pin.Execution.Pure, "%s is beside others", r.Call(i).CallID)
+		require.True(t, r.Call(i).Pin.Execution.Pure || r.Call(i).Refused != nil, "%s is beside others", r.Call(i).CallID)
 		require.Equal(t, agent.ParallelSafe, s.plan.ToolMode)
 	}
 }

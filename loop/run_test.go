@@ -3,6 +3,7 @@ package loop_test
 import (
 	"errors"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -30,11 +31,12 @@ func pin(slug string, pure bool, group string, most int) agent.Pin {
 func planOf(mode agent.ToolMode, limits agent.Limits) agent.Plan {
 	return agent.Plan{ToolMode: mode, Limits: limits, Tools: []agent.Pin{
 		pin("read", true, "", 0), pin("read3", true, "reads", 3), pin("read2", true, "reads", 2), pin("write", false, "", 0),
+		pin("ask", false, "", 0), pin("askno", false, "", 0), pin("askread", true, "", 0),
 	}}
 }
 
 // turnOf returns a turn that calls the given tools; "x" is a refused call, recorded
-// with the turn.
+// with the turn, and calls of tools that begin with "ask" need an approval.
 func turnOf(head string, slugs ...string) loop.Turn {
 	turn := loop.Turn{Head: head}
 	for i, slug := range slugs {
@@ -42,6 +44,9 @@ func turnOf(head string, slugs ...string) loop.Turn {
 		call.CallID = slug + strconv.Itoa(i)
 		if slug == "x" {
 			call.Refused, call.Settled = &agent.Refusal{Kind: tool.NotFound}, true
+		}
+		if strings.HasPrefix(slug, "ask") {
+			call.Asks = &agent.Asking{Reasons: []string{"it writes"}}
 		}
 		turn.Calls = append(turn.Calls, call)
 	}
@@ -182,13 +187,13 @@ func TestStop(t *testing.T) {
 func TestShare(t *testing.T) {
 	t.Parallel()
 
-	ask := pin("ask", false, "", 0)
+	ask := pin("desk", false, "", 0)
 	ask.Agent = &agent.PinnedAgent{Slug: "desk"}
 	plan := planOf(agent.ParallelSafe, agent.Limits{MaxCalls: 10})
 	plan.Tools = append(plan.Tools, ask)
 	for calls, want := range map[int]int{0: 4, 6: 1, 8: -1} {
 		r := loop.NewRun(identity, wire.RunState{Plan: plan, Head: "m0", Calls: calls})
-		r.Answered(&plan, turnOf("m", "ask", "ask"))
+		r.Answered(&plan, turnOf("m", "desk", "desk"))
 		require.Equal(t, want, r.Share())
 	}
 	r := loop.NewRun(identity, wire.RunState{Plan: plan, Head: "m0"})
