@@ -17,6 +17,7 @@ import (
 	"github.com/toolcrib/toolcrib/ledger"
 	"github.com/toolcrib/toolcrib/loop"
 	"github.com/toolcrib/toolcrib/tool"
+	"github.com/toolcrib/toolcrib/wait"
 	"github.com/toolcrib/toolcrib/wire"
 	"github.com/toolcrib/toolcrib/workflows"
 )
@@ -39,6 +40,8 @@ type stage struct {
 	hand   func(*wire.RunState) // Changes what the in-place driver hands over; nil changes nothing.
 	// nodes answers a Nodes; nil completes every call.
 	nodes func(ctx context.Context, in wire.NodesInput) (wire.NodesOutput, error)
+	// ask answers an Ask; nil approves at once.
+	ask func(ctx context.Context, in wire.AskInput) (wire.AskOutput, error)
 
 	mu       sync.Mutex
 	log      []string // What happened, in order.
@@ -100,6 +103,17 @@ func (s *stage) register() {
 			return s.admit(in)
 		}
 		return wire.AdmitOutput{Fence: 1, Egress: tool.EgressNone}, nil
+	})
+	add(wire.AskActivity, func(ctx context.Context, in wire.AskInput) (wire.AskOutput, error) {
+		if in.Expired {
+			s.note("expire %s", in.Invoke.CallID)
+		} else {
+			s.note("ask %s", in.Invoke.CallID)
+		}
+		if s.ask != nil {
+			return s.ask(ctx, in)
+		}
+		return wire.AskOutput{Resolution: wire.Resolution{ID: in.Invoke.InvocationID, Round: 1, Status: wait.Approved}}, nil
 	})
 	add(wire.SettleActivity, func(_ context.Context, in wire.SettleInput) (wire.InvokeOutput, error) {
 		s.mu.Lock()
