@@ -59,6 +59,9 @@ const (
 	AgentAttribute  = "ToolcribAgent"  // Keyword.
 )
 
+// WorkflowPrefix is what the ids of Toolcrib's own workflows begin with.
+const WorkflowPrefix = "t/"
+
 // RunWorkflowID returns the workflow id of a run that Toolcrib starts.
 func RunWorkflowID(tenant tool.TenantID, runID string) string {
 	return "t/" + string(tenant) + "/run/" + runID

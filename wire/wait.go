@@ -15,6 +15,16 @@ const ResolvePendingUpdate = "toolcrib.resolve_pending"
 // PendingQuery returns what a workflow waits for, as a list of [Pending].
 const PendingQuery = "toolcrib.pending"
 
+// ChildWaitsSignal tells a workflow that a run which it waits for begins, or ceases, to wait
+// for a person. Its input is a [ChildWaits].
+const ChildWaitsSignal = "toolcrib.child_waits"
+
+// ChildWaits is whether a child workflow waits for a person.
+type ChildWaits struct {
+	WorkflowID string `json:"workflow_id"` // The child's.
+	Waits      bool   `json:"waits"`
+}
+
 // NotWaiting is the Temporal type of the error with which [ResolvePendingUpdate] is refused by
 // a workflow that does not wait for the request, or not any more.
 const NotWaiting = "toolcrib.not_waiting"

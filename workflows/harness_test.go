@@ -33,6 +33,7 @@ type stage struct {
 
 	plan  agent.Plan
 	turns [][]agent.PreparedCall // What the model asks for, turn by turn; then it stops.
+	below [][]agent.PreparedCall // The same in run r2, which a call of the run is.
 	// invoke answers an Invoke; nil completes every call.
 	invoke func(ctx context.Context, in wire.InvokeInput) (wire.InvokeOutput, error)
 	admit  func(in wire.InvokeInput) (wire.AdmitOutput, error)
@@ -168,8 +169,12 @@ func (s *stage) advance(ctx context.Context, in wire.AdvanceInput) (wire.Advance
 		case step.Ask:
 			s.note("turn %d", machine.Turns()+1)
 			turn := loop.Turn{Head: fmt.Sprintf("m%d", machine.Turns()+1), Answer: "done"}
-			if machine.Turns() < len(s.turns) {
-				turn.Calls = s.turns[machine.Turns()]
+			turns := s.turns
+			if in.RunID == "r2" {
+				turns = s.below
+			}
+			if machine.Turns() < len(turns) {
+				turn.Calls = turns[machine.Turns()]
 			}
 			machine.Answered(&s.plan, turn)
 		case len(step.Start) > 0 && step.Start[0].Refuse != nil:

@@ -113,7 +113,9 @@ func runChild(ctx workflow.Context, in wire.InvokeInput, runID string, s scope) 
 		err = child.GetChildWorkflowExecution().Get(ctx, nil)
 		end.Begun = err == nil
 	} else {
+		stop := s.waits.follow(options.WorkflowID)
 		err = child.Get(ctx, nil)
+		stop()
 	}
 	if ctx.Err() != nil && temporal.IsCanceledError(err) {
 		return settleNested(ctx, in, false, wire.SettleInput{

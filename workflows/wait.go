@@ -25,11 +25,17 @@ type waits struct {
 	known   map[string]wire.Resolution // Of requests that are pending here, or may be.
 	asking  int
 	clocks  []*clock // Deadlines that stand still while a call waits.
+	held    int      // How many calls wait, here or in runs below.
+	// children are the runs below that the workflow waits for, with what ends the wait of one
+	// that waits.
+	children map[string]func()
 }
 
 // newWaits makes the workflow ready to be told of decisions.
 func newWaits(ctx workflow.Context) (*waits, error) {
-	w := &waits{pending: map[string]wire.Pending{}, known: map[string]wire.Resolution{}}
+	w := &waits{
+		pending: map[string]wire.Pending{}, known: map[string]wire.Resolution{}, children: map[string]func(){},
+	}
 	err := workflow.SetUpdateHandlerWithOptions(ctx, wire.ResolvePendingUpdate,
 		func(_ workflow.Context, r wire.Resolution) error {
 			w.known[r.ID] = r
@@ -42,6 +48,7 @@ func newWaits(ctx workflow.Context) (*waits, error) {
 	if err != nil {
 		return nil, fmt.Errorf("registering the handlers of waits: %w", err)
 	}
+	workflow.Go(ctx, w.listen)
 	return w, nil
 }
 
@@ -158,15 +165,70 @@ func unrequested(err error) *agent.Refusal {
 	return &agent.Refusal{Kind: e.Kind, Msg: "its approval could not be asked for: " + e.Msg}
 }
 
-// hold stops the clocks of the workflow until the function that it returns is called.
+// hold stops the clocks of the workflow, and of those above that wait for it, until the
+// function that it returns is called.
 func (w *waits) hold(ctx workflow.Context) (release func()) {
 	held := slices.Clone(w.clocks)
 	for _, c := range held {
 		c.pause(ctx)
 	}
+	if w.held++; w.held == 1 {
+		w.tell(ctx, true)
+	}
 	return func() {
 		for _, c := range held {
 			c.resume(ctx)
 		}
+		if w.held--; w.held == 0 {
+			w.tell(ctx, false)
+		}
+	}
+}
+
+// tell tells the workflow above, if it is one of Toolcrib's. One that has ended does not
+// mind.
+func (w *waits) tell(ctx workflow.Context, waiting bool) {
+	info := workflow.GetInfo(ctx)
+	if info.ParentWorkflowExecution == nil || !strings.HasPrefix(info.ParentWorkflowExecution.ID, wire.WorkflowPrefix) {
+		return
+	}
+	detached, _ := workflow.NewDisconnectedContext(ctx)
+	workflow.SignalExternalWorkflow(detached, info.ParentWorkflowExecution.ID, "", wire.ChildWaitsSignal,
+		wire.ChildWaits{WorkflowID: info.WorkflowExecution.ID, Waits: waiting})
+}
+
+// listen takes up what runs below tell.
+func (w *waits) listen(ctx workflow.Context) {
+	ctx, _ = workflow.NewDisconnectedContext(ctx)
+	told := workflow.GetSignalChannel(ctx, wire.ChildWaitsSignal)
+	for {
+		var child wire.ChildWaits
+		if !told.Receive(ctx, &child) {
+			return
+		}
+		release, ours := w.children[child.WorkflowID]
+		switch {
+		case !ours:
+		case child.Waits && release == nil:
+			w.children[child.WorkflowID] = w.hold(ctx)
+		case !child.Waits && release != nil:
+			release()
+			w.children[child.WorkflowID] = nil
+		}
+	}
+}
+
+// follow lets the clocks stand still while the run below waits, until the function that it
+// returns is called. In a host's workflow it does nothing.
+func (w *waits) follow(workflowID string) (stop func()) {
+	if w == nil {
+		return func() {}
+	}
+	w.children[workflowID] = nil
+	return func() {
+		if release := w.children[workflowID]; release != nil {
+			release()
+		}
+		delete(w.children, workflowID)
 	}
 }

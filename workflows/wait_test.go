@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/workflow"
 
 	"github.com/toolcrib/toolcrib/agent"
@@ -266,4 +267,30 @@ func TestHostsCallWaits(t *testing.T) {
 			require.Equal(t, []string{"ask call", "start call", "end call"}, o.log)
 		})
 	}
+}
+
+// While a nested run waits, the deadlines of the runs above stand still too.
+func TestNestedRunWaits(t *testing.T) {
+	t.Parallel()
+
+	o := newOffice(t)
+	helper := pinOf("helper", tool.Execution{TimeoutSeconds: 60})
+	helper.Implementation, helper.Agent = tool.AgentCall, &agent.PinnedAgent{Slug: "helper"}
+	o.plan = agent.Plan{Tools: []agent.Pin{helper, pinOf("refund", tool.Execution{})}, Limits: agent.Limits{TimeoutSeconds: 120}}
+	o.turns = [][]agent.PreparedCall{{callOf("c1", "helper")}}
+	o.below = [][]agent.PreparedCall{{asking("c2", "refund")}}
+	o.invoke = func(_ context.Context, in wire.InvokeInput) (wire.InvokeOutput, error) {
+		out := completed(in)
+		if in.Pin.Agent != nil {
+			out.Opened = &wire.Opened{RunID: "r2"}
+		}
+		return out, nil
+	}
+	o.decide(time.Hour, "i-c2", wait.Approved, "")
+	o.env.SetStartWorkflowOptions(client.StartWorkflowOptions{ID: wire.RunWorkflowID(tenant, "r1"), TaskQueue: "tools"})
+	o.startRun()
+	requireDone(t, o.env)
+	require.NoError(t, o.env.GetWorkflowError())
+	require.Equal(t, "completed", string(o.settled[0].Status))
+	require.Empty(t, o.settled[0].Child.Kind)
 }
