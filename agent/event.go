@@ -1,6 +1,10 @@
 package agent
 
-import "github.com/toolcrib/toolcrib/tool"
+import (
+	"time"
+
+	"github.com/toolcrib/toolcrib/tool"
+)
 
 // The payloads of events, the member data of [tool.Event], by type. What SQL and Go
 // write is held to these types by tests, and the API describes them.
@@ -23,6 +27,31 @@ type CallEnded struct {
 	Kind    tool.Kind             `json:"kind,omitempty"`     // Why there is no answer; absent where there is one.
 	IsError bool                  `json:"is_error,omitempty"` // The answer is an error to the model.
 	MS      int64                 `json:"ms,omitempty"`       // How long the call took, in milliseconds.
+}
+
+// ApprovalAsked is the payload of [tool.EventNeedsApproval].
+type ApprovalAsked struct {
+	Tool       string    `json:"tool"`
+	Version    string    `json:"version"`
+	CallID     string    `json:"call_id"`
+	ApprovalID string    `json:"approval_id"`
+	Round      int       `json:"round"`             // Counted from 1: what the approval is bound to may change.
+	Message    string    `json:"message"`           // What the approver is asked.
+	Reasons    []string  `json:"reasons,omitempty"` // Why the policy asks.
+	Binding    string    `json:"binding"`           // Digest of what is asked for.
+	Needed     int       `json:"needed"`            // How many approvals are needed.
+	ExpiresAt  time.Time `json:"expires_at"`
+}
+
+// CallApproved is the payload of [tool.EventApproved].
+type CallApproved struct {
+	Tool       string   `json:"tool"`
+	Version    string   `json:"version"`
+	CallID     string   `json:"call_id"`
+	ApprovalID string   `json:"approval_id"`
+	Round      int      `json:"round"`
+	By         []string `json:"by"`               // The subjects that approved.
+	Edited     bool     `json:"edited,omitempty"` // With other arguments than the caller's.
 }
 
 // Warning is the payload of [tool.EventWarning].
@@ -69,6 +98,7 @@ func EventPayloads() map[tool.EventType]any {
 		tool.EventStarted: CallStarted{}, tool.EventOutputAppended: Output{}, tool.EventWarning: Warning{},
 		tool.EventCompleted: CallEnded{}, tool.EventFailed: CallEnded{}, tool.EventCancelled: CallEnded{},
 		tool.EventRejected: CallEnded{}, tool.EventExpired: CallEnded{},
+		tool.EventNeedsApproval: ApprovalAsked{}, tool.EventApproved: CallApproved{},
 		EventRunStarted: RunStarted{}, EventRunCompleted: RunEnded{}, EventRunFailed: RunEnded{},
 		EventRunCancelled: RunEnded{}, EventTurn: TurnAnswered{}, EventOutputAppended: Output{},
 		EventModelRetrying: ModelRetry{},

@@ -25,6 +25,10 @@ type Ledger interface {
 	// The tool's policy, its required permission included, is returned for the
 	// caller to decide: see package policy.
 	//
+	// A call of a tool that needs an approval is held until it has one: its
+	// invocation is pending, nothing has started, and MarkSent fails. See package
+	// wait.
+	//
 	// It fails with a [*tool.Error]: NotFound where the tenant may not know the
 	// tool, Denied or Conflict where authority says no, Unknown where an
 	// earlier attempt of a call that may not be repeated was sent. Nothing is

@@ -103,9 +103,15 @@ func ticketOf(op string, req ledger.AdmitRequest, row db.AdmitCallRow) (ledger.T
 	ticket := ledger.Ticket{
 		InvocationID: row.InvocationID, Fence: row.Fence, Attempt: int(row.Attempt),
 		Deprecated: row.Deprecated, Followed: row.Followed, Arguments: req.Arguments,
-		Policy: policy,
+		Policy: policy, Approved: row.Approved,
 	}
-	if req.ArgumentsStored {
+	if row.Held {
+		ticket.Attempt++ // It counts when it starts.
+	}
+	switch {
+	case row.EditedArguments != nil:
+		ticket.Arguments = row.EditedArguments
+	case req.ArgumentsStored:
 		ticket.Arguments = row.StoredArguments
 	}
 	switch {

@@ -189,6 +189,8 @@ func TestTheAppRoleIsBoundInEveryTable(t *testing.T) {
 		"words")
 	require.NoError(t, f.Store.SealEvents(t.Context(), f.Tenant))
 	f.Start(t)
+	_, err = f.Store.Decide(t.Context(), f.Verdict(f.Ask(t, f.Request(t, f.Lone(t))), "user:bob", true))
+	require.NoError(t, err)
 	stranger := d.Tenant(t)
 
 	super := d.Conn(t)
@@ -285,6 +287,8 @@ func TestStoredContentIsImmutable(t *testing.T) {
 
 	d := storetest.NewDatabase(t)
 	f := storetest.NewFixture(t, d)
+	_, err := f.Store.Decide(t.Context(), f.Verdict(f.Ask(t, f.Request(t, f.Lone(t))), "user:bob", true))
+	require.NoError(t, err)
 	conn := d.Conn(t) // Not even a superuser changes what a run pinned.
 	for _, sql := range []string{
 		"update tool_versions set schema_snapshot = '{}'",
@@ -293,13 +297,14 @@ func TestStoredContentIsImmutable(t *testing.T) {
 		"update tool_versions set published_at = now()",
 		"update messages set content = '[]'",
 		"update messages set parent_id = null",
+		"update approval_decisions set approve = false",
 	} {
 		_, err := conn.Exec(t.Context(), sql)
 		var pgErr *pgconn.PgError
 		require.ErrorAs(t, err, &pgErr, sql)
 		require.Equal(t, "23001", pgErr.Code, sql)
 	}
-	_, err := f.Store.Version(t.Context(), f.Tenant, f.Tool.ID, f.Version.Digest)
+	_, err = f.Store.Version(t.Context(), f.Tenant, f.Tool.ID, f.Version.Digest)
 	require.NoError(t, err)
 }
 

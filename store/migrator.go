@@ -64,7 +64,7 @@ func (m *migrator) lock(ctx context.Context) error {
 			mine {
 			return err
 		}
-		if err := wait(ctx, pause); err != nil {
+		if err := waitFor(ctx, pause); err != nil {
 			return err
 		}
 	}
@@ -84,13 +84,13 @@ func (m *migrator) patiently(ctx context.Context, fn func() error) error {
 				"a long transaction kept a table locked for %s: end it (see pg_stat_activity) and migrate again",
 				migrationPatience)}
 		}
-		if err := wait(ctx, pause); err != nil {
+		if err := waitFor(ctx, pause); err != nil {
 			return err
 		}
 	}
 }
 
-func wait(ctx context.Context, pause time.Duration) error {
+func waitFor(ctx context.Context, pause time.Duration) error {
 	select {
 	case <-ctx.Done():
 		return ctx.Err()

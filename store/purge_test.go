@@ -29,14 +29,16 @@ func TestPurgeRuns(t *testing.T) {
 		run := f.NewRun(t)
 		turn := f.NewTurn(t, run, 1)
 		e := f.EntryOf(run, turn, "effect-"+run.ID)
+		_, err := f.Store.Decide(t.Context(), f.Verdict(f.Ask(t, f.Request(t, e)), "user:bob", true))
+		require.NoError(t, err)
 		ticket := f.Admit(t, e, true, true)
-		_, err := f.Store.Settle(t.Context(), storetest.Completed(e, ticket.Fence))
+		_, err = f.Store.Settle(t.Context(), storetest.Completed(e, ticket.Fence))
 		require.NoError(t, err)
 		at := time.Now().Add(-age)
 		id := idAt(t, at)
 		exec("set session_replication_role = replica") // Moves the run into the past, with what refers to it.
 		exec("update runs set id = $2, status = $3, completed_at = $4 where id = $1", run.ID, id, status, at)
-		for _, table := range []string{"messages", "run_events", "run_output", "tool_invocations"} {
+		for _, table := range []string{"messages", "run_events", "run_output", "tool_invocations", "approvals"} {
 			exec("update "+table+" set run_id = $2 where run_id = $1", run.ID, id)
 		}
 		exec("set session_replication_role = origin")
@@ -62,13 +64,14 @@ func TestPurgeRuns(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, 2, purged)
 	require.ElementsMatch(t, kept, texts(t, conn, "select id::text from runs"))
-	for _, table := range []string{"messages", "run_events", "event_seals", "tool_invocations"} {
+	for _, table := range []string{"messages", "run_events", "event_seals", "tool_invocations", "approvals"} {
 		require.Empty(t, texts(t, conn, "select run_id::text from "+table+" where run_id = any ($1)", []string{old, theirs}),
 			table)
 		require.NotEmpty(t, texts(t, conn, "select run_id::text from "+table+" where run_id = any ($1)", kept), table)
 	}
 	require.Equal(t, []string{"0"}, texts(t, conn, `select count(*)::text from effects e
 		where not exists (select from tool_invocations i where i.tenant_id = e.tenant_id and i.effect_id = e.effect_id)`))
+	require.Equal(t, []string{"4"}, texts(t, conn, "select count(*)::text from approval_decisions"))
 
 	exec("update runs set status = 'cancelled' where id = $1", child)
 	purged, err = d.Platform.PurgeRuns(t.Context(), time.Now().Add(-90*day))

@@ -23,6 +23,55 @@ AS $function$
 $function$
 ;
 
+CREATE OR REPLACE FUNCTION public.cancel_call_approval()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+begin
+    update approvals a set status = case new.status when 'expired' then 'expired' else 'cancelled' end, ended_at = now()
+    where a.tenant_id = new.tenant_id and a.id = new.id and a.status = 'pending';
+    update tool_invocations i set approval_status = 'expired' where i.tenant_id = new.tenant_id and i.id = new.id;
+    return null;
+end
+$function$
+;
+
+CREATE OR REPLACE FUNCTION public.cancel_run_approvals()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+begin
+    update approvals a set status = 'cancelled', ended_at = now()
+    where a.tenant_id = new.tenant_id and a.run_id = new.id and a.status = 'pending';
+    return null;
+end
+$function$
+;
+
+CREATE OR REPLACE FUNCTION public.claim_ended_approvals(most integer, lease interval)
+ RETURNS json
+ LANGUAGE sql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+    with due as (
+        select d.tenant_id, d.id from approvals d
+        where d.deliver_at <= now() or d.deliver_at > now() + interval '5 minutes'
+        order by d.deliver_at
+        limit most
+        for update skip locked
+    ), claimed as (
+        update approvals a set deliver_at = now() + lease
+        from due where a.tenant_id = due.tenant_id and a.id = due.id
+        returning a.tenant_id, a.id, a.workflow_id, a.round
+    )
+    select coalesce(json_agg(json_build_object('t', c.tenant_id, 'i', c.id, 'w', c.workflow_id, 'r', c.round)), '[]')
+    from claimed c
+$function$
+;
+
 CREATE OR REPLACE FUNCTION public.claim_workflow_starts(most integer, lease interval)
  RETURNS json
  LANGUAGE sql
@@ -381,6 +430,20 @@ end
 $function$
 ;
 
+CREATE OR REPLACE FUNCTION public.overdue_approvals(most integer, over interval)
+ RETURNS json
+ LANGUAGE sql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+    select coalesce(json_agg(json_build_object('t', o.tenant_id, 'i', o.id)), '[]') from (
+        select a.tenant_id, a.id from approvals a
+        where a.status = 'pending' and a.expires_at <= now() - over
+        order by a.expires_at
+        limit most) o
+$function$
+;
+
 CREATE OR REPLACE FUNCTION public.part_words(body text)
  RETURNS text
  LANGUAGE sql
@@ -561,6 +624,7 @@ begin
                 where n.id = p_tenant and n.status = 'active'
                   and r.status = 'published' and r.is_active and r.quarantine = ''
                   and (r.tenant_slugs = '{}' or n.slug = any (r.tenant_slugs))
+                  and not (r.requires_approval or r.permission_policy = 'always_ask' or r.egress_class = 'write')
                   and (p_mode <> 'production' or exists (
                       select from tool_versions v
                       where v.tool_id = r.id and v.scope_id = r.scope_id and v.digest = x.digest and v.published))
@@ -996,6 +1060,76 @@ alter table api_keys force row level security;
 create policy tenant_isolation on api_keys for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid));
 grant insert, select on api_keys to toolcrib_app;
 grant update (revoked_at, last_used_at) on api_keys to toolcrib_app;
+
+create table approval_decisions (
+    tenant_id uuid not null,
+    approval_id uuid not null,
+    round integer not null,
+    subject text not null,
+    approve boolean not null,
+    reason text not null default ''::text,
+    edited json,
+    at timestamp with time zone not null default now(),
+    constraint approval_decisions_pkey PRIMARY KEY (tenant_id, approval_id, round, subject),
+    constraint approval_decisions_subject_check CHECK ((subject <> ''::text)),
+    constraint approval_decisions_tenant_id_approval_id_fkey FOREIGN KEY (tenant_id, approval_id) REFERENCES approvals(tenant_id, id) ON DELETE CASCADE
+);
+CREATE TRIGGER approval_decisions_immutable BEFORE UPDATE ON public.approval_decisions FOR EACH ROW EXECUTE FUNCTION refuse_change();
+alter table approval_decisions enable row level security;
+alter table approval_decisions force row level security;
+create policy tenant_isolation on approval_decisions for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid));
+grant insert, select on approval_decisions to toolcrib_app;
+comment on table approval_decisions is 'What people said of requests; immutable rows.';
+
+create table approvals (
+    tenant_id uuid not null,
+    id uuid not null,
+    run_id uuid not null,
+    root_run_id uuid not null,
+    effect_id text not null,
+    turn integer not null default 0,
+    call_id text not null,
+    tool text not null,
+    version text not null default ''::text,
+    agent text not null default ''::text,
+    requester text not null default ''::text,
+    content text not null,
+    credential text not null default ''::text,
+    host text not null default ''::text,
+    asked text not null,
+    binding text not null,
+    edited json,
+    message text not null default ''::text,
+    reasons text[] not null default '{}'::text[],
+    round integer not null default 1,
+    needed integer not null,
+    permission text not null,
+    status text not null default 'pending'::text,
+    reason text not null default ''::text,
+    workflow_id text not null,
+    created_at timestamp with time zone not null default now(),
+    expires_at timestamp with time zone not null,
+    ended_at timestamp with time zone,
+    deliver_at timestamp with time zone,
+    constraint approvals_pkey PRIMARY KEY (tenant_id, id),
+    constraint approvals_check CHECK (((status = 'pending'::text) = (ended_at IS NULL))),
+    constraint approvals_needed_check CHECK ((needed > 0)),
+    constraint approvals_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'approved'::text, 'rejected'::text, 'expired'::text, 'cancelled'::text]))),
+    constraint approvals_tenant_id_run_id_fkey FOREIGN KEY (tenant_id, run_id) REFERENCES runs(tenant_id, id) ON DELETE CASCADE
+) with (fillfactor=70);
+CREATE UNIQUE INDEX approvals_effect ON public.approvals USING btree (tenant_id, effect_id);
+CREATE INDEX approvals_overdue ON public.approvals USING btree (expires_at) WHERE (status = 'pending'::text);
+CREATE INDEX approvals_pending ON public.approvals USING btree (tenant_id, id DESC) WHERE (status = 'pending'::text);
+CREATE INDEX approvals_root ON public.approvals USING btree (tenant_id, root_run_id, id DESC);
+CREATE INDEX approvals_run ON public.approvals USING btree (tenant_id, run_id, id DESC);
+CREATE INDEX approvals_undelivered ON public.approvals USING btree (deliver_at) WHERE (deliver_at IS NOT NULL);
+alter table approvals enable row level security;
+alter table approvals force row level security;
+create policy open_claim on approvals for update to toolcrib_owner using ((deliver_at IS NOT NULL)) with check (true);
+create policy open_read on approvals for select to toolcrib_owner using (((status = 'pending'::text) OR (deliver_at IS NOT NULL)));
+create policy tenant_isolation on approvals for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid));
+grant insert, select, update on approvals to toolcrib_app;
+comment on table approvals is 'Requests to approve calls; one for each call that waits for people.';
 
 create table artifact_versions (
     tenant_id uuid not null,
@@ -1549,6 +1683,7 @@ CREATE INDEX runs_open ON public.runs USING btree (tenant_id, id) WHERE (complet
 CREATE INDEX runs_parent ON public.runs USING btree (tenant_id, parent_run_id, id DESC) WHERE (parent_run_id IS NOT NULL);
 CREATE INDEX runs_status ON public.runs USING btree (tenant_id, status, id DESC);
 CREATE UNIQUE INDEX runs_workflow ON public.runs USING btree (tenant_id, workflow_id, first_run_id) WHERE (kind <> 'agent'::text);
+CREATE TRIGGER runs_end_approvals AFTER UPDATE OF status ON public.runs FOR EACH ROW WHEN ((new.status = ANY (ARRAY['completed'::text, 'failed'::text, 'cancelled'::text]))) EXECUTE FUNCTION cancel_run_approvals();
 alter table runs enable row level security;
 alter table runs force row level security;
 create policy maintenance_read on runs for select to toolcrib_maintenance using (true);
@@ -1688,6 +1823,7 @@ CREATE INDEX tool_invocations_approval ON ONLY public.tool_invocations USING btr
 CREATE INDEX tool_invocations_run ON ONLY public.tool_invocations USING btree (tenant_id, run_id, id DESC) WHERE (run_id IS NOT NULL);
 CREATE INDEX tool_invocations_status ON ONLY public.tool_invocations USING btree (tenant_id, status, id DESC);
 CREATE INDEX tool_invocations_tool ON ONLY public.tool_invocations USING btree (tenant_id, tool_id, id DESC) WHERE (tool_id IS NOT NULL);
+CREATE TRIGGER tool_invocations_end_approval AFTER UPDATE OF status ON public.tool_invocations FOR EACH ROW WHEN (((new.approval_status = 'pending'::text) AND (new.status = ANY (ARRAY['completed'::text, 'failed'::text, 'rejected'::text, 'cancelled'::text, 'expired'::text, 'unknown'::text])))) EXECUTE FUNCTION cancel_call_approval();
 alter table tool_invocations enable row level security;
 alter table tool_invocations force row level security;
 create policy maintenance_read on tool_invocations for select to toolcrib_maintenance using (true);
@@ -1698,6 +1834,7 @@ comment on table tool_invocations is 'The record of each call; partitioned by mo
 
 create table tool_invocations_default partition of tool_invocations (
 ) with (fillfactor=80);
+CREATE TRIGGER tool_invocations_end_approval AFTER UPDATE OF status ON public.tool_invocations_default FOR EACH ROW WHEN (((new.approval_status = 'pending'::text) AND (new.status = ANY (ARRAY['completed'::text, 'failed'::text, 'rejected'::text, 'cancelled'::text, 'expired'::text, 'unknown'::text])))) EXECUTE FUNCTION cancel_call_approval();
 alter table tool_invocations_default enable row level security;
 alter table tool_invocations_default force row level security;
 create policy tenant_isolation on tool_invocations_default for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid));

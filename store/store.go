@@ -17,6 +17,7 @@ import (
 	"github.com/toolcrib/toolcrib/registry"
 	"github.com/toolcrib/toolcrib/resolver"
 	"github.com/toolcrib/toolcrib/retrieval"
+	"github.com/toolcrib/toolcrib/wait"
 )
 
 // The group roles that [Migrate] creates. Grant one to a login role; see
@@ -85,6 +86,7 @@ var (
 	_ registry.Store  = (*Store)(nil)
 	_ vault.Store     = (*Store)(nil)
 	_ retrieval.Store = (*Store)(nil)
+	_ wait.Approvals  = (*Store)(nil)
 )
 
 // openTimeout bounds the checks when a database is opened.

@@ -125,6 +125,7 @@ type Undelivered struct {
 	Tenant     tool.TenantID
 	ID         string
 	WorkflowID string
+	Round      int // That ended. Delivered marks no other; zero stands for any.
 }
 
 // Approvals records requests and decisions. Implementations are safe for concurrent use;

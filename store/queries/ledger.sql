@@ -3,10 +3,19 @@
 -- nothing. The policy, including the required permission, is returned for the caller to
 -- decide. If no effect is returned although the verdict is granted, another attempt ran
 -- concurrently.
+--
+-- A call that needs an approval and has none is held: its effect is accepted, so that
+-- nothing is sent, its invocation is pending, and it has not started. One that has one is
+-- not sent at once: the caller may find that it was approved for something else.
 with authority as (
     select t.id as tool_id, t.scope_id, t.egress_class, t.egress_rules, t.requires_approval, t.permission_policy, t.required_permission,
            t.tenant_id, t.tenant_slugs, t.status = 'deprecated' as deprecated,
            coalesce(r.followed_until > now(), false) as followed,
+           case when ap.status = 'approved' then ap.binding else '' end as approved,
+           case when ap.status = 'approved' then ap.edited end as edited,
+           coalesce(t.requires_approval or t.permission_policy = 'always_ask' or t.egress_class = 'write', false) as asks,
+           coalesce(t.requires_approval or t.permission_policy = 'always_ask' or t.egress_class = 'write', false)
+               and ap.status is distinct from 'approved' as held,
            m.prepared -> @position::int -> 'arguments' as stored_arguments,
            coalesce(sqlc.narg('arguments_digest')::text, m.prepared -> @position::int ->> 'arguments_digest', '') as arguments_digest,
            case
@@ -33,6 +42,7 @@ with authority as (
     left join messages m on @arguments_stored and m.tenant_id = n.id and m.run_id = sqlc.narg('run_id')
                         and m.id = sqlc.narg('message_id')::uuid
     left join tool_invocations i on i.tenant_id = n.id and i.id = @invocation_id
+    left join approvals ap on ap.tenant_id = n.id and ap.effect_id = @effect_id
     left join lateral (
         select count(*) > 0 as known, coalesce(bool_or(tv.published), false) as published,
                max(case when @implementation_type = 'artifact' then tv.schema_snapshot -> 'artifact' ->> 'id' end) as artifact_id
@@ -42,12 +52,12 @@ with authority as (
     where n.id = @tenant_id
 ), admitted as (
     insert into effects as e (tenant_id, effect_id, phase, fence, attempt, invocation_id, version_digest, arguments_digest)
-    select @tenant_id, @effect_id, case when @send::boolean then 'sent' else 'admitted' end, 1, 1,
-           @invocation_id, @digest, a.arguments_digest
+    select @tenant_id, @effect_id, case when a.held then 'accepted' when @send::boolean and not a.asks then 'sent' else 'admitted' end, 1,
+           case when a.held then 0 else 1 end, @invocation_id, @digest, a.arguments_digest
     from authority a
     where a.verdict = 'granted'
     on conflict (tenant_id, effect_id) do update
-        set phase = excluded.phase, fence = e.fence + 1, attempt = e.attempt + 1,
+        set phase = excluded.phase, fence = e.fence + 1, attempt = e.attempt + excluded.attempt,
             sent_before = e.sent_before or e.phase = 'sent'
         where e.version_digest = excluded.version_digest and e.arguments_digest = excluded.arguments_digest
           and (e.phase in ('accepted', 'admitted') or (e.phase = 'sent' and @repeatable::boolean))
@@ -57,19 +67,21 @@ with authority as (
         version, digest, implementation_type, subject, agent_id, mode, status, egress_class, approval_required, attempt, input, receipt,
         started_at, parent_id)
     select e.invocation_id, @tenant_id, sqlc.narg('run_id'), @turn, @position, @call_id, e.effect_id, a.tool_id, a.scope_id, @tool,
-           @version, @digest, @implementation_type, @subject, sqlc.narg('agent_id')::uuid, @mode, 'running', a.egress_class,
+           @version, @digest, @implementation_type, @subject, sqlc.narg('agent_id')::uuid, @mode,
+           case when a.held then 'pending' else 'running' end, a.egress_class,
            a.requires_approval or a.permission_policy = 'always_ask', e.attempt,
-           coalesce(sqlc.narg('arguments')::json, a.stored_arguments), sqlc.narg('receipt')::json, now(),
+           coalesce(sqlc.narg('arguments')::json, a.stored_arguments), sqlc.narg('receipt')::json, case when not a.held then now() end,
            sqlc.narg('parent_id')::uuid
     from admitted e cross join authority a
     on conflict (tenant_id, id) do update
-        set status = 'running', attempt = excluded.attempt, egress_class = excluded.egress_class,
+        set status = case when excluded.status = 'pending' and i.status = 'approved' then i.status else excluded.status end,
+            attempt = excluded.attempt, egress_class = excluded.egress_class,
             started_at = coalesce(i.started_at, excluded.started_at)
         where i.status in ('pending', 'approved', 'running', 'waiting')
 ), numbered as (
     update runs r set last_seq = r.last_seq + case when a.deprecated and e.attempt = 1 then 2 else 1 end
     from admitted e cross join authority a
-    where r.tenant_id = @tenant_id and r.id = sqlc.narg('run_id')
+    where r.tenant_id = @tenant_id and r.id = sqlc.narg('run_id') and not a.held
     returning r.last_seq, a.deprecated and e.attempt = 1 as warned
 ), events as (
     insert into run_events (tenant_id, run_id, seq, type, invocation_id, data)
@@ -101,6 +113,9 @@ select a.verdict::text as verdict,
        (case when a.tenant_id is null then '{}' else a.tenant_slugs end)::text[] as tenant_slugs,
        coalesce(a.deprecated, false)::boolean as deprecated,
        a.followed::boolean as followed,
+       a.approved::text as approved,
+       a.held::boolean as held,
+       a.edited::json as edited_arguments,
        a.stored_arguments::json as stored_arguments,
        coalesce(e.invocation_id, p.invocation_id, @invocation_id)::uuid as invocation_id,
        coalesce(e.fence, 0)::bigint as fence,
@@ -257,10 +272,13 @@ left join prior p on true
 limit 1;
 
 -- name: ListEffects :many
+-- Effects with the arguments of their calls, as they were approved where people edited them.
 select e.effect_id, e.invocation_id, e.phase, coalesce(e.status, '') as status, e.result,
-       coalesce(e.error_kind, '') as error_kind, coalesce(e.error, '') as error, i.input
+       coalesce(e.error_kind, '') as error_kind, coalesce(e.error, '') as error,
+       coalesce(ap.edited, i.input)::json as input
 from effects e
 left join tool_invocations i on i.tenant_id = e.tenant_id and i.id = e.invocation_id
+left join approvals ap on ap.tenant_id = e.tenant_id and ap.effect_id = e.effect_id and ap.status = 'approved'
 where e.tenant_id = @tenant_id and e.effect_id = any (@effect_ids::text[]);
 
 -- name: RecordSteps :one

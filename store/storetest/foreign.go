@@ -39,6 +39,8 @@ var methodsWithoutTenant = map[string]string{
 	"SweepRequests":    "deletes expired rows",
 	"ClaimStarts":      "returns keys of due starts, without contents",
 	"CountStarts":      "counts the starts of every tenant",
+	"ClaimUndelivered": "returns keys of ended requests and their workflows, without contents",
+	"ExpireOverdue":    "ends the requests whose time is over, each as its tenant",
 
 	"TenantOfSlug":           "is how programs that name tenants find their ids; the id is all that it returns",
 	"TakeExpiredMCPSessions": "takes expired sessions, to end them",
@@ -470,6 +472,7 @@ func testForeign(t *testing.T, d *Database) {
 	maps.Copy(cases, reconcileCases)
 	maps.Copy(cases, keyCases)
 	maps.Copy(cases, requestCases)
+	maps.Copy(cases, approvalCases)
 	t.Run("EveryMethodHasACase", func(t *testing.T) {
 		t.Parallel()
 		for method := range reflect.TypeFor[*store.Store]().Methods() {

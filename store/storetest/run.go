@@ -3,7 +3,7 @@ package storetest
 import "testing"
 
 // Run is the conformance suite of agent.Runs, ledger.Ledger, resolver.Source,
-// registry.Store and retrieval.Store, and tests the tenant isolation of every method.
+// registry.Store, retrieval.Store and wait.Approvals, and tests the tenant isolation of every method.
 func Run(t *testing.T, newDatabase func(tb testing.TB) *Database) {
 	t.Helper()
 	for _, suite := range []struct {
@@ -36,6 +36,15 @@ func Run(t *testing.T, newDatabase func(tb testing.TB) *Database) {
 		{"Generations", testGenerations},
 		{"Search", testSearch},
 		{"Platform", testPlatform},
+		{"ApprovalsAsk", testAsk},
+		{"ApprovalsOfCalls", testApprovedCalls},
+		{"ApprovalsList", testListApprovals},
+		{"ApprovalsCount", testCountApprovers},
+		{"ApprovalsDecide", testDecide},
+		{"ApprovalsEnd", testEndApproval},
+		{"ApprovalsDelivery", testDeliveries},
+		{"ApprovalsOverdue", testOverdue},
+		{"ApprovalsRace", testRacingDecisions},
 	} {
 		t.Run(suite.name, func(t *testing.T) {
 			t.Parallel()
