@@ -110,9 +110,9 @@ func TestForeignToolIsNotFound(t *testing.T) {
 	}
 }
 
-// A call that needs an approval is refused, since no approval can be given yet,
+// Each rule that asks for an approval refuses the call at once where nobody may give one,
 // and the model gets the reason.
-func TestApprovalsAreRefused(t *testing.T) {
+func TestUnapprovableCallsAreRefused(t *testing.T) {
 	t.Parallel()
 
 	for name, p := range map[string]tool.Policy{
