@@ -78,7 +78,8 @@ func (s *Service) retry(ctx context.Context, key agent.StartKey) (bool, error) {
 	return confirmed, nil
 }
 
-// DispatchUntil dispatches due starts every [DispatchInterval] until ctx ends.
+// DispatchUntil dispatches due starts, and delivers decisions, every [DispatchInterval]
+// until ctx ends.
 func (s *Service) DispatchUntil(ctx context.Context) {
 	ticker := time.NewTicker(DispatchInterval)
 	defer ticker.Stop()
@@ -95,5 +96,6 @@ func (s *Service) DispatchUntil(ctx context.Context) {
 		if err != nil && ctx.Err() == nil && tool.KindOf(err) != tool.Unavailable { // Which is reported where it is found.
 			s.log.WarnContext(ctx, "dispatching starts failed", slog.Any("error", err))
 		}
+		s.deliverDue(ctx)
 	}
 }

@@ -7,11 +7,17 @@ import (
 	"github.com/toolcrib/toolcrib/agent"
 	"github.com/toolcrib/toolcrib/resolver"
 	"github.com/toolcrib/toolcrib/tool"
+	"github.com/toolcrib/toolcrib/wait"
 )
 
 // Store is the record of runs, their starts and the agents they run. Package
 // store implements it.
 type Store interface {
+	wait.Approvals
+
+	// FindInvocation finds a call. It fails with tool.NotFound.
+	FindInvocation(ctx context.Context, tenant tool.TenantID, id string) (tool.Invocation, error)
+
 	// FindAgent finds an agent by slug or id. It fails with tool.NotFound.
 	FindAgent(ctx context.Context, tenant tool.TenantID, slugOrID string) (agent.Agent, error)
 	ListAgentVersions(ctx context.Context, tenant tool.TenantID, agentID string) ([]agent.Version, error)
@@ -54,6 +60,8 @@ type Store interface {
 // implements it.
 type Resolver interface {
 	Resolve(ctx context.Context, req resolver.Request) (*resolver.Resolved, error)
+	// Version returns a version by its digest, whatever its status is.
+	Version(ctx context.Context, tenant tool.TenantID, toolID, digest string) (*tool.Version, error)
 	Bind(
 		ctx context.Context, p tool.Principal, refs []tool.Ref, mode tool.Mode,
 	) ([]*resolver.Resolved, []resolver.Unavailable, error)

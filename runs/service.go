@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"go.temporal.io/sdk/client"
+
+	"github.com/toolcrib/toolcrib/schema"
 )
 
 // DefaultMaxUnfinished is how many unfinished runs a tenant may have unless a
@@ -49,6 +51,7 @@ type Service struct {
 	cfg          Config
 	log          *slog.Logger
 	availability *availability
+	schemas      *schema.Cache
 }
 
 // New returns a service. It fails where a required field is missing.
@@ -65,7 +68,7 @@ func New(cfg Config) (*Service, error) {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
-	return &Service{cfg: cfg, log: cfg.Logger, availability: newAvailability(probe(cfg.Temporal))}, nil
+	return &Service{cfg: cfg, log: cfg.Logger, availability: newAvailability(probe(cfg.Temporal)), schemas: schema.New(0)}, nil
 }
 
 // Available fails with tool.Unavailable, and says when to come back, while

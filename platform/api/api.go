@@ -182,6 +182,7 @@ func New(cfg Config) (http.Handler, error) {
 	s.registerCalls()
 	s.registerToolTests()
 	s.registerInvocations()
+	s.registerApprovals()
 	s.registerKeys()
 	s.registerCredentials()
 	s.registerPipelines()

@@ -12,6 +12,7 @@ import (
 	"github.com/toolcrib/toolcrib/internal/redact"
 	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
 	"github.com/toolcrib/toolcrib/tool"
+	"github.com/toolcrib/toolcrib/wait"
 )
 
 // mask redacts values that look like secrets, by their name or form, in records
@@ -52,6 +53,16 @@ func (m mask) text(s string) string {
 func (m mask) run(r agent.Run) v1.Run {
 	shown := v1.FromRun(r)
 	shown.Input, shown.Error = m.json(shown.Input), m.text(shown.Error)
+	return shown
+}
+
+func (m mask) approval(a wait.Approval) v1.Approval {
+	shown := v1.FromApproval(a)
+	shown.Arguments, shown.Edited, shown.Reason = m.json(a.Arguments), m.json(a.Edited), m.text(a.Reason)
+	for i := range shown.Decisions {
+		d := &shown.Decisions[i]
+		d.Edited, d.Reason = m.json(d.Edited), m.text(d.Reason)
+	}
 	return shown
 }
 

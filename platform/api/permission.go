@@ -5,6 +5,7 @@ import (
 
 	"github.com/toolcrib/toolcrib/registry"
 	"github.com/toolcrib/toolcrib/tool"
+	"github.com/toolcrib/toolcrib/wait"
 )
 
 // Permissions that the endpoints require. "*" is all of them, and those that
@@ -15,14 +16,16 @@ const (
 	// ToolsDeclareReads is required beside ToolsWrite if a configuration declares
 	// that its POST only reads.
 	ToolsDeclareReads = registry.DeclareReads
-	ToolsWrite        = "tools.write"  // Apply, version, publish, deprecate, disable and enable tools.
-	AgentsRead        = "agents.read"  // See agents.
-	AgentsWrite       = "agents.write" // Apply and publish agents.
-	RunsRead          = "runs.read"    // See runs, transcripts, events and invocations.
-	RunsWrite         = "runs.write"   // Start and cancel runs, call tools.
-	KeysRead          = "keys.read"    // See API keys, never their secrets.
-	KeysWrite         = "keys.write"   // Create and revoke API keys.
-	TenantsRead       = "tenants.read" // See the tenant of the key.
+	ToolsWrite        = "tools.write"         // Apply, version, publish, deprecate, disable and enable tools.
+	AgentsRead        = "agents.read"         // See agents.
+	AgentsWrite       = "agents.write"        // Apply and publish agents.
+	RunsRead          = "runs.read"           // See runs, transcripts, events and invocations.
+	RunsWrite         = "runs.write"          // Start and cancel runs, call tools.
+	ApprovalsRead     = "approvals.read"      // See requests for approval, with the arguments of their calls.
+	ApprovalsDecide   = wait.DecidePermission // Approve and reject calls, beside ApprovalsRead.
+	KeysRead          = "keys.read"           // See API keys, never their secrets.
+	KeysWrite         = "keys.write"          // Create and revoke API keys.
+	TenantsRead       = "tenants.read"        // See the tenant of the key.
 
 	TenantsWrite = "tenants.write" // Change settings of the tenant of the key.
 
@@ -50,6 +53,8 @@ func KnownPermissions() []Permission {
 		{AgentsWrite, "apply and publish agents"},
 		{RunsRead, "see runs, transcripts, events and invocations"},
 		{RunsWrite, "start and cancel runs, call tools"},
+		{ApprovalsRead, "see requests for approval, with the arguments of their calls"},
+		{ApprovalsDecide, "approve and reject calls, beside approvals.read"},
 		{KeysRead, "see API keys, never their secrets"},
 		{KeysWrite, "create and revoke API keys"},
 		{TenantsRead, "see the tenant of the key"},

@@ -157,6 +157,23 @@ func (a *App) nearestSource() (source, error) {
 	return source{}, nil
 }
 
+// approverSource is the data folder of toolcrib dev with the key that approves calls.
+func (a *App) approverSource(by string) (source, error) {
+	folders := a.dataFolders()
+	if dir := cmp.Or(a.flags.data, a.Env.Getenv(DataVariable)); dir != "" {
+		folders = []string{dir}
+	}
+	for _, dir := range folders {
+		s := devSource(dir, "the data folder "+dir)
+		if key := line(filepath.Join(dir, "approver-key")); s.server.value != "" && key != "" {
+			s.key.value = key
+			return s, nil
+		}
+	}
+	return source{}, Usagef("there is no data folder of toolcrib dev with an approver's key here or above, which %s %s "+
+		"stands for", by, approverContext)
+}
+
 // devSource reads what toolcrib dev left in its data folder. A folder that
 // others may write to, or that names a server on another machine, was not left
 // there by toolcrib dev.

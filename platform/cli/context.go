@@ -81,7 +81,7 @@ func (a *App) newContext(stdin io.Reader, name string, key contextKey) (c contex
 		}
 	}
 	switch {
-	case !contextName.MatchString(name) || name == localContext:
+	case !contextName.MatchString(name) || reserved(name):
 		return c, "", Usagef("%s", badContextName(name))
 	case a.flags.server == "":
 		return c, "", Usagef("a context needs a --server, such as https://tools.example.com")
@@ -193,7 +193,7 @@ name local takes that back: commands find the stack of "toolcrib dev" again.`,
 			err := a.changeContexts(func(_ string, contexts *contextFile) error {
 				c, ok := contexts.Contexts[args[0]]
 				switch {
-				case args[0] == localContext:
+				case reserved(args[0]):
 					contexts.Current = ""
 				case !ok:
 					return noContext(args[0], *contexts)

@@ -27,6 +27,13 @@ import (
 // no context.
 const localContext = "local"
 
+// approverContext is the reserved name of the same stack with the key that approves calls:
+// who starts a run never approves its calls.
+const approverContext = "approver"
+
+// reserved reports whether a context cannot have the name.
+func reserved(name string) bool { return name == localContext || name == approverContext }
+
 var contextName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
 
 // contextConfig is a server with a name, and where its key is.
@@ -109,7 +116,7 @@ func readContextDocument(d definition.Document) (contextFile, error) {
 			return contextFile{}, err
 		}
 		switch {
-		case !contextName.MatchString(name) || name == localContext:
+		case !contextName.MatchString(name) || reserved(name):
 			return contextFile{}, d.Fault(at, badContextName(name))
 		case !isServer(c.Server):
 			return contextFile{}, d.Fault(at+"/server", fmt.Sprintf("the server %q is no http or https URL", c.Server))
@@ -125,8 +132,8 @@ func readContextDocument(d definition.Document) (contextFile, error) {
 }
 
 func badContextName(name string) string {
-	if name == localContext {
-		return localContext + " is the stack of toolcrib dev: choose another name"
+	if reserved(name) {
+		return name + " is the stack of toolcrib dev: choose another name"
 	}
 	return fmt.Sprintf("%q is no name of a context: expected letters, digits, dots, dashes and underscores, at most 64",
 		name)
@@ -202,6 +209,8 @@ func (a *App) contextSource(name, by string) (source, error) {
 		}
 		s.found = false
 		return s, err
+	case approverContext:
+		return a.approverSource(by)
 	}
 	path, contexts, err := a.readContexts()
 	if err != nil {

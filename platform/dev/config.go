@@ -44,9 +44,11 @@ const (
 
 // Files in the data folder by which the command line finds the platform.
 const (
-	KeyFile    = "key"    // The API key of the tenant.
-	ServerFile = "server" // The URL of the API.
-	KEKFile    = "kek"    // The key that credentials are encrypted by.
+	KeyFile = "key" // The API key of the tenant.
+	// ApproverKeyFile has the API key that approves calls: who starts a run never does.
+	ApproverKeyFile = "approver-key"
+	ServerFile      = "server" // The URL of the API.
+	KEKFile         = "kek"    // The key that credentials are encrypted by.
 	// TemporalFile holds the host and port of Temporal.
 	TemporalFile = "temporal-address"
 )

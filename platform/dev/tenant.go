@@ -4,13 +4,16 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/toolcrib/toolcrib/store"
 	"github.com/toolcrib/toolcrib/tool"
+	"github.com/toolcrib/toolcrib/wait"
 )
 
-// ensureKey finds the tenant and its key, and creates them if they are missing.
+// ensureKey finds the tenant, its key and the key that approves calls, and creates them if
+// they are missing.
 func (d *Dev) ensureKey(ctx context.Context) error {
 	platform, err := store.OpenPlatform(ctx, d.stack.DatabaseURL(), store.Options{Logger: d.cfg.Logger, MaxConns: 1})
 	if err != nil {
@@ -24,21 +27,30 @@ func (d *Dev) ensureKey(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("making the tenant %q: %w", d.cfg.Tenant, err)
 	}
-	if d.key = d.storedKey(ctx); d.key != "" {
-		return nil
+	if d.key, err = d.ensure(ctx, KeyFile, "dev", "*"); err != nil {
+		return err
 	}
-	_, d.key, err = d.store.CreateKey(ctx, store.Key{
-		Tenant: d.tenant.ID, Name: "dev", Permissions: []string{"*"}, CreatedBy: "toolcrib dev",
+	_, err = d.ensure(ctx, ApproverKeyFile, "approver", wait.DecidePermission, "approvals.read", "runs.read", "tools.read")
+	return err
+}
+
+// ensure returns the key that a file holds, and makes it if there is none.
+func (d *Dev) ensure(ctx context.Context, file, name string, permissions ...string) (string, error) {
+	if key := d.storedKey(ctx, file); key != "" {
+		return key, nil
+	}
+	_, key, err := d.store.CreateKey(ctx, store.Key{
+		Tenant: d.tenant.ID, Name: name, Permissions: permissions, CreatedBy: "toolcrib dev",
 	})
 	if err != nil {
-		return fmt.Errorf("making the key: %w", err)
+		return "", fmt.Errorf("making the key %q: %w", name, err)
 	}
-	return d.write(KeyFile, d.key)
+	return key, d.write(file, key)
 }
 
 // storedKey returns the key of an earlier start, if it still opens the tenant.
-func (d *Dev) storedKey(ctx context.Context) string {
-	raw, err := os.ReadFile(d.KeyFile())
+func (d *Dev) storedKey(ctx context.Context, file string) string {
+	raw, err := os.ReadFile(filepath.Join(d.stack.DataDir(), file))
 	if err != nil {
 		return ""
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -44,6 +45,8 @@ func (a *app) follow(ctx context.Context, c *client.Client, id string) error {
 			return writeWarning(a.Printer.Out, e)
 		case e.Type == agent.EventModelRetrying:
 			return writeModelRetry(a.Printer.Out, e)
+		case e.Type == tool.EventNeedsApproval:
+			return writeAsked(a.Printer.Out, e)
 		}
 		if e.InvocationID == "" || !ends(e.Type) {
 			return nil
@@ -116,6 +119,18 @@ func writeWarning(w io.Writer, e tool.Event) error {
 			terminal.Shorten(warning.Message, 200)
 	}
 	_, err := fmt.Fprintln(w, line)
+	return err
+}
+
+// writeAsked writes that a call waits for a person, and how one answers.
+func writeAsked(w io.Writer, e tool.Event) error {
+	var asked agent.ApprovalAsked
+	if err := json.Unmarshal(e.Data, &asked); err != nil {
+		return fmt.Errorf("reading event %d: %w", e.Seq, err)
+	}
+	_, err := fmt.Fprintf(w, "  %s waits for an approval: %s\n    toolcrib approvals approve %s\n",
+		terminal.Clean(versioned(asked.Tool, asked.Version)), terminal.Shorten(strings.Join(asked.Reasons, "; "), 200),
+		terminal.Clean(asked.ApprovalID))
 	return err
 }
 

@@ -186,8 +186,10 @@ func announce(w io.Writer, d *dev.Dev, asJSON bool, took time.Duration) error {
   API key      %s (tenant %s)
 
 Next, in another terminal: toolcrib apply -f FOLDER --data %s
+Calls that write wait for an approval, which another key gives:
+  toolcrib approvals list --data %s --context approver
 `, took.Round(10*time.Millisecond), at.Server, at.OpenAPI, cmp.Or(at.UI, "–"), at.Temporal, at.Data, at.KeyFile,
-		at.Tenant, at.Data)
+		at.Tenant, at.Data, at.Data)
 	return err
 }
 

@@ -1,0 +1,147 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+
+	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
+	"github.com/toolcrib/toolcrib/runs"
+	"github.com/toolcrib/toolcrib/tool"
+	"github.com/toolcrib/toolcrib/wait"
+)
+
+type approvalInput struct {
+	ID string `path:"approval" maxLength:"64"`
+}
+
+type approveCallInput struct {
+	approvalInput
+
+	Body v1.Approve
+}
+
+type rejectCallInput struct {
+	approvalInput
+
+	Body v1.Reject
+}
+
+type listApprovalsInput struct {
+	Status string `query:"status" enum:"pending,approved,rejected,expired,cancelled"`
+	Run    string `query:"run" maxLength:"64" doc:"Id of the run, or of the outermost run, that waits"`
+	Tool   string `query:"tool" maxLength:"64" doc:"Slug"`
+	Paging
+}
+
+func (s *server) registerApprovals() {
+	const decides = "The key needs the request's permission (approvals.decide, unless the tool asks for another), beside " +
+		"approvals.read. Who started the run never decides (403). A request that is over, or asks for something else than " +
+		"was seen, is a conflict (409). The same decision, sent again, changes nothing."
+	handle(s, route{
+		id: "listApprovals", method: http.MethodGet, path: "/v1/approvals", tag: "approvals", permission: ApprovalsRead,
+		summary: "List requests for approval, newest first", detail: "Those that wait have the status pending.",
+	}, s.listApprovals)
+	handle(s, route{
+		id: "getApproval", method: http.MethodGet, path: "/v1/approvals/{approval}", tag: "approvals",
+		permission: ApprovalsRead,
+		summary:    "Get a request for approval", detail: "Its id is that of the call's invocation.",
+	}, s.getApproval)
+	handle(s, route{
+		id: "approve", method: http.MethodPost, path: "/v1/approvals/{approval}/approve", tag: "approvals",
+		permission: ApprovalsRead,
+		summary:    "Approve a call", detail: "As it is, or with other arguments. " + decides,
+	}, s.approve)
+	handle(s, route{
+		id: "reject", method: http.MethodPost, path: "/v1/approvals/{approval}/reject", tag: "approvals",
+		permission: ApprovalsRead,
+		summary:    "Reject a call", detail: "The model gets the reason, and the run goes on. " + decides,
+	}, s.reject)
+	handle(s, route{
+		id: "decideApprovals", method: http.MethodPost, path: "/v1/approvals/decide", tag: "approvals",
+		permission: ApprovalsRead,
+		summary:    "Decide several requests", detail: "Each on its own: one that fails leaves the others. " + decides,
+	}, s.decideApprovals)
+}
+
+func (s *server) listApprovals(
+	ctx context.Context, p tool.Principal, in *listApprovalsInput,
+) (*listed[v1.Approval], error) {
+	q := wait.Query{Tenant: p.Tenant, Status: wait.Status(in.Status), Tool: in.Tool, Limit: in.fetch()}
+	var err error
+	if q.Before, err = in.before(); err != nil {
+		return nil, err
+	}
+	if in.Run != "" {
+		run, err := s.cfg.Store.FindRun(ctx, p.Tenant, in.Run)
+		if err != nil {
+			return nil, err
+		}
+		q.RunID = run.ID
+	}
+	found, err := s.cfg.Store.ListApprovals(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	shown, err := s.maskOf(ctx, p.Tenant)
+	if err != nil {
+		return nil, err
+	}
+	return answer(page(in.Paging, found, shown.approval, func(a wait.Approval) string { return a.ID })), nil
+}
+
+func (s *server) getApproval(ctx context.Context, p tool.Principal, in *approvalInput) (*body[v1.Approval], error) {
+	found, err := s.cfg.Store.FindApproval(ctx, p.Tenant, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	shown, err := s.maskOf(ctx, p.Tenant)
+	if err != nil {
+		return nil, err
+	}
+	return answer(shown.approval(found)), nil
+}
+
+func (s *server) approve(ctx context.Context, p tool.Principal, in *approveCallInput) (*body[v1.Approval], error) {
+	return s.decide(ctx, p, v1.DecideOne{
+		ID: in.ID, Approve: true, Reason: in.Body.Reason, Arguments: in.Body.Arguments, Seen: in.Body.Seen,
+	})
+}
+
+func (s *server) reject(ctx context.Context, p tool.Principal, in *rejectCallInput) (*body[v1.Approval], error) {
+	return s.decide(ctx, p, v1.DecideOne{ID: in.ID, Reason: in.Body.Reason, Seen: in.Body.Seen})
+}
+
+func (s *server) decide(ctx context.Context, p tool.Principal, d v1.DecideOne) (*body[v1.Approval], error) {
+	decided, err := s.runs.Decide(ctx, runs.Decision{
+		Principal: p, ID: d.ID, Approve: d.Approve, Reason: d.Reason, Arguments: given(d.Arguments), Seen: d.Seen,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return answer(s.changedMask(ctx, p.Tenant).approval(decided)), nil
+}
+
+// given returns nil for arguments that are null.
+func given(arguments json.RawMessage) json.RawMessage {
+	if string(arguments) == "null" {
+		return nil
+	}
+	return arguments
+}
+
+func (s *server) decideApprovals(
+	ctx context.Context, p tool.Principal, in *body[v1.Decide],
+) (*body[v1.Page[v1.Decided]], error) {
+	out := v1.Page[v1.Decided]{Items: make([]v1.Decided, len(in.Body.Decisions))}
+	for i, d := range in.Body.Decisions {
+		out.Items[i].ID = d.ID
+		decided, err := s.decide(ctx, p, d)
+		if err != nil {
+			out.Items[i].Error = s.problem(ctx, "decideApprovals", err)
+			continue
+		}
+		out.Items[i].Approval = &decided.Body
+	}
+	return answer(out), nil
+}

@@ -1,0 +1,95 @@
+package v1
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/toolcrib/toolcrib/wait"
+)
+
+// Approval is a request to approve one call.
+type Approval struct {
+	ID         string          `json:"id" doc:"That of the call's invocation" example:"01975c2e-7d1a-7c3e-9f00-0000000000e1"`
+	RunID      string          `json:"run_id" example:"01975c2e-7d1a-7c3e-9f00-0000000000c1"`
+	RootRunID  string          `json:"root_run_id" doc:"The outermost run: run_id where the run is not nested"`
+	Turn       int             `json:"turn" doc:"Calls of one turn may be decided together"`
+	CallID     string          `json:"call_id" example:"call_1"`
+	Tool       string          `json:"tool" example:"refundOrder"`
+	Version    string          `json:"version" example:"1.2.0"`
+	Agent      string          `json:"agent,omitempty" example:"supportDesk"`
+	Requester  string          `json:"requester" doc:"Whom the run acts for; never decides"`
+	Arguments  json.RawMessage `json:"arguments,omitempty" doc:"As the caller gave them"`
+	Edited     json.RawMessage `json:"edited,omitempty" doc:"As they were approved, where those are others"`
+	Credential string          `json:"credential,omitempty" doc:"Name of the credential that the call uses"`
+	Host       string          `json:"host,omitempty" doc:"That the call is sent to" example:"api.example.com"`
+	Binding    string          `json:"binding" doc:"Digest of version, arguments, credential and host: what is approved. Send it back as seen"`
+	Message    string          `json:"message" example:"Approve a call of refundOrder@1.2.0 by agent supportDesk?"`
+	Reasons    []string        `json:"reasons,omitempty" doc:"Why an approval is needed"`
+	Round      int             `json:"round" doc:"Counted from 1; the next where what is asked for changed after it was approved"`
+	Needed     int             `json:"needed" doc:"How many approvals are needed; one rejection rejects"`
+	Permission string          `json:"permission" doc:"What one must be permitted to decide" example:"approvals.decide"`
+	Status     wait.Status     `json:"status" enum:"pending,approved,rejected,expired,cancelled"`
+	Reason     string          `json:"reason,omitempty" doc:"Of the decision that ended it"`
+	Decisions  []Decision      `json:"decisions,omitempty"`
+	CreatedAt  time.Time       `json:"created_at"`
+	ExpiresAt  time.Time       `json:"expires_at"`
+	EndedAt    *time.Time      `json:"ended_at,omitempty"`
+}
+
+// Decision is what one person said of a request.
+type Decision struct {
+	Subject string          `json:"subject" example:"key:01975c2e-7d1a-7c3e-9f00-0000000000d2"`
+	Approve bool            `json:"approve"`
+	Reason  string          `json:"reason,omitempty"`
+	Edited  json.RawMessage `json:"edited,omitempty" doc:"Arguments that were approved instead"`
+	At      time.Time       `json:"at"`
+}
+
+// Approve approves a request.
+type Approve struct {
+	Reason    string          `json:"reason,omitempty" maxLength:"2000"`
+	Arguments json.RawMessage `json:"arguments,omitempty" doc:"Approve the call with these arguments instead; the tool's input schema applies"`
+	Seen      string          `json:"seen,omitempty" maxLength:"64" doc:"The binding of what you saw: a conflict if something else is asked by now"`
+}
+
+// Reject rejects a request.
+type Reject struct {
+	Reason string `json:"reason,omitempty" maxLength:"2000" doc:"For the model and the record" example:"The order was refunded already."`
+	Seen   string `json:"seen,omitempty" maxLength:"64" doc:"As in approve"`
+}
+
+// Decide decides several requests, each on its own.
+type Decide struct {
+	Decisions []DecideOne `json:"decisions" minItems:"1" maxItems:"100"`
+}
+
+// DecideOne is a decision on one of several requests.
+type DecideOne struct {
+	ID        string          `json:"id" maxLength:"64"`
+	Approve   bool            `json:"approve"`
+	Reason    string          `json:"reason,omitempty" maxLength:"2000"`
+	Arguments json.RawMessage `json:"arguments,omitempty" doc:"As in approve"`
+	Seen      string          `json:"seen,omitempty" maxLength:"64" doc:"As in approve"`
+}
+
+// Decided is what became of a decision: the request, or why it was not made.
+type Decided struct {
+	ID       string    `json:"id"`
+	Approval *Approval `json:"approval,omitempty"`
+	Error    *Problem  `json:"error,omitempty"`
+}
+
+// FromApproval returns a request as the API shows it.
+func FromApproval(a wait.Approval) Approval {
+	out := Approval{
+		ID: a.ID, RunID: a.RunID, RootRunID: a.RootRunID, Turn: a.Turn, CallID: a.CallID, Tool: a.Tool,
+		Version: a.Version, Agent: a.Agent, Requester: a.Requester, Arguments: a.Arguments, Edited: a.Edited,
+		Credential: a.Credential, Host: a.Host, Binding: a.Binding, Message: a.Message, Reasons: a.Reasons,
+		Round: a.Round, Needed: a.Needed, Permission: a.Permission, Status: a.Status, Reason: a.Reason,
+		CreatedAt: a.CreatedAt, ExpiresAt: a.ExpiresAt, EndedAt: a.EndedAt,
+	}
+	for _, d := range a.Decisions {
+		out.Decisions = append(out.Decisions, Decision(d))
+	}
+	return out
+}

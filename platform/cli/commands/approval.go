@@ -1,0 +1,287 @@
+package commands
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
+	"github.com/toolcrib/toolcrib/platform/cli"
+	"github.com/toolcrib/toolcrib/platform/cli/terminal"
+	"github.com/toolcrib/toolcrib/platform/client"
+	"github.com/toolcrib/toolcrib/tool"
+	"github.com/toolcrib/toolcrib/wait"
+)
+
+func (a *app) approvalsCommand() *cobra.Command {
+	cmd := cli.Describe(cli.Group("approvals", "Approve and reject calls that wait for a person",
+		a.approvalListCommand(), a.approvalWatchCommand(), a.approvalShowCommand(),
+		a.decideCommand("approve", "Approve calls, as they are or with other arguments"),
+		a.decideCommand("reject", "Reject calls; the model gets the reason")),
+		`A call that writes, or whose tool asks for it, waits until a person has approved it.
+Who started the run never approves its calls: another key does, with the
+permission approvals.decide.`,
+		`  toolcrib approvals list --status pending
+  toolcrib approvals approve 01987a3c-0000-7000-8000-000000000002
+  toolcrib approvals reject 01987a3c-0000-7000-8000-000000000002 --reason "refunded already"`)
+	cmd.Aliases = []string{"approval"}
+	return cmd
+}
+
+func (a *app) approvalListCommand() *cobra.Command {
+	var q client.ApprovalQuery
+	cmd := cli.Describe(listCommand(a, "List requests for approval, newest first",
+		func(c *client.Client, ctx context.Context, page client.Page) (v1.Page[v1.Approval], error) {
+			q.Page = page
+			return c.ListApprovals(ctx, q)
+		}, approvalListing), `Lists the calls that wait for a person, or waited, as far as the filters let them
+through. A request of a nested run is found by its outermost run too.`,
+		`  toolcrib approvals list --status pending
+  toolcrib approvals list --run 01987a3c-0000-7000-8000-000000000001`)
+	cmd.Flags().StringVar((*string)(&q.Status), "status", "", "pending, approved, rejected, expired or cancelled")
+	cmd.Flags().StringVar(&q.Run, "run", "", "id of the run, or of its outermost run")
+	cmd.Flags().StringVar(&q.Tool, "tool", "", "slug of the tool")
+	return cmd
+}
+
+var approvalListing = listing[v1.Approval]{
+	header: "APPROVAL TOOL~ AGENT STATUS ARGUMENTS~ EXPIRES CREATED",
+	row: func(v v1.Approval) []string {
+		expires := ""
+		if v.Status == wait.Pending {
+			expires = "in " + max(time.Until(v.ExpiresAt), 0).Round(time.Minute).String()
+		}
+		return []string{
+			v.ID, versioned(v.Tool, v.Version), v.Agent, string(v.Status), terminal.Shorten(string(v.Arguments), 60), expires,
+			terminal.Since(v.CreatedAt),
+		}
+	},
+	empty: "no call has needed an approval yet: those of tools that write do",
+}
+
+func (a *app) approvalShowCommand() *cobra.Command {
+	return cli.Describe(&cobra.Command{
+		Use: "show APPROVAL", Short: "Show what is asked for, and who decided", Args: cli.Operands("approval"),
+		ValidArgsFunction: a.completeApprovals,
+		RunE: a.Online(func(cmd *cobra.Command, c *client.Client, args []string) error {
+			found, err := c.Approval(cmd.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			return a.Printer.Show(found, func(w io.Writer) error { return writeApproval(w, found) })
+		}),
+	}, `Shows what a call would do if it is approved: the version, the arguments, the
+credential and the host; and how the request stands.`,
+		`  toolcrib approvals show 01987a3c-0000-7000-8000-000000000002`)
+}
+
+func writeApproval(w io.Writer, v v1.Approval) error {
+	err := terminal.Pairs(w,
+		"approval", v.ID, "asks", v.Message, "because", strings.Join(v.Reasons, "; "), "status", string(v.Status),
+		"reason", v.Reason, "tool", versioned(v.Tool, v.Version), "agent", v.Agent, "arguments", string(v.Arguments),
+		"edited", string(v.Edited), "host", v.Host, "credential", v.Credential, "requester", v.Requester,
+		"run", v.RunID, "outermost run", otherwise(v.RootRunID, v.RunID), "turn", strconv.Itoa(v.Turn),
+		"approvals needed", strconv.Itoa(v.Needed), "permission", v.Permission,
+		"created", terminal.StampSince(v.CreatedAt), "expires", terminal.Stamp(v.ExpiresAt),
+		"ended", terminal.StampSinceOf(v.EndedAt), "binding", v.Binding)
+	if err != nil || len(v.Decisions) == 0 {
+		return err
+	}
+	rows := each(v.Decisions, func(d v1.Decision) []string {
+		said := "rejected"
+		if d.Approve {
+			said = "approved"
+		}
+		return []string{d.Subject, said, d.Reason, terminal.Stamp(d.At)}
+	})
+	if err := gap(w); err != nil {
+		return err
+	}
+	return terminal.Table(w, "BY DECISION REASON~ AT", rows)
+}
+
+// otherwise returns value where it is not the same as another one.
+func otherwise(value, same string) string {
+	if value == same {
+		return ""
+	}
+	return value
+}
+
+// decideCommand approves or rejects requests.
+func (a *app) decideCommand(verb, short string) *cobra.Command {
+	approve := verb == "approve"
+	var reason, arguments, file string
+	cmd := &cobra.Command{
+		Use: verb + " APPROVAL...", Short: short, Args: cobra.MinimumNArgs(1), ValidArgsFunction: a.completeApprovals,
+		RunE: a.Online(func(cmd *cobra.Command, c *client.Client, args []string) error {
+			edited, err := readArguments(cmd.InOrStdin(), arguments, file)
+			if err != nil {
+				return err
+			}
+			if edited != nil && len(args) > 1 {
+				return cli.Usagef("--args changes the arguments of one call: name one approval")
+			}
+			in := v1.Decide{Decisions: each(args, func(id string) v1.DecideOne {
+				return v1.DecideOne{ID: id, Approve: approve, Reason: reason, Arguments: edited}
+			})}
+			return a.decide(cmd.Context(), c, in)
+		}),
+	}
+	long, example := `Approves each of the calls: those that need no other approval begin at once. Each is
+decided on its own, and one that fails leaves the others.`, `  toolcrib approvals approve 01987a3c-0000-7000-8000-000000000002
+  toolcrib approvals approve 01987a3c-0000-7000-8000-000000000002 --args '{"amount": 10}'`
+	if !approve {
+		long, example = `Rejects each of the calls: they are not made, the model gets the reason, and the run
+goes on. Each is decided on its own.`,
+			`  toolcrib approvals reject 01987a3c-0000-7000-8000-000000000002 --reason "refunded already"`
+	}
+	cmd.Flags().StringVar(&reason, "reason", "", "for the model and the record")
+	if approve {
+		cmd.Flags().StringVar(&arguments, "args", "", "call with these arguments instead, as JSON")
+		cmd.Flags().StringVar(&file, "args-file", "", "file with them; - for the standard input")
+	}
+	return cli.Describe(cmd, long, example)
+}
+
+// decide sends decisions, and prints what became of each.
+func (a *app) decide(ctx context.Context, c *client.Client, in v1.Decide) error {
+	if len(in.Decisions) == 1 { // Its failure is the command's.
+		one := in.Decisions[0]
+		var decided v1.Approval
+		var err error
+		if one.Approve {
+			decided, err = c.Approve(ctx, one.ID, v1.Approve{Reason: one.Reason, Arguments: one.Arguments})
+		} else {
+			decided, err = c.Reject(ctx, one.ID, v1.Reject{Reason: one.Reason})
+		}
+		if err != nil {
+			return err
+		}
+		return a.Printer.ShowLine(decided, "%s", decidedLine(decided))
+	}
+	items, err := c.Decide(ctx, in)
+	if err != nil {
+		return err
+	}
+	failed := false
+	err = a.Printer.Show(v1.Page[v1.Decided]{Items: items}, func(w io.Writer) error {
+		for _, item := range items {
+			line := ""
+			if item.Approval != nil {
+				line = decidedLine(*item.Approval)
+			} else {
+				line = terminal.Clean(item.ID) + ": " + terminal.Clean(item.Error.Detail)
+			}
+			if _, err := fmt.Fprintln(w, line); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	for _, item := range items {
+		failed = failed || item.Error != nil
+	}
+	if err == nil && failed {
+		return &cli.ExitError{Code: cli.ExitFailure}
+	}
+	return err
+}
+
+// decidedLine says how a request stands after a decision.
+func decidedLine(v v1.Approval) string {
+	name := terminal.Clean(versioned(v.Tool, v.Version))
+	if v.Status != wait.Pending {
+		return fmt.Sprintf("%s %s", terminal.Clean(string(v.Status)), name)
+	}
+	given := 0
+	for _, d := range v.Decisions {
+		if d.Approve {
+			given++
+		}
+	}
+	return fmt.Sprintf("%s has %d of %d approvals", name, given, v.Needed)
+}
+
+// toolDecideCommand is decideCommand among the commands on tools. The id of a request is
+// that of the call's invocation.
+func (a *app) toolDecideCommand(verb, short string) *cobra.Command {
+	cmd := a.decideCommand(verb, short)
+	cmd.Use = verb + " INVOCATION..."
+	return cmd
+}
+
+func (a *app) approvalWatchCommand() *cobra.Command {
+	var q client.ApprovalQuery
+	cmd := cli.Describe(&cobra.Command{
+		Use: "watch", Short: "Print requests as they come, until interrupted", Args: cli.Operands(),
+		RunE: a.Online(func(cmd *cobra.Command, c *client.Client, _ []string) error {
+			return a.watchApprovals(cmd.Context(), c, q)
+		}),
+	}, `Prints each call that waits for a person, now and as they come, with the command that
+approves it. With --json it prints one request in a line.`, `  toolcrib approvals watch
+  toolcrib approvals watch --tool refundOrder --json`)
+	cmd.Flags().StringVar(&q.Run, "run", "", "id of the run, or of its outermost run")
+	cmd.Flags().StringVar(&q.Tool, "tool", "", "slug of the tool")
+	return cmd
+}
+
+// watchInterval is how often pending requests are looked for.
+const watchInterval = time.Second
+
+func (a *app) watchApprovals(ctx context.Context, c *client.Client, q client.ApprovalQuery) error {
+	q.Status = wait.Pending
+	seen := map[string]int{} // Rounds of the requests that were printed.
+	for {
+		now, err := collect(paging{all: true}, func(p client.Page) (v1.Page[v1.Approval], error) {
+			q.Page = p
+			return c.ListApprovals(ctx, q)
+		})
+		switch {
+		case ctx.Err() != nil:
+			return nil //nolint:nilerr // It was interrupted.
+		case err != nil && !tool.KindOf(err).Retryable():
+			return err
+		}
+		for i := len(now.Items) - 1; i >= 0; i-- { // The oldest first.
+			if v := now.Items[i]; seen[v.ID] < v.Round {
+				seen[v.ID] = v.Round
+				if err := a.printRequest(v); err != nil {
+					return err
+				}
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(watchInterval):
+		}
+	}
+}
+
+func (a *app) printRequest(v v1.Approval) error {
+	if a.Printer.JSON {
+		return json.NewEncoder(a.Printer.Out).Encode(v)
+	}
+	_, err := fmt.Fprintf(a.Printer.Out, "%s\n  %s\n  toolcrib approvals approve %s\n", terminal.Clean(v.Message),
+		terminal.Shorten(string(v.Arguments), 200), terminal.Clean(v.ID))
+	return err
+}
+
+// completeApprovals completes ids of requests that are pending.
+func (a *app) completeApprovals(
+	cmd *cobra.Command, _ []string, typed string,
+) ([]string, cobra.ShellCompDirective) {
+	return a.ask(cmd, typed, func(ctx context.Context, c *client.Client) ([]string, error) {
+		page, err := c.ListApprovals(ctx, client.ApprovalQuery{
+			Status: wait.Pending, Page: client.Page{Limit: completionNames},
+		})
+		return each(page.Items, func(v v1.Approval) string { return v.ID + "\t" + terminal.Shorten(v.Message, 60) }), err
+	})
+}

@@ -1,0 +1,104 @@
+package runs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/temporal"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/toolcrib/toolcrib/tool"
+	"github.com/toolcrib/toolcrib/wait"
+	"github.com/toolcrib/toolcrib/wire"
+)
+
+const (
+	// DeliverLimit is how many workflows one [Service.Deliver] should tell at most: as many as
+	// it can within their lease when each takes its full time.
+	DeliverLimit = dispatchWidth * int(startLease/(2*StartTimeout))
+	// overdue is for how long the time of a request must be over before it is ended here: its
+	// workflow ends it, if there is one.
+	overdue = time.Minute
+)
+
+// Deliver ends requests that are overdue, tells at most limit workflows what was decided and
+// they were not told, and returns how many it told. Several processes may deliver at the
+// same time.
+func (s *Service) Deliver(ctx context.Context, limit int) (told int, err error) {
+	if _, err := s.cfg.Store.ExpireOverdue(ctx, limit, overdue); err != nil {
+		return 0, fmt.Errorf("ending overdue requests: %w", err)
+	}
+	claimed, err := s.cfg.Store.ClaimUndelivered(ctx, limit, startLease)
+	if err != nil || len(claimed) == 0 {
+		return 0, err //nolint:wrapcheck // The store says what failed.
+	}
+	var group errgroup.Group
+	group.SetLimit(dispatchWidth)
+	done := make([]bool, len(claimed))
+	for i, u := range claimed {
+		group.Go(func() error {
+			ended, err := s.cfg.Store.FindApproval(ctx, u.Tenant, u.ID)
+			done[i] = err == nil && ended.Status.Final() && s.deliver(ctx, ended)
+			return err
+		})
+	}
+	err = group.Wait()
+	for _, ok := range done {
+		if ok {
+			told++
+		}
+	}
+	return told, err //nolint:wrapcheck // As above.
+}
+
+// deliver tells the workflow that waits how a request ended, and reports whether it knows.
+func (s *Service) deliver(ctx context.Context, a wait.Approval) bool {
+	err := s.resolve(ctx, a)
+	if err == nil || absent(err) || notWaiting(err) {
+		err = s.cfg.Store.Delivered(ctx, wait.Undelivered{Tenant: a.Tenant, ID: a.ID, WorkflowID: a.WorkflowID})
+	}
+	if err != nil {
+		s.availability.report(err)
+		s.log.WarnContext(ctx, "telling a workflow of a decision failed; it is told again",
+			slog.String("tenant_id", string(a.Tenant)), slog.String("run_id", a.RunID), slog.String("approval_id", a.ID),
+			slog.Any("error", err))
+	}
+	return err == nil
+}
+
+// resolve sends the Update that ends the wait.
+func (s *Service) resolve(ctx context.Context, a wait.Approval) error {
+	ctx, cancel := context.WithTimeout(ctx, StartTimeout)
+	defer cancel()
+	r := wire.Resolution{ID: a.ID, Round: a.Round, Status: a.Status, Reason: a.Reason}
+	update, err := s.cfg.Temporal.UpdateWorkflow(ctx, client.UpdateWorkflowOptions{
+		WorkflowID: a.WorkflowID, UpdateID: r.UpdateID(), UpdateName: wire.ResolvePendingUpdate, Args: []any{r},
+		WaitForStage: client.WorkflowUpdateStageCompleted,
+	})
+	if err != nil {
+		return err //nolint:wrapcheck // The caller classifies it.
+	}
+	return update.Get(ctx, nil) //nolint:wrapcheck // As above.
+}
+
+// notWaiting reports whether a workflow refused an Update because it does not wait: it was
+// told, or asked how the request stands, before.
+func notWaiting(err error) bool {
+	app, ok := errors.AsType[*temporal.ApplicationError](err)
+	return ok && (app.Type() == wire.NotWaiting || app.Type() == string(tool.Invalid))
+}
+
+// deliverDue is one round of deliveries; a failure is reported where it is found.
+func (s *Service) deliverDue(ctx context.Context) {
+	n, err := s.Deliver(ctx, DeliverLimit)
+	if n > 0 {
+		s.log.InfoContext(ctx, "workflows were told of decisions that they had missed", slog.Int("count", n))
+	}
+	if err != nil && ctx.Err() == nil && tool.KindOf(err) != tool.Unavailable {
+		s.log.WarnContext(ctx, "delivering decisions failed", slog.Any("error", err))
+	}
+}
