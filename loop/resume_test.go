@@ -14,6 +14,8 @@ import (
 	"github.com/toolcrib/toolcrib/wire"
 )
 
+var tools = []string{"read", "read3", "read2", "write", "x", "ask", "askread", "askno"}
+
 // script is what the model asks for, turn by turn; then it stops.
 type script struct {
 	plan  agent.Plan
@@ -27,7 +29,7 @@ func scripts() *rapid.Generator[script] {
 			agent.Limits{MaxTurns: rapid.IntRange(1, 5).Draw(t, "turns"), MaxCalls: rapid.IntRange(1, 12).Draw(t, "calls")},
 		)}
 		for i := range rapid.IntRange(0, 4).Draw(t, "answers") {
-			slugs := rapid.SliceOfN(rapid.SampledFrom([]string{"read", "read3", "read2", "write", "x", "ask", "askread", "askno"}), 1, 6).Draw(t, "slugs")
+			slugs := rapid.SliceOfN(rapid.SampledFrom(tools), 1, 6).Draw(t, "slugs")
 			s.turns = append(s.turns, turnOf(fmt.Sprintf("m%d", i+1), slugs...))
 		}
 		return s

@@ -16,8 +16,8 @@ import (
 // Advice looks up what a definition names but may be created after it is saved. A
 // missing one is a warning, not an error. A nil function gives no warnings.
 type Advice struct {
-	// NoApprovals says that calls that need an approval are refused.
-	NoApprovals bool
+	// Approvable reports whether some key of the tenant may approve calls.
+	Approvable func(ctx context.Context, tenant tool.TenantID) (bool, error)
 	// ModelProviders lists the model providers of the workers. Nil when they are
 	// not known.
 	ModelProviders []string
@@ -37,8 +37,13 @@ type Advice struct {
 func (r *Registry) advise(ctx context.Context, t *tool.Tool) []string {
 	var warnings []string
 	warn := func(format string, args ...any) { warnings = append(warnings, fmt.Sprintf(format, args...)) }
-	if t.EgressClass == tool.EgressWrite && r.opts.Advice.NoApprovals {
-		warn("egress_class is write: each call needs an approval, which this version cannot ask for, so calls are refused")
+	asks := t.EgressClass == tool.EgressWrite || t.RequiresApproval || t.PermissionPolicy == tool.PermissionAlwaysAsk
+	if known := r.opts.Advice.Approvable; known != nil && asks && t.Tenant != "" {
+		if ok, err := known(ctx, t.Tenant); err == nil && !ok {
+			warn("each call needs an approval, and no key of the tenant may give one, so calls are refused: make one for " +
+				"somebody else than who calls, with toolcrib key create NAME --permission approvals.read " +
+				"--permission approvals.decide")
+		}
 	}
 	if advise := r.opts.Types.Of(&t.Definition).Advise; advise != nil {
 		warnings = append(warnings, advise(t.Config, t.InputSchema)...)

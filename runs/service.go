@@ -68,7 +68,9 @@ func New(cfg Config) (*Service, error) {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
-	return &Service{cfg: cfg, log: cfg.Logger, availability: newAvailability(probe(cfg.Temporal)), schemas: schema.New(0)}, nil
+	return &Service{
+		cfg: cfg, log: cfg.Logger, availability: newAvailability(probe(cfg.Temporal)), schemas: schema.New(0),
+	}, nil
 }
 
 // Available fails with tool.Unavailable, and says when to come back, while

@@ -10,6 +10,7 @@ import (
 	"github.com/toolcrib/toolcrib/registry/registrytest"
 	"github.com/toolcrib/toolcrib/runs"
 	"github.com/toolcrib/toolcrib/tool"
+	"github.com/toolcrib/toolcrib/wait"
 )
 
 var _ runs.Store = (*fakeStore)(nil)
@@ -31,6 +32,59 @@ type fakeStore struct {
 	reads   int // Of ends.
 	// afterRead is called after the next read of an end.
 	afterRead func()
+
+	wait.Approvals // Nil: methods that a test does not expect panic.
+	approvals      map[string]wait.Approval
+	verdicts       []wait.Verdict
+	undelivered    []wait.Undelivered
+	delivered      []string
+}
+
+func (s *fakeStore) FindApproval(_ context.Context, tenant tool.TenantID, id string) (wait.Approval, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if a, ok := s.approvals[id]; ok && a.Tenant == tenant {
+		return a, nil
+	}
+	return wait.Approval{}, &tool.Error{Kind: tool.NotFound, Msg: "request not found"}
+}
+
+func (s *fakeStore) FindInvocation(ctx context.Context, tenant tool.TenantID, id string) (tool.Invocation, error) {
+	a, err := s.FindApproval(ctx, tenant, id)
+	return tool.Invocation{VersionIdentity: tool.VersionIdentity{ToolID: a.Tool, Digest: a.Content}}, err
+}
+
+func (s *fakeStore) Decide(_ context.Context, v wait.Verdict) (wait.Approval, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	a, ok := s.approvals[v.ID]
+	if !ok {
+		return a, &tool.Error{Kind: tool.NotFound, Msg: "request not found"}
+	}
+	s.verdicts = append(s.verdicts, v)
+	if a.Status = wait.Rejected; v.Approve {
+		a.Status = wait.Approved
+	}
+	a.Reason = v.Reason
+	s.approvals[v.ID] = a
+	return a, nil
+}
+
+func (s *fakeStore) ExpireOverdue(context.Context, int, time.Duration) (int, error) { return 0, nil }
+
+func (s *fakeStore) ClaimUndelivered(context.Context, int, time.Duration) ([]wait.Undelivered, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	out := s.undelivered
+	s.undelivered = nil
+	return out, nil
+}
+
+func (s *fakeStore) Delivered(_ context.Context, u wait.Undelivered) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.delivered = append(s.delivered, u.ID)
+	return nil
 }
 
 func (s *fakeStore) AcceptRun(_ context.Context, a agent.Acceptance) (agent.Run, error) {

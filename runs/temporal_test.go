@@ -32,7 +32,31 @@ type fakeTemporal struct {
 	refusal   error // If set, Temporal refuses to start workflows with it.
 	workflows map[string]workflow
 	cancelled []string // Workflow ids.
+	// updated are the Updates that were sent; refused answers them, if it is set.
+	updated []client.UpdateWorkflowOptions
+	refused error
 }
+
+func (f *fakeTemporal) UpdateWorkflow(
+	_ context.Context, o client.UpdateWorkflowOptions,
+) (client.WorkflowUpdateHandle, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.down != nil {
+		return nil, f.down
+	}
+	f.updated = append(f.updated, o)
+	return updateEnd{err: f.refused}, nil
+}
+
+// updateEnd is an Update that has ended.
+type updateEnd struct {
+	client.WorkflowUpdateHandle
+
+	err error
+}
+
+func (u updateEnd) Get(context.Context, any) error { return u.err }
 
 // workflow is an execution that a test ends by setting result or failure.
 type workflow struct {

@@ -276,7 +276,9 @@ func TestNestedRunWaits(t *testing.T) {
 	o := newOffice(t)
 	helper := pinOf("helper", tool.Execution{TimeoutSeconds: 60})
 	helper.Implementation, helper.Agent = tool.AgentCall, &agent.PinnedAgent{Slug: "helper"}
-	o.plan = agent.Plan{Tools: []agent.Pin{helper, pinOf("refund", tool.Execution{})}, Limits: agent.Limits{TimeoutSeconds: 120}}
+	o.plan = agent.Plan{
+		Tools: []agent.Pin{helper, pinOf("refund", tool.Execution{})}, Limits: agent.Limits{TimeoutSeconds: 120},
+	}
 	o.turns = [][]agent.PreparedCall{{callOf("c1", "helper")}}
 	o.below = [][]agent.PreparedCall{{asking("c2", "refund")}}
 	o.invoke = func(_ context.Context, in wire.InvokeInput) (wire.InvokeOutput, error) {

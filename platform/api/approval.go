@@ -16,14 +16,12 @@ type approvalInput struct {
 }
 
 type approveCallInput struct {
-	approvalInput
-
+	ID   string `path:"approval" maxLength:"64"`
 	Body v1.Approve
 }
 
 type rejectCallInput struct {
-	approvalInput
-
+	ID   string `path:"approval" maxLength:"64"`
 	Body v1.Reject
 }
 
@@ -36,8 +34,8 @@ type listApprovalsInput struct {
 
 func (s *server) registerApprovals() {
 	const decides = "The key needs the request's permission (approvals.decide, unless the tool asks for another), beside " +
-		"approvals.read. Who started the run never decides (403). A request that is over, or asks for something else than " +
-		"was seen, is a conflict (409). The same decision, sent again, changes nothing."
+		"approvals.read. Who started the run never decides (403). A request that is over, or asks for something else " +
+		"than was seen, is a conflict (409). The same decision, sent again, changes nothing."
 	handle(s, route{
 		id: "listApprovals", method: http.MethodGet, path: "/v1/approvals", tag: "approvals", permission: ApprovalsRead,
 		summary: "List requests for approval, newest first", detail: "Those that wait have the status pending.",

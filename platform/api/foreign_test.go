@@ -102,6 +102,7 @@ func TestForeignTenant(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	ids := seedForeign(t, b)
+	ids["approvals"] = []string{b.asks(t, "user:theirs").ID}
 	stranger := b.Key(t, b.Tenant(t), "*")
 	bodies := map[string]string{
 		"POST /v1/tools/{tool}/call":              "{}",
@@ -115,6 +116,8 @@ func TestForeignTenant(t *testing.T) {
 		"PUT /v1/credentials/{credential}":        "{}",
 		"PUT /v1/tenants/{tenant}/masking":        `{"mask_sensitive":false}`,
 		"PATCH /v1/pipelines/{pipeline}":          "{}",
+		"POST /v1/approvals/{approval}/approve":   "{}",
+		"POST /v1/approvals/{approval}/reject":    "{}",
 		"POST /v1/pipelines/{pipeline}/search":    `{"query":"x"}`,
 		"POST /v1/pipelines/{pipeline}/documents": `{"key":"x","text":"x"}`,
 		"POST /v1/pipelines/{pipeline}/reembed":   `{"embedding":{"url":"https://example.com/v1","model":"x","dimensions":3}}`,

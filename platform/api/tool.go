@@ -293,22 +293,23 @@ func explainPolicy(out *v1.Explanation, p tool.Principal, held tool.Policy) {
 		},
 		{Rule: "approval", Passed: true, Saw: "no call needs an approval"},
 	}
+	noted := map[*v1.Step]bool{}
 	for _, reason := range d.Reasons {
 		at := &steps[1]
 		if reason.Verdict == policy.Deny && reason.Rule == policy.RuleEgress {
 			at = &steps[0]
 		}
-		if !at.Passed {
+		if noted[at] {
 			reason.Text = at.Saw + "; " + reason.Text
 		}
-		at.Passed, at.Saw = false, reason.Text
+		noted[at] = true
+		at.Passed, at.Saw = at.Passed && reason.Verdict != policy.Deny, reason.Text
 	}
 	out.Steps = append(out.Steps, steps...)
 	switch d.Verdict {
 	case policy.Allow:
 	case policy.NeedsApproval:
-		out.Code = tool.Denied
-		out.Detail = d.Explain() + "; this version of Toolcrib cannot ask for approvals, so calls are refused"
+		out.Detail = d.Explain() + "; each call waits until a person has approved it"
 	case policy.Deny:
 		out.Code, out.Detail = tool.Denied, d.Explain()
 	}

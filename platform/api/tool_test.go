@@ -125,7 +125,7 @@ func TestExplain(t *testing.T) {
 	require.Contains(t, e.Steps, v1.Step{Rule: "egress_class", Passed: true, Saw: "egress class none"})
 	require.Contains(t, e.Steps, v1.Step{Rule: "approval", Passed: true, Saw: "no call needs an approval"})
 
-	// What refuses each call is a rule too, though a version may run.
+	// What each call waits for is a rule too.
 	b.apply(
 		t,
 		`{"slug":"change","implementation_type":"internal","version":"1.0.0","publish":true,"egress_class":"write",`+
@@ -134,13 +134,14 @@ func TestExplain(t *testing.T) {
 	var refused v1.Explanation
 	b.do(t, http.MethodGet, "/v1/tools/change/explain", "").into(t, &refused)
 	require.Equal(t, "1.0.0", refused.Version)
-	require.Equal(t, tool.Denied, refused.Code)
+	require.Empty(t, refused.Code)
 	require.Contains(t, refused.Detail, "needs approval: the tool writes outside the platform (egress class write)")
-	require.Contains(t, refused.Detail, "cannot ask for approvals, so calls are refused")
+	require.Contains(t, refused.Detail, "each call waits until a person has approved it")
 	last := refused.Steps[len(refused.Steps)-2:]
 	require.Equal(t, v1.Step{Rule: "egress_class", Passed: true, Saw: "egress class write"}, last[0])
 	require.Equal(t, "approval", last[1].Rule)
-	require.False(t, last[1].Passed)
+	require.True(t, last[1].Passed)
+	require.Contains(t, last[1].Saw, "writes outside")
 
 	b.do(t, http.MethodPost, "/v1/tools/say/disable", "")
 	b.do(t, http.MethodGet, "/v1/tools/say/explain", "").into(t, &e)

@@ -72,8 +72,9 @@ func (a *App) completeContexts(_ *cobra.Command, args []string, typed string) ([
 	for _, name := range sortedNames(contexts.Contexts) {
 		found = append(found, name+"\t"+contexts.Contexts[name].Server)
 	}
-	return Matching(append(found,
-		localContext+"\tthe stack of toolcrib dev", approverContext+"\tthe same, with the key that approves calls"), typed), cobra.ShellCompDirectiveNoFileComp
+	found = append(found, localContext+"\tthe stack of toolcrib dev",
+		approverContext+"\tthe same, with the key that approves calls")
+	return Matching(found, typed), cobra.ShellCompDirectiveNoFileComp
 }
 
 // Matching keeps the words that begin with what was typed.

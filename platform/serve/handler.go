@@ -25,6 +25,7 @@ import (
 	"github.com/toolcrib/toolcrib/runs"
 	"github.com/toolcrib/toolcrib/store"
 	"github.com/toolcrib/toolcrib/tool"
+	"github.com/toolcrib/toolcrib/wait"
 	"github.com/toolcrib/toolcrib/wire"
 	"github.com/toolcrib/toolcrib/worker"
 )
@@ -164,9 +165,13 @@ func newRegistry(s registry.Store, cfg HandlerConfig) *registry.Registry {
 
 // advice returns the checks that warn authors.
 func advice(s *store.Store, models []string) registry.Advice {
-	a := registry.Advice{NoApprovals: true, ModelProviders: models}
+	a := registry.Advice{ModelProviders: models}
 	if s == nil {
 		return a
+	}
+	a.Approvable = func(ctx context.Context, tenant tool.TenantID) (bool, error) {
+		n, err := s.CountApprovers(ctx, tenant, wait.DecidePermission, "")
+		return n > 0, err
 	}
 	a.HasCredential = func(ctx context.Context, tenant tool.TenantID, ref string) (bool, error) {
 		_, err := s.FindCredential(ctx, tenant, ref)
