@@ -214,6 +214,7 @@ func decidedLine(v v1.Approval) string {
 func (a *app) toolDecideCommand(verb, short string) *cobra.Command {
 	cmd := a.decideCommand(verb, short)
 	cmd.Use = verb + " INVOCATION..."
+	cmd.Example = strings.ReplaceAll(cmd.Example, "toolcrib approvals ", "toolcrib tool ")
 	return cmd
 }
 

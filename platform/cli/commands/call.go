@@ -17,6 +17,7 @@ import (
 	"github.com/toolcrib/toolcrib/platform/client"
 	"github.com/toolcrib/toolcrib/schema"
 	"github.com/toolcrib/toolcrib/tool"
+	approval "github.com/toolcrib/toolcrib/wait"
 )
 
 func (a *app) toolCallCommand() *cobra.Command {
@@ -109,6 +110,11 @@ func (a *app) call(ctx context.Context, c *client.Client, name string, in v1.New
 	}
 	err = a.Printer.Show(call, func(w io.Writer) error {
 		if call.Result == nil {
+			if asked := a.asked(ctx, c, call.RunID); asked != "" {
+				_, err := fmt.Fprintf(w, "waits for an approval by somebody else: toolcrib approvals approve %s\n"+
+					"then: toolcrib run follow %s\n", terminal.Clean(asked), terminal.Clean(call.RunID))
+				return err
+			}
 			_, err := fmt.Fprintf(w, "still running: follow it with toolcrib run follow %s\n", terminal.Clean(call.RunID))
 			return err
 		}
@@ -121,6 +127,18 @@ func (a *app) call(ctx context.Context, c *client.Client, name string, in v1.New
 		return &cli.ExitError{Code: cli.ExitFailure}
 	}
 	return err
+}
+
+// asked returns the request for approval that a run waits for; none where it waits for
+// none, or that cannot be seen.
+func (a *app) asked(ctx context.Context, c *client.Client, runID string) string {
+	found, err := c.ListApprovals(ctx, client.ApprovalQuery{
+		Status: approval.Pending, Run: runID, Page: client.Page{Limit: 1},
+	})
+	if err != nil || len(found.Items) == 0 {
+		return ""
+	}
+	return found.Items[0].ID
 }
 
 // waited reports whether the command waits for the answer of a call.

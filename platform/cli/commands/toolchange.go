@@ -143,6 +143,9 @@ func (a *app) toolExplainCommand() *cobra.Command {
 					return err
 				}
 				_, err := fmt.Fprintf(w, "\n%s runs %s\n", terminal.Clean(e.Ref), terminal.Clean(versioned(e.Slug, e.Version)))
+				if err == nil && e.Detail != "" {
+					_, err = fmt.Fprintln(w, terminal.Clean(e.Detail))
+				}
 				if err == nil && e.ReadsDeclared != nil {
 					_, err = fmt.Fprintf(w, "its POST is %s to read only, so egress class read_only lets it pass\n",
 						terminal.Clean(declared(e.ReadsDeclared)))

@@ -58,21 +58,6 @@ func TestFormerNameWorks(t *testing.T) {
 		ok(t, "tool", "rename", "welcome", "acclaim", "--drop-former"))
 }
 
-// What a call is refused by is in the explanation, which the refusal names.
-func TestRefusalNamesItsExplanation(t *testing.T) {
-	t.Parallel()
-	ok(t, "apply", "-f", write(t, "slug: scrawl\nimplementation_type: function\nversion: 1.0.0\npublish: true\n"+
-		"egress_class: write\nimplementation_config: {function_name: greet}\n"+
-		"input_schema: {type: object, properties: {name: {type: string}}}\n"))
-	code, _, errs := toolcrib(t.Context(), "tool", "call", "scrawl", "--arg", "name=Ada")
-	require.Equal(t, cli.ExitDenied, code)
-	require.Contains(t, errs, "toolcrib tool explain scrawl what decides.")
-	explained := ok(t, "tool", "explain", "scrawl")
-	require.Regexp(t, `egress_class +passed +egress class write`, explained)
-	require.Regexp(t, `approval +refused +the tool writes outside the platform`, explained)
-	require.Contains(t, explained, "scrawl is refused: denied: needs approval: the tool writes")
-}
-
 // write makes a file of definitions.
 func write(t *testing.T, text string) string {
 	t.Helper()
