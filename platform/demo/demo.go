@@ -89,6 +89,7 @@ type demo struct {
 	company  *company
 	platform *dev.Dev
 	api      *client.Client
+	approver *client.Client // With another key: who starts a run approves none of its calls.
 	closers  []func() error // In the order of their making.
 	showing
 }

@@ -39,7 +39,7 @@ func TestDemo(t *testing.T) {
 	})
 	require.NoError(t, err, "%s", &out)
 	for _, want := range []string{
-		"quoteShipping@1.0.0", "needs approval", "    parcel  ", "    shipping  ",
+		"quoteShipping@1.0.0", "a person approves refundOrder", "    parcel  ", "    shipping  ",
 		"All 27 calls ended as the transcript expects",
 	} {
 		require.Contains(t, out.String(), want)

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/toolcrib/toolcrib/agent"
+	"github.com/toolcrib/toolcrib/tool"
 )
 
 // parallelReads is the max_concurrency of the shop's tools.
@@ -23,8 +24,8 @@ func (d *demo) judge() error {
 		errs = append(errs, d.judgeScripted())
 	}
 	requests := d.company.service.Requests()
-	if n := requests["POST /orders/{id}/refunds"]; n != 0 {
-		errs = append(errs, fmt.Errorf("the refused refund reached the shop %d times", n))
+	if n, approved := requests["POST /orders/{id}/refunds"], d.approvedRefunds(); n != approved {
+		errs = append(errs, fmt.Errorf("%d refunds were approved, and %d reached the shop", approved, n))
 	}
 	if n := d.company.service.Peak(); n > parallelReads {
 		errs = append(errs, fmt.Errorf("%d requests at once reached the shop; the limit is %d", n, parallelReads))
@@ -37,6 +38,17 @@ func (d *demo) judge() error {
 		errs = append(errs, errors.New("the API shows the shop's token"))
 	}
 	return errors.Join(errs...)
+}
+
+// approvedRefunds is how many refunds a person approved.
+func (d *demo) approvedRefunds() int {
+	n := 0
+	for _, inv := range d.calls {
+		if inv.Tool == "refundOrder" && inv.ApprovalStatus == tool.ApprovalApproved {
+			n++
+		}
+	}
+	return n
 }
 
 // judgeScripted requires every call to be as the transcript has it.

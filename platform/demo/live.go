@@ -17,7 +17,7 @@ import (
 var ofModels = []tool.Kind{tool.Invalid, tool.NotFound, tool.Denied, tool.Conflict}
 
 // judgeLive requires what holds for any behaviour of a live model: every call
-// ended in a valid state, the tool for people was not run, and the company's
+// ended in a valid state, none ran without the approval that it needs, and the company's
 // API received exactly the calls in the ledger.
 func (d *demo) judgeLive() error {
 	var errs []error
@@ -55,7 +55,7 @@ func (d *demo) judgeLive() error {
 func soundEnd(inv v1.Invocation) error {
 	switch inv.Status {
 	case tool.StatusCompleted:
-		if inv.Version == "" || inv.Tool == "refundOrder" {
+		if inv.Version == "" || inv.Tool == "refundOrder" && inv.ApprovalStatus != tool.ApprovalApproved {
 			return fmt.Errorf("%s was run", pinned(inv))
 		}
 		return nil

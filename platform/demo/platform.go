@@ -48,6 +48,11 @@ func (d *demo) startPlatform(ctx context.Context) (string, error) {
 		return "", err
 	}
 	d.closeLater(func() error { d.api.Close(); return nil })
+	d.approver, err = client.New(client.Config{Server: d.platform.URL(), Key: d.platform.ApproverKey()})
+	if err != nil {
+		return "", err
+	}
+	d.closeLater(func() error { d.approver.Close(); return nil })
 	return d.platform.URL() + ", tenant " + d.platform.Tenant().Slug, nil
 }
 

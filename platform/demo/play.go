@@ -78,7 +78,7 @@ func (d *demo) play(ctx context.Context) error {
 		if err != nil {
 			return "", err
 		}
-		d.run, err = d.api.Follow(ctx, started.ID, func(tool.Event) error { return nil })
+		d.run, err = d.api.Follow(ctx, started.ID, func(e tool.Event) error { return d.approve(ctx, e) })
 		return fmt.Sprintf("%s after %d turns", d.run.Status, d.run.Turns), err
 	})
 	if err != nil {

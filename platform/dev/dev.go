@@ -35,7 +35,9 @@ type Dev struct {
 	tenant store.Tenant
 	keys   *vault.Keyring
 	key    string
-	url    string
+
+	approverKey string
+	url         string
 
 	hangUp context.CancelFunc // Stops the HTTP server.
 	served chan error         // Receives the error that the HTTP server ended with.
@@ -257,6 +259,9 @@ func (d *Dev) URL() string { return d.url }
 
 // Key returns the API key of the tenant.
 func (d *Dev) Key() string { return d.key }
+
+// ApproverKey returns the API key that approves calls.
+func (d *Dev) ApproverKey() string { return d.approverKey }
 
 // KeyFile returns the file that holds the key.
 func (d *Dev) KeyFile() string { return filepath.Join(d.stack.DataDir(), KeyFile) }

@@ -1,6 +1,9 @@
 package shop
 
 import (
+	"encoding/json"
+	"errors"
+	"io"
 	"net/http"
 	"slices"
 	"strings"
@@ -42,10 +45,21 @@ func (s *Service) getOrder(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// refundOrder pays an order back, once.
+// refundOrder pays an order back, once: all of it, or the amount_cents of the request.
 func (s *Service) refundOrder(w http.ResponseWriter, r *http.Request) {
 	order, ok := s.order(w, r)
 	if !ok {
+		return
+	}
+	asked := struct {
+		AmountCents int `json:"amount_cents"`
+	}{order.TotalCents}
+	if err := json.NewDecoder(r.Body).Decode(&asked); err != nil && !errors.Is(err, io.EOF) {
+		refuse(w, http.StatusBadRequest, "the request is not JSON")
+		return
+	}
+	if asked.AmountCents < 1 || asked.AmountCents > order.TotalCents {
+		refuse(w, http.StatusBadRequest, "order "+order.ID+" was cheaper than that, or nothing is to be paid back")
 		return
 	}
 	s.mu.Lock()
@@ -56,7 +70,7 @@ func (s *Service) refundOrder(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusConflict, "order "+order.ID+" was refunded before")
 		return
 	}
-	reply(w, http.StatusCreated, map[string]any{"order_id": order.ID, "refunded_cents": order.TotalCents})
+	reply(w, http.StatusCreated, map[string]any{"order_id": order.ID, "refunded_cents": asked.AmountCents})
 }
 
 // order returns the order of the path; it answers by itself when there is none.
