@@ -2,9 +2,7 @@ package activities
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
-	"net/url"
 	"strings"
 
 	"go.temporal.io/sdk/activity"
@@ -51,18 +49,7 @@ func (a *Activities) target(ctx context.Context, in *wire.InvokeInput) (wait.Tar
 	if err != nil {
 		return wait.Target{}, fmt.Errorf("loading %s: %w", in.Pin, err)
 	}
-	var config struct {
-		URL  string `json:"url"`
-		Auth struct {
-			CredentialsRef string `json:"credentials_ref"`
-		} `json:"auth"`
-	}
-	_ = json.Unmarshal(version.Snapshot.Config, &config) // Of other types, it has neither.
-	out := wait.Target{Content: in.Pin.Content(), Credential: config.Auth.CredentialsRef}
-	if u, err := url.Parse(config.URL); err == nil {
-		out.Host = u.Host
-	}
-	return out, nil
+	return wait.TargetOf(in.Pin.Content(), version.Snapshot.Config), nil
 }
 
 // Ask asks for the approval of a call, and returns how the request stands. It is
@@ -156,11 +143,11 @@ func (a *Activities) agentOf(ctx context.Context, in *wire.InvokeInput) (string,
 }
 
 // askedFor is what the approver is asked.
-func askedFor(in *wire.InvokeInput, agent string) string {
-	if agent == "" {
+func askedFor(in *wire.InvokeInput, by string) string {
+	if by == "" {
 		return fmt.Sprintf("Approve a call of %s?", in.Pin)
 	}
-	return fmt.Sprintf("Approve a call of %s by agent %s?", in.Pin, agent)
+	return fmt.Sprintf("Approve a call of %s by agent %s?", in.Pin, by)
 }
 
 // standing returns how a request stands.

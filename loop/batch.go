@@ -1,6 +1,8 @@
 package loop
 
 import (
+	"slices"
+
 	"github.com/toolcrib/toolcrib/agent"
 	"github.com/toolcrib/toolcrib/wire"
 )
@@ -127,12 +129,7 @@ func (b *batch) permit(i, segment int) bool {
 
 // unattended reports whether a call waits for an approval.
 func (b *batch) unattended() bool {
-	for _, p := range b.progress {
-		if p == asking {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(b.progress, asking)
 }
 
 // decided records that a call has its approval, or why it is not to run.

@@ -3,6 +3,7 @@ package wait
 import (
 	"encoding/json"
 	"fmt"
+	"net/url"
 
 	"github.com/toolcrib/toolcrib/tool"
 )
@@ -12,6 +13,24 @@ type Target struct {
 	Content    string `json:"content"`              // Digest of all that the call runs.
 	Credential string `json:"credential,omitempty"` // Name of the credential that the call uses.
 	Host       string `json:"host,omitempty"`       // That the call is sent to, with its port if it has one.
+}
+
+// TargetOf returns the target of calls of a version: the digest of all that they run, and
+// what the version's configuration says of credential and host. Types of tools whose
+// configuration has no url and no auth have neither.
+func TargetOf(content string, config json.RawMessage) Target {
+	var read struct {
+		URL  string `json:"url"`
+		Auth struct {
+			CredentialsRef string `json:"credentials_ref"`
+		} `json:"auth"`
+	}
+	_ = json.Unmarshal(config, &read)
+	out := Target{Content: content, Credential: read.Auth.CredentialsRef}
+	if u, err := url.Parse(read.URL); err == nil {
+		out.Host = u.Host
+	}
+	return out
 }
 
 // Bind returns the binding of a call of the target: a digest of it and of the arguments,

@@ -33,9 +33,9 @@ type listApprovalsInput struct {
 }
 
 func (s *server) registerApprovals() {
-	const decides = "The key needs the request's permission (approvals.decide, unless the tool asks for another), beside " +
-		"approvals.read. Who started the run never decides (403). A request that is over, or asks for something else " +
-		"than was seen, is a conflict (409). The same decision, sent again, changes nothing."
+	const decides = "The key needs the request's permission (approvals.decide, unless the tool asks for another), " +
+		"beside approvals.read. Who started the run never decides (403). A request that is over, or asks for something " +
+		"else than was seen, is a conflict (409). The same decision, sent again, changes nothing."
 	handle(s, route{
 		id: "listApprovals", method: http.MethodGet, path: "/v1/approvals", tag: "approvals", permission: ApprovalsRead,
 		summary: "List requests for approval, newest first", detail: "Those that wait have the status pending.",

@@ -30,7 +30,9 @@ func (d *Dev) ensureKey(ctx context.Context) error {
 	if d.key, err = d.ensure(ctx, KeyFile, "dev", "*"); err != nil {
 		return err
 	}
-	d.approverKey, err = d.ensure(ctx, ApproverKeyFile, "approver", wait.DecidePermission, "approvals.read", "runs.read", "tools.read")
+	d.approverKey, err = d.ensure(
+		ctx, ApproverKeyFile, "approver", wait.DecidePermission, "approvals.read", "runs.read", "tools.read",
+	)
 	return err
 }
 
