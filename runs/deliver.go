@@ -59,10 +59,13 @@ func (s *Service) Deliver(ctx context.Context, limit int) (told int, err error) 
 func (s *Service) deliver(ctx context.Context, a wait.Approval) bool {
 	err := s.resolve(ctx, a)
 	if err == nil || absent(err) || notWaiting(err) {
-		err = s.cfg.Store.Delivered(ctx, wait.Undelivered{Tenant: a.Tenant, ID: a.ID, WorkflowID: a.WorkflowID})
+		err = s.cfg.Store.Delivered(ctx, wait.Undelivered{
+			Tenant: a.Tenant, ID: a.ID, WorkflowID: a.WorkflowID, Round: a.Round,
+		})
+	} else {
+		s.availability.report(err)
 	}
 	if err != nil {
-		s.availability.report(err)
 		s.log.WarnContext(ctx, "telling a workflow of a decision failed; it is told again",
 			slog.String("tenant_id", string(a.Tenant)), slog.String("run_id", a.RunID), slog.String("approval_id", a.ID),
 			slog.Any("error", err))
