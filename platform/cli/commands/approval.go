@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -173,7 +174,7 @@ func (a *app) decide(ctx context.Context, c *client.Client, in v1.Decide) error 
 	failed := false
 	err = a.Printer.Show(v1.Page[v1.Decided]{Items: items}, func(w io.Writer) error {
 		for _, item := range items {
-			line := ""
+			var line string
 			if item.Approval != nil {
 				line = decidedLine(*item.Approval)
 			} else {
@@ -250,8 +251,8 @@ func (a *app) watchApprovals(ctx context.Context, c *client.Client, q client.App
 		case err != nil && !tool.KindOf(err).Retryable():
 			return err
 		}
-		for i := len(now.Items) - 1; i >= 0; i-- { // The oldest first.
-			if v := now.Items[i]; seen[v.ID] < v.Round {
+		for _, v := range slices.Backward(now.Items) { // The oldest first.
+			if seen[v.ID] < v.Round {
 				seen[v.ID] = v.Round
 				if err := a.printRequest(v); err != nil {
 					return err
