@@ -99,7 +99,8 @@ func upTo(messages []agent.Message, turn int) ([]agent.Message, int, error) {
 		turn = last
 	}
 	if open > 0 {
-		return nil, 0, continueConflict(fmt.Sprintf("turn %d has calls without an answer: continue from a turn before it", turn))
+		return nil, 0, continueConflict(fmt.Sprintf(
+			"turn %d has calls without an answer: continue from a turn before it", turn))
 	}
 	return kept, turn, nil
 }

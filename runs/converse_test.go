@@ -84,9 +84,15 @@ func TestContinueRefusals(t *testing.T) {
 		"a call": {func(b *bench, r *agent.Run, _ *runs.Continuation) {
 			b.store.change(r.ID, func(r *agent.Run) { r.Kind = agent.RunKindToolCall })
 		}, tool.Conflict, "not an agent's"},
-		"no such run":  {func(_ *bench, _ *agent.Run, c *runs.Continuation) { c.RunID = "none" }, tool.NotFound, ""},
-		"no such turn": {func(_ *bench, _ *agent.Run, c *runs.Continuation) { c.AfterTurn = 3 }, tool.Invalid, "it has 2"},
-		"no input":     {func(_ *bench, _ *agent.Run, c *runs.Continuation) { c.Input = nil }, tool.Invalid, "input is empty"},
+		"no such run": {func(_ *bench, _ *agent.Run, c *runs.Continuation) {
+			c.RunID = "none"
+		}, tool.NotFound, ""},
+		"no such turn": {func(_ *bench, _ *agent.Run, c *runs.Continuation) {
+			c.AfterTurn = 3
+		}, tool.Invalid, "it has 2"},
+		"no input": {func(_ *bench, _ *agent.Run, c *runs.Continuation) {
+			c.Input = nil
+		}, tool.Invalid, "input is empty"},
 		"an open call": {func(b *bench, r *agent.Run, c *runs.Continuation) {
 			messages := b.store.transcripts[r.ID]
 			b.store.transcripts[r.ID] = append(messages[:2:2], messages[3:]...)
