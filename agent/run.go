@@ -58,8 +58,9 @@ type Run struct {
 	LastSeq       int64           `json:"last_seq"`
 	Plan          *Plan           `json:"plan,omitempty"`
 	Parent        *Parent         `json:"parent,omitempty"` // Set for a nested agent run: the call that started it.
-	Depth         int             `json:"depth,omitempty"`  // Number of ancestor runs.
-	Calls         int             `json:"calls,omitempty"`  // Calls made by it and its nested runs; set when it has ended.
+	Continues     *Continued      `json:"continues,omitempty"`
+	Depth         int             `json:"depth,omitempty"` // Number of ancestor runs.
+	Calls         int             `json:"calls,omitempty"` // Calls made by it and its nested runs; set when it has ended.
 	CreatedAt     time.Time       `json:"created_at"`
 	StartedAt     *time.Time      `json:"started_at,omitempty"`
 	CompletedAt   *time.Time      `json:"completed_at,omitempty"`
@@ -102,6 +103,12 @@ type Parent struct {
 	// Detached runs return nothing to their caller: their call ended when they
 	// began.
 	Detached bool `json:"detached,omitempty"`
+}
+
+// Continued is the run whose transcript another one takes over.
+type Continued struct {
+	RunID string `json:"run_id"`
+	Turn  int    `json:"turn"` // The last turn that is taken over.
 }
 
 // MaxDepth is the maximum nesting of agent runs: five levels below the first.

@@ -39,7 +39,10 @@ type StartKey struct {
 type Acceptance struct {
 	Run   Run
 	First *Message // The first message of an agent's run. Nil for a call.
-	Start Start
+	// Before are the messages of the run that Run continues, up to the one that First
+	// answers. They are copied.
+	Before []Message
+	Start  Start
 	// MaxUnfinished bounds the pending and running runs of the tenant. Zero for
 	// no bound.
 	MaxUnfinished int

@@ -23,8 +23,8 @@ var (
 	agentAttribute  = temporal.NewSearchAttributeKeyKeyword(wire.AgentAttribute)
 )
 
-// accept records a run, with its first message if it is an agent's, and starts
-// its workflow. start needs Workflow, Input, and whatever of Summary, Memo and
+// accept records a run, with its first message if it is an agent's and the messages before
+// that, and starts its workflow. start needs Workflow, Input, and whatever of Summary, Memo and
 // Agent the workflow is to have. confirmed reports whether Temporal has the
 // workflow. Until it has, the start is retried.
 //
@@ -34,14 +34,14 @@ var (
 // Temporal has the workflow id for another run. It fails with Temporal's reason
 // when Temporal refuses the workflow for good; then the run is recorded as failed.
 func (s *Service) accept(
-	ctx context.Context, run agent.Run, first *agent.Message, start agent.Start,
+	ctx context.Context, run agent.Run, first *agent.Message, before []agent.Message, start agent.Start,
 ) (accepted agent.Run, confirmed bool, err error) {
 	if err := s.Available(ctx); err != nil {
 		return agent.Run{}, false, err
 	}
 	start.Tenant, start.WorkflowID, start.RunID, start.TaskQueue = run.Tenant, run.WorkflowID, run.ID, s.cfg.TaskQueue
 	run, err = s.cfg.Store.AcceptRun(ctx, agent.Acceptance{
-		Run: run, First: first, Start: start, MaxUnfinished: s.cfg.MaxUnfinished, Lease: startLease,
+		Run: run, First: first, Before: before, Start: start, MaxUnfinished: s.cfg.MaxUnfinished, Lease: startLease,
 	})
 	if err != nil {
 		return agent.Run{}, false, fmt.Errorf("recording the run: %w", err)

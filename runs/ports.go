@@ -28,6 +28,9 @@ type Store interface {
 	AcceptRun(ctx context.Context, a agent.Acceptance) (agent.Run, error)
 	// FindRun fails with tool.NotFound.
 	FindRun(ctx context.Context, tenant tool.TenantID, id string) (agent.Run, error)
+	// Transcript returns a run's messages from the root to its head, each assistant message
+	// followed by the answers to its calls. It fails with tool.NotFound.
+	Transcript(ctx context.Context, tenant tool.TenantID, runID string) ([]agent.Message, error)
 	// FindCallEnd reads how the run of a single call ended. It fails with
 	// tool.NotFound.
 	FindCallEnd(ctx context.Context, tenant tool.TenantID, runID string) (agent.CallEnd, error)

@@ -47,28 +47,38 @@ func (s *Service) Start(ctx context.Context, n NewRun) (agent.Run, error) {
 	if err != nil {
 		return agent.Run{}, err
 	}
+	return s.begin(ctx, n, run, nil)
+}
+
+// begin records a run, with the messages before its input, and starts its workflow.
+func (s *Service) begin(ctx context.Context, n NewRun, run agent.Run, before []agent.Message) (agent.Run, error) {
 	content, err := firstContent(n.Input)
 	if err != nil {
 		return agent.Run{}, err
 	}
-	before, err := s.findRunOfRequest(ctx, run.Tenant, n.Request)
+	known, err := s.findRunOfRequest(ctx, run.Tenant, n.Request)
 	switch {
 	case err != nil:
 		return agent.Run{}, err
-	case before != nil && !before.EndedUnbegun():
-		return *before, nil
-	case before != nil:
+	case known != nil && !known.EndedUnbegun():
+		return *known, nil
+	case known != nil:
 		if run.ID, err = uuid7.New(); err != nil {
 			return agent.Run{}, err
 		}
 		run.WorkflowID = wire.RunWorkflowID(run.Tenant, run.ID)
 	}
-	input, err := json.Marshal(wire.NewAgentRun(run.Principal, run.ID))
+	input := wire.NewAgentRun(run.Principal, run.ID)
+	raw, err := json.Marshal(input)
 	if err != nil {
 		return agent.Run{}, fmt.Errorf("encoding the workflow's input: %w", err)
 	}
-	run, _, err = s.accept(ctx, run, &agent.Message{Role: agent.RoleUser, Content: content}, agent.Start{
-		Workflow: wire.AgentRunWorkflow, Summary: "agent " + run.Agent, Agent: run.Agent, Input: input,
+	first := &agent.Message{ID: input.Head, Role: agent.RoleUser, Content: content}
+	if len(before) > 0 {
+		first.ParentID = answeredBy(before)
+	}
+	run, _, err = s.accept(ctx, run, first, before, agent.Start{
+		Workflow: wire.AgentRunWorkflow, Summary: "agent " + run.Agent, Agent: run.Agent, Input: raw,
 		Memo: n.Request.memo(),
 	})
 	return run, err

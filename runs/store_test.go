@@ -33,6 +33,9 @@ type fakeStore struct {
 	// afterRead is called after the next read of an end.
 	afterRead func()
 
+	before      map[string][]agent.Message // That AcceptRun got, by run.
+	transcripts map[string][]agent.Message // By run.
+
 	wait.Approvals // Nil: methods that a test does not expect panic.
 	approvals      map[string]wait.Approval
 	verdicts       []wait.Verdict
@@ -98,8 +101,18 @@ func (s *fakeStore) AcceptRun(_ context.Context, a agent.Acceptance) (agent.Run,
 	}
 	a.Run.CreatedAt = time.Now()
 	s.runs, s.first[a.Run.ID] = append(s.runs, a.Run), a.First
+	if s.before == nil {
+		s.before = map[string][]agent.Message{}
+	}
+	s.before[a.Run.ID] = a.Before
 	s.starts[agent.StartKey{Tenant: a.Run.Tenant, WorkflowID: a.Run.WorkflowID}] = a.Start
 	return a.Run, nil
+}
+
+func (s *fakeStore) Transcript(_ context.Context, _ tool.TenantID, runID string) ([]agent.Message, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.transcripts[runID], nil
 }
 
 func (s *fakeStore) FindRun(_ context.Context, tenant tool.TenantID, id string) (agent.Run, error) {

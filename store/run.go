@@ -276,6 +276,12 @@ func runOf(row db.Run) (agent.Run, error) {
 		LastSeq: row.LastSeq, CreatedAt: row.CreatedAt, StartedAt: row.StartedAt, CompletedAt: row.CompletedAt,
 		Depth: int(row.Depth), Calls: int(row.Calls), CancelExecution: row.CancelExecution,
 	}
+	if row.ContinuesRunID != nil {
+		run.Continues = &agent.Continued{RunID: *row.ContinuesRunID}
+		if row.ContinuesTurn != nil {
+			run.Continues.Turn = int(*row.ContinuesTurn)
+		}
+	}
 	if row.ParentRunID != nil {
 		run.Parent = &agent.Parent{
 			RunID: *row.ParentRunID, InvocationID: value(row.ParentInvocationID), Detached: row.Detached,

@@ -1668,6 +1668,8 @@ create table runs (
     followed_until timestamp with time zone,
     cancel_requested_at timestamp with time zone,
     cancel_execution text not null default ''::text,
+    continues_run_id uuid,
+    continues_turn integer,
     constraint runs_pkey PRIMARY KEY (tenant_id, id),
     constraint runs_check CHECK (((parent_run_id IS NULL) = (parent_invocation_id IS NULL))),
     constraint runs_check1 CHECK (((parent_run_id IS NULL) = (depth = 0))),

@@ -90,12 +90,19 @@ func acceptParams(op string, a agent.Acceptance) (db.AcceptRunParams, error) {
 		Summary: text(a.Start.Summary),
 		Memo:    memo, StartInput: a.Start.Input, LeaseS: a.Lease.Seconds(), FollowS: a.Run.FollowFor.Seconds(),
 	}
+	if c := a.Run.Continues; c != nil {
+		params.ContinuesRunID, params.ContinuesTurn = &c.RunID, new(number(c.Turn))
+	}
+	params.TakenOver = []string{}
+	for _, m := range a.Before {
+		params.TakenOver = append(params.TakenOver, m.ID)
+	}
 	if a.First != nil {
 		id, err := idOrNew(a.First.ID)
 		if err != nil {
 			return none, err
 		}
-		params.MessageID, params.Role = &id, string(a.First.Role)
+		params.MessageID, params.Role, params.ParentID = &id, string(a.First.Role), optional(a.First.ParentID)
 		if params.Role == "" {
 			params.Role = string(agent.RoleUser)
 		}
@@ -103,7 +110,10 @@ func acceptParams(op string, a agent.Acceptance) (db.AcceptRunParams, error) {
 			return none, err
 		}
 	}
-	return params, checkIDs(op, params.ID, a.Run.AgentID, value(params.MessageID))
+	ids := append([]string{
+		params.ID, a.Run.AgentID, value(params.MessageID), value(params.ParentID), value(params.ContinuesRunID),
+	}, params.TakenOver...)
+	return params, checkIDs(op, ids...)
 }
 
 // AddStart records the start of a workflow that has no run, with a lease for the

@@ -240,3 +240,25 @@ func countRuns(t *testing.T, f *storetest.Fixture, status agent.RunStatus) int {
 	require.NoError(t, err)
 	return len(runs)
 }
+
+// Nobody takes over the messages of another tenant's run.
+func TestTakenOverMessagesAreTheTenants(t *testing.T) {
+	t.Parallel()
+
+	d := storetest.NewDatabase(t)
+	theirs := storetest.NewFixture(t, d)
+	ours := storetest.NewFixture(t, d)
+	a := ours.Acceptance(t)
+	a.Run.Continues = &agent.Continued{RunID: theirs.Run.ID, Turn: 1}
+	a.First = &agent.Message{Content: []tool.Content{tool.Text("hello")}}
+	messages, err := d.Store.Transcript(t.Context(), theirs.Tenant, theirs.Run.ID)
+	require.NoError(t, err)
+	require.NotEmpty(t, messages)
+	a.Before = messages
+	run, err := d.Store.AcceptRun(t.Context(), a)
+	require.NoError(t, err)
+	require.Equal(t, a.Run.Continues, run.Continues)
+	got, err := d.Store.Transcript(t.Context(), ours.Tenant, run.ID)
+	require.NoError(t, err)
+	require.Len(t, got, 1, "only the first message of the run itself")
+}

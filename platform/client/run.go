@@ -15,6 +15,17 @@ func (c *Client) StartRun(ctx context.Context, in v1.NewRun) (v1.Run, error) {
 	return post[v1.Run](ctx, c, in, "runs")
 }
 
+// ContinueRun says more to an agent whose run has ended: a new run takes over the
+// transcript.
+func (c *Client) ContinueRun(ctx context.Context, id string, in v1.NewMessage) (v1.Run, error) {
+	return post[v1.Run](ctx, c, in, "runs", id, "messages")
+}
+
+// Rerun starts a run again with the same input.
+func (c *Client) Rerun(ctx context.Context, id string, in v1.Rerun) (v1.Run, error) {
+	return post[v1.Run](ctx, c, in, "runs", id, "rerun")
+}
+
 // Run returns a run.
 func (c *Client) Run(ctx context.Context, id string) (v1.Run, error) {
 	return get[v1.Run](ctx, c, nil, "runs", id)

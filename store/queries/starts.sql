@@ -5,6 +5,8 @@ select pg_advisory_xact_lock(hashtextextended('accept:' || @tenant_id::text, 0))
 -- name: AcceptRun :one
 -- Records a pending run, its first message if it has one, and the start of its workflow.
 -- Nothing is recorded where the tenant is at its limit of unfinished runs; 0 is no limit.
+-- The messages of a run that it continues are copied, because messages belong to one run:
+-- a run is deleted with its messages, and with no other's.
 with busy as (
     select count(*) as n from (
         select from runs r
@@ -12,15 +14,22 @@ with busy as (
         limit @bound::int) unfinished
 ), run as (
     insert into runs (id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes,
-                      status, input, workflow_id, head_message_id, followed_until)
+                      status, input, workflow_id, head_message_id, followed_until, continues_run_id, continues_turn)
     select @id, @tenant_id, @kind, sqlc.narg('agent_id'), @agent, @agent_version, @mode, @subject, @permissions, @scopes,
            'pending', @input, @workflow_id, sqlc.narg('message_id'),
-           case when @follow_s::float8 > 0 then now() + make_interval(secs => @follow_s::float8) end
+           case when @follow_s::float8 > 0 then now() + make_interval(secs => @follow_s::float8) end,
+           sqlc.narg('continues_run_id'), sqlc.narg('continues_turn')
     from busy where @bound::int = 0 or busy.n < @bound::int
     returning *
+), before as (
+    insert into messages (id, tenant_id, run_id, parent_id, turn, position, role, content, calls, call_id, is_error, created_at)
+    select m.id, m.tenant_id, r.id, m.parent_id, 0, m.position, m.role, m.content, m.calls, m.call_id, m.is_error, m.created_at
+    from run r
+    join messages m on m.tenant_id = r.tenant_id and m.run_id = r.continues_run_id and m.id = any(@taken_over::uuid[])
 ), first as (
-    insert into messages (id, tenant_id, run_id, turn, role, content)
-    select r.head_message_id, r.tenant_id, r.id, 0, @role, @content from run r where r.head_message_id is not null
+    insert into messages (id, tenant_id, run_id, parent_id, turn, role, content)
+    select r.head_message_id, r.tenant_id, r.id, sqlc.narg('parent_id'), 0, @role, @content
+    from run r where r.head_message_id is not null
 ), start as (
     insert into workflow_starts (tenant_id, workflow_id, run_id, workflow, task_queue, summary, memo, agent, input, next_at)
     select r.tenant_id, r.workflow_id, r.id, @workflow, @task_queue, @summary, @memo, r.agent, @start_input,

@@ -17,6 +17,26 @@ type NewRun struct {
 	Follow  bool            `json:"follow,omitempty" doc:"The caller follows the events as a stream at once: the model streams from the first turn on"`
 }
 
+// NewMessage says more to an agent whose run has ended.
+type NewMessage struct {
+	Input     json.RawMessage `json:"input" doc:"What the user says next: a string, or any JSON value" example:"\"And when will it arrive?\""`
+	AfterTurn int             `json:"after_turn,omitempty" minimum:"0" doc:"Take over the transcript up to this turn only: a fork"`
+	Version   string          `json:"version,omitempty" maxLength:"100" doc:"Version or constraint of the agent; that of the run when absent" example:"^1.2"`
+	Follow    bool            `json:"follow,omitempty" doc:"As of a new run"`
+}
+
+// Rerun starts a run again.
+type Rerun struct {
+	Version string `json:"version,omitempty" maxLength:"100" doc:"Version or constraint of the agent; the highest published one when absent" example:"^1.2"`
+	Follow  bool   `json:"follow,omitempty" doc:"As of a new run"`
+}
+
+// Continued is the run whose transcript another one took over.
+type Continued struct {
+	RunID string `json:"run_id" example:"01975c2e-7d1a-7c3e-9f00-0000000000c0"`
+	Turn  int    `json:"turn" doc:"The last turn that was taken over"`
+}
+
 // Run is the record of a durable execution.
 type Run struct {
 	ID           string          `json:"id" example:"01975c2e-7d1a-7c3e-9f00-0000000000c1"`
@@ -34,6 +54,7 @@ type Run struct {
 	Warning      string          `json:"warning,omitempty" doc:"Why the run waits, for example because no worker polls its task queue"`
 	Turns        int             `json:"turns"`
 	Parent       *Parent         `json:"parent,omitempty" doc:"The call that started the run; absent if a person or program did"`
+	Continues    *Continued      `json:"continues,omitempty" doc:"The run whose transcript it took over; its messages have turn 0"`
 	Depth        int             `json:"depth,omitempty" doc:"Number of its ancestor runs"`
 	Calls        int             `json:"calls,omitempty" doc:"Calls made by it and its descendant runs, once it has ended"`
 	LastSeq      int64           `json:"last_seq" doc:"Number of its last event"`
@@ -76,6 +97,9 @@ func FromRun(r agent.Run) Run {
 		Mode: r.Mode, Status: r.Status, Subject: r.Principal.Subject, Input: r.Input, Output: r.Output,
 		ErrorKind: r.ErrorKind, Error: r.Error, Turns: r.Turns, LastSeq: r.LastSeq, WorkflowID: r.WorkflowID,
 		Depth: r.Depth, Calls: r.Calls, CreatedAt: r.CreatedAt, StartedAt: r.StartedAt, CompletedAt: r.CompletedAt,
+	}
+	if r.Continues != nil {
+		out.Continues = &Continued{RunID: r.Continues.RunID, Turn: r.Continues.Turn}
 	}
 	if r.Parent != nil {
 		out.Parent = &Parent{RunID: r.Parent.RunID, InvocationID: r.Parent.InvocationID, Detached: r.Parent.Detached}

@@ -22,7 +22,7 @@ import (
 func (a *app) runCommand() *cobra.Command {
 	return cli.Describe(cli.Group("run", "Start, follow and look at runs of agents",
 		a.runStartCommand(), a.runFollowCommand(), a.runWaitCommand(), a.runListCommand(), a.runShowCommand(),
-		a.runMessagesCommand(), a.runEventsCommand(), a.runCancelCommand()),
+		a.runMessagesCommand(), a.runSayCommand(), a.runRerunCommand(), a.runEventsCommand(), a.runCancelCommand()),
 		`A run is an agent at work, durably: it goes on when this command, the server or a
 worker ends. Single calls of tools are runs too.`,
 		`  toolcrib run start supportDesk --input "Where is my order?" --wait
@@ -56,9 +56,7 @@ it prints each call as it ends. A version or constraint may stand behind the age
 	cmd.Flags().StringVar(&file, "input-file", "", "file with the input; - for the standard input")
 	cmd.Flags().StringVar(&in.Version, "version", "", "version or constraint of the agent")
 	cmd.Flags().StringVar(&mode, "mode", string(tool.Production), "production, or debug to use drafts")
-	cmd.Flags().BoolVarP(&wait, "wait", "w", false, "wait until the run ends, and print each call")
-	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "watch the run live: what the model says, and each call")
-	cmd.MarkFlagsMutuallyExclusive("wait", "follow")
+	begunFlags(cmd, &wait, &follow)
 	return cmd
 }
 
@@ -96,17 +94,7 @@ func (a *app) startRun(ctx context.Context, in v1.NewRun, wait, follow bool) err
 	if err != nil {
 		return a.suggestAgent(ctx, c, in.Agent, err)
 	}
-	if wait || follow {
-		if err := a.Printer.Say("run %s of %s", terminal.Clean(run.ID), terminal.Clean(run.Agent)); err != nil {
-			return err
-		}
-		if follow {
-			return a.watch(ctx, c, run.ID, 0)
-		}
-		defer a.Progress("following %s", run.ID)()
-		return a.follow(ctx, c, run.ID)
-	}
-	return a.Printer.ShowLine(run, "%[1]s\nfollow it with: toolcrib run follow %[1]s", terminal.Clean(run.ID))
+	return a.began(ctx, c, run, wait, follow)
 }
 
 // withRun makes a command that takes a run's id.
@@ -146,9 +134,14 @@ func writeRun(w io.Writer, r v1.Run) error {
 	if r.Parent != nil {
 		above = r.Parent.RunID
 	}
+	continues := ""
+	if r.Continues != nil {
+		continues = fmt.Sprintf("%s after turn %d", r.Continues.RunID, r.Continues.Turn)
+	}
 	err := terminal.Pairs(w,
 		"run", r.ID, "kind", string(r.Kind), "agent", versioned(r.Agent, r.AgentVersion), "mode", string(r.Mode),
-		"status", string(r.Status), "asked by", above, "waits", r.Warning, "turns", strconv.Itoa(r.Turns), "tools",
+		"status", string(r.Status), "asked by", above, "continues", continues, "waits", r.Warning,
+		"turns", strconv.Itoa(r.Turns), "tools",
 		strings.Join(pins, " "), "omitted", strings.Join(omitted, "; "),
 		"created", terminal.StampSince(r.CreatedAt), "started", terminal.StampSinceOf(r.StartedAt),
 		"completed", terminal.StampSinceOf(r.CompletedAt), "workflow", r.WorkflowID, "error", failed, "output", r.Output)

@@ -287,6 +287,8 @@ type Run struct {
 	FollowedUntil      *time.Time
 	CancelRequestedAt  *time.Time
 	CancelExecution    string
+	ContinuesRunID     *string
+	ContinuesTurn      *int32
 }
 
 type Tenant struct {

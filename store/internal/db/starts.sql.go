@@ -18,48 +18,59 @@ with busy as (
         limit $2::int) unfinished
 ), run as (
     insert into runs (id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes,
-                      status, input, workflow_id, head_message_id, followed_until)
+                      status, input, workflow_id, head_message_id, followed_until, continues_run_id, continues_turn)
     select $3, $1, $4, $5, $6, $7, $8, $9, $10, $11,
            'pending', $12, $13, $14,
-           case when $15::float8 > 0 then now() + make_interval(secs => $15::float8) end
+           case when $15::float8 > 0 then now() + make_interval(secs => $15::float8) end,
+           $16, $17
     from busy where $2::int = 0 or busy.n < $2::int
-    returning id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at, parent_run_id, parent_invocation_id, detached, depth, calls, followed_until, cancel_requested_at, cancel_execution
+    returning id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at, parent_run_id, parent_invocation_id, detached, depth, calls, followed_until, cancel_requested_at, cancel_execution, continues_run_id, continues_turn
+), before as (
+    insert into messages (id, tenant_id, run_id, parent_id, turn, position, role, content, calls, call_id, is_error, created_at)
+    select m.id, m.tenant_id, r.id, m.parent_id, 0, m.position, m.role, m.content, m.calls, m.call_id, m.is_error, m.created_at
+    from run r
+    join messages m on m.tenant_id = r.tenant_id and m.run_id = r.continues_run_id and m.id = any($18::uuid[])
 ), first as (
-    insert into messages (id, tenant_id, run_id, turn, role, content)
-    select r.head_message_id, r.tenant_id, r.id, 0, $16, $17 from run r where r.head_message_id is not null
+    insert into messages (id, tenant_id, run_id, parent_id, turn, role, content)
+    select r.head_message_id, r.tenant_id, r.id, $19, 0, $20, $21
+    from run r where r.head_message_id is not null
 ), start as (
     insert into workflow_starts (tenant_id, workflow_id, run_id, workflow, task_queue, summary, memo, agent, input, next_at)
-    select r.tenant_id, r.workflow_id, r.id, $18, $19, $20, $21, r.agent, $22,
-           now() + make_interval(secs => $23::float8)
+    select r.tenant_id, r.workflow_id, r.id, $22, $23, $24, $25, r.agent, $26,
+           now() + make_interval(secs => $27::float8)
     from run r
 )
-select id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at, parent_run_id, parent_invocation_id, detached, depth, calls, followed_until, cancel_requested_at, cancel_execution from run
+select id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at, parent_run_id, parent_invocation_id, detached, depth, calls, followed_until, cancel_requested_at, cancel_execution, continues_run_id, continues_turn from run
 `
 
 type AcceptRunParams struct {
-	TenantID     string
-	Bound        int32
-	ID           string
-	Kind         string
-	AgentID      *string
-	Agent        string
-	AgentVersion string
-	Mode         string
-	Subject      string
-	Permissions  []string
-	Scopes       []string
-	Input        []byte
-	WorkflowID   string
-	MessageID    *string
-	FollowS      float64
-	Role         string
-	Content      []byte
-	Workflow     string
-	TaskQueue    string
-	Summary      string
-	Memo         []byte
-	StartInput   []byte
-	LeaseS       float64
+	TenantID       string
+	Bound          int32
+	ID             string
+	Kind           string
+	AgentID        *string
+	Agent          string
+	AgentVersion   string
+	Mode           string
+	Subject        string
+	Permissions    []string
+	Scopes         []string
+	Input          []byte
+	WorkflowID     string
+	MessageID      *string
+	FollowS        float64
+	ContinuesRunID *string
+	ContinuesTurn  *int32
+	TakenOver      []string
+	ParentID       *string
+	Role           string
+	Content        []byte
+	Workflow       string
+	TaskQueue      string
+	Summary        string
+	Memo           []byte
+	StartInput     []byte
+	LeaseS         float64
 }
 
 type AcceptRunRow struct {
@@ -96,10 +107,14 @@ type AcceptRunRow struct {
 	FollowedUntil      *time.Time
 	CancelRequestedAt  *time.Time
 	CancelExecution    string
+	ContinuesRunID     *string
+	ContinuesTurn      *int32
 }
 
 // Records a pending run, its first message if it has one, and the start of its workflow.
 // Nothing is recorded where the tenant is at its limit of unfinished runs; 0 is no limit.
+// The messages of a run that it continues are copied, because messages belong to one run:
+// a run is deleted with its messages, and with no other's.
 func (q *Queries) AcceptRun(ctx context.Context, arg AcceptRunParams) (AcceptRunRow, error) {
 	row := q.db.QueryRow(ctx, AcceptRun,
 		arg.TenantID,
@@ -117,6 +132,10 @@ func (q *Queries) AcceptRun(ctx context.Context, arg AcceptRunParams) (AcceptRun
 		arg.WorkflowID,
 		arg.MessageID,
 		arg.FollowS,
+		arg.ContinuesRunID,
+		arg.ContinuesTurn,
+		arg.TakenOver,
+		arg.ParentID,
 		arg.Role,
 		arg.Content,
 		arg.Workflow,
@@ -161,6 +180,8 @@ func (q *Queries) AcceptRun(ctx context.Context, arg AcceptRunParams) (AcceptRun
 		&i.FollowedUntil,
 		&i.CancelRequestedAt,
 		&i.CancelExecution,
+		&i.ContinuesRunID,
+		&i.ContinuesTurn,
 	)
 	return i, err
 }
@@ -300,7 +321,7 @@ func (q *Queries) EndPendingRun(ctx context.Context, arg EndPendingRunParams) (b
 }
 
 const FindRunOfWorkflow = `-- name: FindRunOfWorkflow :one
-select id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at, parent_run_id, parent_invocation_id, detached, depth, calls, followed_until, cancel_requested_at, cancel_execution from runs
+select id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at, parent_run_id, parent_invocation_id, detached, depth, calls, followed_until, cancel_requested_at, cancel_execution, continues_run_id, continues_turn from runs
 where tenant_id = $1 and workflow_id = $2 and kind <> 'agent'
 order by created_at desc
 limit 1
@@ -349,6 +370,8 @@ func (q *Queries) FindRunOfWorkflow(ctx context.Context, arg FindRunOfWorkflowPa
 		&i.FollowedUntil,
 		&i.CancelRequestedAt,
 		&i.CancelExecution,
+		&i.ContinuesRunID,
+		&i.ContinuesTurn,
 	)
 	return i, err
 }

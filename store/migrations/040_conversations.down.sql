@@ -1,0 +1,3 @@
+alter table runs
+    drop column continues_run_id,
+    drop column continues_turn;
