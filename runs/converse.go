@@ -108,9 +108,9 @@ func upTo(messages []agent.Message, turn int) ([]agent.Message, int, error) {
 // answeredBy returns the message that the next one of a transcript answers: answers of tools
 // hang on the message that made the calls.
 func answeredBy(messages []agent.Message) string {
-	for i := len(messages) - 1; i >= 0; i-- {
-		if messages[i].Role != agent.RoleTool {
-			return messages[i].ID
+	for _, m := range slices.Backward(messages) {
+		if m.Role != agent.RoleTool {
+			return m.ID
 		}
 	}
 	return ""

@@ -62,8 +62,10 @@ func TestContinue(t *testing.T) {
 			require.Equal(t, []tool.Content{tool.Text("and then?")}, first.Content)
 			require.Equal(t, ids(b.store.transcripts[old.ID])[:test.kept], ids(b.store.before[run.ID]))
 			started := b.temporal.workflows[wire.RunWorkflowID(run.Tenant, run.ID)]
+			input, err := json.Marshal(started.input)
+			require.NoError(t, err)
 			var in wire.AgentRunInput
-			require.NoError(t, json.Unmarshal(started.input.(json.RawMessage), &in))
+			require.NoError(t, json.Unmarshal(input, &in))
 			require.Equal(t, first.ID, in.Head)
 		})
 	}
