@@ -51,7 +51,7 @@ func TestDecideTellsTheWorkflow(t *testing.T) {
 	require.Equal(t, "w1", sent.WorkflowID)
 	require.Equal(t, "resolve/r1/1/rejected", sent.UpdateID)
 	require.Equal(t, wire.Resolution{ID: "r1", Round: 1, Status: wait.Rejected, Reason: "too much"}, sent.Args[0])
-	require.Equal(t, []string{"r1"}, b.store.delivered)
+	require.Equal(t, []string{"r1/1"}, b.store.delivered)
 }
 
 func TestEditedArgumentsAreChecked(t *testing.T) {
@@ -97,12 +97,33 @@ func TestStrangersLearnNothing(t *testing.T) {
 	t.Parallel()
 
 	b, _ := asked(t)
-	b.principal.Permissions = nil
+	requester := b.principal
+	requester.Subject = "user:bob"
+	for text, p := range map[string]tool.Principal{
+		"permission":      {Tenant: b.principal.Tenant, Subject: "user:eve"},
+		"who started the": requester,
+	} {
+		_, err := b.Decide(t.Context(), runs.Decision{
+			Principal: p, ID: "r1", Approve: true, Arguments: json.RawMessage(`{"amount":1000}`),
+		})
+		requireKind(t, err, tool.Denied, text)
+	}
+	require.Empty(t, b.store.verdicts)
+}
+
+// The record of a request that is over compares the arguments of a repeated decision, so it
+// gets them too.
+func TestEditsOfEndedRequestsAreKept(t *testing.T) {
+	t.Parallel()
+
+	b, a := asked(t)
+	a.Status = wait.Approved
+	b.store.approvals["r1"] = a
 	_, err := b.Decide(t.Context(), runs.Decision{
-		Principal: b.principal, ID: "r1", Approve: true, Arguments: json.RawMessage(`{"amount":1000}`),
+		Principal: b.principal, ID: "r1", Approve: true, Arguments: json.RawMessage(`{"amount":8}`),
 	})
-	require.NoError(t, err, "the store refuses them; that of this test does not")
-	require.Nil(t, b.store.verdicts[0].Edited)
+	require.NoError(t, err)
+	require.JSONEq(t, `{"amount":8}`, string(b.store.verdicts[0].Edited))
 }
 
 // A workflow that cannot be told is told later; one that is over, or knows, is not.
@@ -135,7 +156,7 @@ func TestDecisionsAreDelivered(t *testing.T) {
 				return
 			}
 			require.Equal(t, 1, told)
-			require.Equal(t, []string{"r1"}, b.store.delivered)
+			require.Equal(t, []string{"r1/1"}, b.store.delivered, "a later round is not marked")
 		})
 	}
 }

@@ -2,6 +2,7 @@ package runs_test
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"sync"
 	"time"
@@ -40,7 +41,7 @@ type fakeStore struct {
 	approvals      map[string]wait.Approval
 	verdicts       []wait.Verdict
 	undelivered    []wait.Undelivered
-	delivered      []string
+	delivered      []string // Ids and rounds.
 }
 
 func (s *fakeStore) FindApproval(_ context.Context, tenant tool.TenantID, id string) (wait.Approval, error) {
@@ -86,7 +87,7 @@ func (s *fakeStore) ClaimUndelivered(context.Context, int, time.Duration) ([]wai
 func (s *fakeStore) Delivered(_ context.Context, u wait.Undelivered) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.delivered = append(s.delivered, u.ID)
+	s.delivered = append(s.delivered, fmt.Sprintf("%s/%d", u.ID, u.Round))
 	return nil
 }
 
