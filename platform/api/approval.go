@@ -3,8 +3,13 @@ package api
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
+	"slices"
 
+	"golang.org/x/sync/errgroup"
+
+	"github.com/toolcrib/toolcrib/agent"
 	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
 	"github.com/toolcrib/toolcrib/runs"
 	"github.com/toolcrib/toolcrib/tool"
@@ -58,7 +63,7 @@ func (s *server) registerApprovals() {
 	handle(s, route{
 		id: "decideApprovals", method: http.MethodPost, path: "/v1/approvals/decide", tag: "approvals",
 		permission: ApprovalsRead,
-		summary:    "Decide several requests", detail: "Each on its own: one that fails leaves the others. " + decides,
+		summary:    "Decide several requests", detail: "Each on its own, in no order: one that fails leaves the others. " + decides,
 	}, s.decideApprovals)
 }
 
@@ -128,18 +133,65 @@ func given(arguments json.RawMessage) json.RawMessage {
 	return arguments
 }
 
+// decideWidth is how many decisions of one request are made at once: each may wait for the
+// workflow that it is told to.
+const decideWidth = 8
+
 func (s *server) decideApprovals(
 	ctx context.Context, p tool.Principal, in *body[v1.Decide],
 ) (*body[v1.Page[v1.Decided]], error) {
-	out := v1.Page[v1.Decided]{Items: make([]v1.Decided, len(in.Body.Decisions))}
-	for i, d := range in.Body.Decisions {
-		out.Items[i].ID = d.ID
-		decided, err := s.decide(ctx, p, d)
-		if err != nil {
-			out.Items[i].Error = s.problem(ctx, "decideApprovals", err)
-			continue
+	asked := in.Body.Decisions
+	for i, d := range asked {
+		if slices.ContainsFunc(asked[:i], func(other v1.DecideOne) bool { return other.ID == d.ID }) {
+			return nil, &tool.Error{
+				Kind: tool.Invalid, Op: "api.decideApprovals", Path: fmt.Sprintf("/decisions/%d/id", i),
+				Msg: "another decision is on the same request",
+			}
 		}
-		out.Items[i].Approval = &decided.Body
 	}
+	out := v1.Page[v1.Decided]{Items: make([]v1.Decided, len(asked))}
+	var group errgroup.Group
+	group.SetLimit(decideWidth)
+	for i, d := range asked {
+		group.Go(func() error {
+			out.Items[i] = s.decideOne(ctx, p, d)
+			return nil
+		})
+	}
+	_ = group.Wait() // Failures are in the items.
 	return answer(out), nil
+}
+
+func (s *server) decideOne(ctx context.Context, p tool.Principal, d v1.DecideOne) v1.Decided {
+	out := v1.Decided{ID: d.ID}
+	decided, err := s.decide(ctx, p, d)
+	if err != nil {
+		problem := *s.problem(ctx, "decideApprovals", err)
+		problem.TraceID, out.Error = traceID(ctx), &problem
+		return out
+	}
+	out.Approval = &decided.Body
+	return out
+}
+
+// maxWaits bounds the requests that a run is shown to wait for.
+const maxWaits = 100
+
+// waitsFor returns the requests that a run waits for: those of its own calls and, where it
+// is the outermost run, of calls of the runs below.
+func (s *server) waitsFor(ctx context.Context, run agent.Run) ([]string, error) {
+	if run.Status != agent.RunRunning {
+		return nil, nil
+	}
+	found, err := s.cfg.Store.ListApprovals(ctx, wait.Query{
+		Tenant: run.Tenant, RunID: run.ID, Status: wait.Pending, Limit: maxWaits,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("reading what run %s waits for: %w", run.ID, err)
+	}
+	ids := make([]string, len(found))
+	for i, a := range found {
+		ids[i] = a.ID
+	}
+	return ids, nil
 }

@@ -13,14 +13,20 @@ import (
 	"github.com/toolcrib/toolcrib/agent"
 	"github.com/toolcrib/toolcrib/ledger"
 	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
+	"github.com/toolcrib/toolcrib/platform/client"
 	"github.com/toolcrib/toolcrib/store"
 	"github.com/toolcrib/toolcrib/tool"
 	"github.com/toolcrib/toolcrib/wait"
 )
 
 // asks records a request for the approval of a call, in a run of the given subject.
-func (b *bundle) asks(t *testing.T, subject string) wait.Approval {
+// The call is of a tool that is not there, or of the given version.
+func (b *bundle) asks(t *testing.T, subject string, version ...tool.VersionIdentity) wait.Approval {
 	t.Helper()
+	called := tool.VersionIdentity{Slug: "refund", Version: "1.0.0", Digest: "content"}
+	if len(version) > 0 {
+		called = version[0]
+	}
 	principal := tool.Principal{Tenant: b.tenant, Subject: subject}
 	run, err := b.Store.CreateRun(t.Context(), agent.Run{
 		Tenant: b.tenant, Kind: agent.RunKindAgent, Mode: tool.Production, WorkflowID: "w-" + uuid.NewString(),
@@ -37,13 +43,28 @@ func (b *bundle) asks(t *testing.T, subject string) wait.Approval {
 			CallIdentity: tool.CallIdentity{
 				Principal: principal, Mode: tool.Production, RunID: run.ID, CallID: "call_1", InvocationID: id, EffectID: "e-" + id,
 			},
-			VersionIdentity: tool.VersionIdentity{Slug: "refund", Version: "1.0.0", Digest: "content"}, Arguments: arguments,
+			VersionIdentity: called, Arguments: arguments,
 		},
 		Agent: "desk", WorkflowID: run.WorkflowID, Target: target, Binding: target.Bind(digest), Message: "Approve?",
 		Needed: 1, Permission: wait.DecidePermission, Expires: time.Hour,
 	})
 	require.NoError(t, err)
 	return a
+}
+
+// refund makes a tool that takes an amount, at most 100, and returns its version.
+func (b *bundle) refund(t *testing.T) tool.VersionIdentity {
+	t.Helper()
+	b.apply(t, `{"kind":"tool","slug":"refund","description":"Refunds.","implementation_type":"internal",
+		"version":"1.0.0","publish":true,"input_schema":{"type":"object","required":["amount"],
+		"properties":{"amount":{"type":"integer","maximum":100}}}}`)
+	head, err := b.Store.FindTool(t.Context(), b.tenant, tool.Ref{Slug: "refund"})
+	require.NoError(t, err)
+	versions, err := b.Store.ListVersions(t.Context(), b.tenant, head.ID)
+	require.NoError(t, err)
+	return tool.VersionIdentity{
+		ToolID: head.ID, Slug: "refund", Version: "1.0.0", Digest: versions[0].Digest, Implementation: tool.Internal,
+	}
 }
 
 func (b *bundle) principal(t *testing.T, permissions ...string) (key, subject string) {
@@ -112,6 +133,17 @@ func TestWhoMayDecide(t *testing.T) {
 			}
 			return http.StatusOK, ""
 		},
+		"client": func(id, key, seen string) (int, string) {
+			c, err := client.New(client.Config{Server: b.url, Key: key})
+			require.NoError(t, err)
+			defer c.Close()
+			if _, err = c.Approve(t.Context(), id, v1.Approve{Seen: seen}); err == nil {
+				return http.StatusOK, ""
+			}
+			problem, ok := client.Problem(err)
+			require.True(t, ok, err)
+			return problem.Status, problem.Detail
+		},
 	}
 	for way, answer := range ways {
 		for name, test := range map[string]struct {
@@ -132,7 +164,16 @@ func TestWhoMayDecide(t *testing.T) {
 			after, err := b.Store.FindApproval(t.Context(), b.tenant, asked.ID)
 			require.NoError(t, err)
 			require.Equal(t, test.status == http.StatusOK, after.Status.Final(), "%s, %s", way, name)
+			if name == "who started the run" {
+				require.Contains(t, body, "who started the run does not decide", way)
+			}
 		}
+		over := b.asks(t, subject)
+		_, err := b.Store.End(t.Context(), b.tenant, over.ID, wait.Cancelled)
+		require.NoError(t, err)
+		status, body := answer(over.ID, clerk, "")
+		require.Equal(t, http.StatusConflict, status, "%s: %s", way, body)
+		require.Contains(t, body, "it is cancelled", way)
 	}
 	for _, path := range []string{"", "/approve", "/reject", "/decide"} { // GET never decides.
 		asked := b.asks(t, subject)
@@ -159,5 +200,64 @@ func TestDecideSeveral(t *testing.T) {
 	require.Equal(t, wait.Rejected, page.Items[0].Approval.Status)
 	require.Equal(t, http.StatusNotFound, page.Items[1].Error.Status)
 	require.Equal(t, wait.Approved, page.Items[2].Approval.Status)
-	require.Equal(t, http.StatusUnprocessableEntity, b.do(t, http.MethodPost, "/v1/approvals/decide", `{"decisions":[]}`).status)
+	require.NotEmpty(t, page.Items[1].Error.TraceID)
+	for _, body := range []string{
+		`{"decisions":[]}`, `{"decisions":[{"id":"` + one.ID + `","approve":true},{"id":"` + one.ID + `","approve":false}]}`,
+	} {
+		require.Equal(t, http.StatusUnprocessableEntity, b.do(t, http.MethodPost, "/v1/approvals/decide", body).status)
+	}
+}
+
+// Other arguments are those of a call of the tool: coerced, refused with the place of what is
+// wrong, and bound. What was approved with them is not approved with others.
+func TestApproveWithOtherArguments(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t)
+	asked := b.asks(t, "user:ada", b.refund(t))
+	path := "/v1/approvals/" + asked.ID + "/approve"
+	wrong := b.do(t, http.MethodPost, path, `{"arguments":{"amount":1000}}`)
+	require.Equal(t, http.StatusUnprocessableEntity, wrong.status)
+	require.Equal(t, "/arguments/amount", wrong.problem(t).Path)
+	reader, _ := b.principal(t, "approvals.read")
+	denied := b.do(t, http.MethodPost, path, `{"arguments":{"amount":1000}}`, reader)
+	require.Equal(t, http.StatusForbidden, denied.status, "authority comes first")
+	require.Equal(t, []string{wait.DecidePermission}, denied.problem(t).Permissions)
+
+	var decided v1.Approval
+	got := b.do(t, http.MethodPost, path, `{"arguments":{"amount":"5"},"seen":"`+asked.Binding+`"}`)
+	require.Equal(t, http.StatusOK, got.status, string(got.body))
+	got.into(t, &decided)
+	require.Equal(t, wait.Approved, decided.Status)
+	require.JSONEq(t, `{"amount":5}`, string(decided.Edited))
+	require.NotEqual(t, asked.Binding, decided.Binding)
+	again := b.do(t, http.MethodPost, path, `{"arguments":{"amount":5}}`)
+	require.Equal(t, http.StatusOK, again.status, "the same decision is made once")
+	other := b.do(t, http.MethodPost, path, `{"arguments":{"amount":6}}`)
+	require.Equal(t, http.StatusConflict, other.status, string(other.body))
+}
+
+// A run that is running shows what it waits for, the calls of runs below included.
+func TestRunsShowWhatTheyWaitFor(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t)
+	asked := b.asks(t, "user:ada")
+	waits := func() []string {
+		var run v1.Run
+		b.do(t, http.MethodGet, "/v1/runs/"+asked.RunID, "").into(t, &run)
+		return run.WaitsFor
+	}
+	conn := b.Conn(t)
+	_, err := conn.Exec(t.Context(), `update runs set status = 'running' where id = $1`, asked.RunID)
+	require.NoError(t, err)
+	require.Equal(t, []string{asked.ID}, waits())
+	below := b.asks(t, "user:ada")
+	_, err = conn.Exec(t.Context(), `update approvals set root_run_id = $1 where id = $2`, asked.RunID, below.ID)
+	require.NoError(t, err)
+	require.Equal(t, []string{below.ID, asked.ID}, waits())
+	for _, id := range []string{asked.ID, below.ID} {
+		require.Equal(t, http.StatusOK, b.do(t, http.MethodPost, "/v1/approvals/"+id+"/reject", "{}").status)
+	}
+	require.Empty(t, waits())
 }

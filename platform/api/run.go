@@ -93,6 +93,9 @@ func (s *server) getRun(ctx context.Context, p tool.Principal, in *getRunInput) 
 	}
 	out := &runOutput{Body: shown.run(run)}
 	out.Body.Warning = s.pollers.waitsFor(ctx, run)
+	if out.Body.WaitsFor, err = s.waitsFor(ctx, run); err != nil {
+		return nil, err
+	}
 	if in.Explain {
 		err = s.explainRun(ctx, run, shown, &out.Body)
 	}

@@ -60,7 +60,7 @@ type Reject struct {
 
 // Decide decides several requests, each on its own.
 type Decide struct {
-	Decisions []DecideOne `json:"decisions" minItems:"1" maxItems:"100"`
+	Decisions []DecideOne `json:"decisions" minItems:"1" maxItems:"100" doc:"One for each request"`
 }
 
 // DecideOne is a decision on one of several requests.

@@ -26,7 +26,7 @@ type Invocation struct {
 	AgentID        string                `json:"agent_id,omitempty"`
 	Mode           tool.Mode             `json:"mode"`
 	Status         tool.InvocationStatus `json:"status"`
-	ApprovalStatus tool.ApprovalStatus   `json:"approval_status"`
+	ApprovalStatus tool.ApprovalStatus   `json:"approval_status" doc:"Of the request to approve the call, whose id is that of the invocation"`
 	EgressClass    tool.Egress           `json:"egress_class,omitempty"`
 	Attempt        int                   `json:"attempt"`
 	Input          json.RawMessage       `json:"input,omitempty"`
