@@ -1,7 +1,10 @@
 package cli_test
 
 import (
+	"context"
 	"encoding/json"
+	"io"
+	"strings"
 	"testing"
 	"time"
 
@@ -12,14 +15,16 @@ import (
 	"github.com/toolcrib/toolcrib/ledger"
 	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
 	"github.com/toolcrib/toolcrib/platform/cli"
+	"github.com/toolcrib/toolcrib/platform/cli/commands"
+	"github.com/toolcrib/toolcrib/store"
 	"github.com/toolcrib/toolcrib/tool"
 	"github.com/toolcrib/toolcrib/wait"
 )
 
-// asks records a request for the approval of a call.
-func (s *shell) asks(t *testing.T) string {
+// asks records a request for the approval of a call of a subject, or of user:ada.
+func (s *shell) asks(t *testing.T, subject ...string) string {
 	t.Helper()
-	principal := tool.Principal{Tenant: s.tenant, Subject: "user:ada"}
+	principal := tool.Principal{Tenant: s.tenant, Subject: append(subject, "user:ada")[0]}
 	run, err := s.Store.CreateRun(t.Context(), agent.Run{
 		Tenant: s.tenant, Kind: agent.RunKindAgent, Mode: tool.Production, WorkflowID: "w-" + uuid.NewString(),
 		Principal: principal,
@@ -79,4 +84,98 @@ func TestApprovals(t *testing.T) {
 		require.NotEqual(t, cli.ExitOK, s.run(t, wrong...).code, wrong)
 	}
 	require.Equal(t, cli.ExitNotFound, s.run(t, "approvals", "show", uuid.NewString()).code)
+}
+
+// The commands know who may answer, as the API does, and exit accordingly.
+func TestWhoMayDecide(t *testing.T) {
+	t.Parallel()
+
+	s := setup(t)
+	key := func(tenant tool.TenantID, permissions ...string) (store.Key, string) {
+		k, text, err := s.Store.CreateKey(t.Context(), store.Key{Tenant: tenant, Name: "test", Permissions: permissions})
+		require.NoError(t, err)
+		return k, text
+	}
+	starter, requester := key(s.tenant, "*")
+	_, clerk := key(s.tenant, "approvals.read", "approvals.decide")
+	_, reader := key(s.tenant, "approvals.read")
+	_, stranger := key(s.Tenant(t), "*")
+	gone, revoked := key(s.tenant, "*")
+	_, err := s.Store.RevokeKey(t.Context(), s.tenant, gone.ID)
+	require.NoError(t, err)
+	for _, verb := range []string{"approve", "reject"} {
+		for name, test := range map[string]struct {
+			key, seen string
+			over      bool
+			code      int
+		}{
+			"who started the run":       {key: requester, code: cli.ExitDenied},
+			"without the permission":    {key: reader, code: cli.ExitDenied},
+			"of another tenant":         {key: stranger, code: cli.ExitNotFound},
+			"a revoked key":             {key: revoked, code: cli.ExitDenied},
+			"who saw something else":    {key: clerk, seen: strings.Repeat("0", 64), code: cli.ExitConflict},
+			"to a request that is over": {key: clerk, over: true, code: cli.ExitConflict},
+			"with the permission":       {key: clerk, code: cli.ExitOK},
+		} {
+			id := s.asks(t, starter.Principal().Subject)
+			if test.over {
+				_, err := s.Store.End(t.Context(), s.tenant, id, wait.Cancelled)
+				require.NoError(t, err)
+			}
+			args := []string{"approvals", verb, id, "--key", test.key}
+			if test.seen != "" {
+				args = append(args, "--seen", test.seen)
+			}
+			got := s.run(t, args...)
+			require.Equal(t, test.code, got.code, "%s, %s: %s", verb, name, got.err)
+			after, err := s.Store.FindApproval(t.Context(), s.tenant, id)
+			require.NoError(t, err)
+			require.Equal(t, test.code == cli.ExitOK || test.over, after.Status.Final(), "%s, %s", verb, name)
+		}
+	}
+}
+
+// Watching prints each request once, as it comes, until it is interrupted.
+func TestWatchApprovals(t *testing.T) {
+	t.Parallel()
+
+	s := setup(t)
+	first := s.asks(t)
+	ctx, interrupt := context.WithCancel(t.Context())
+	defer interrupt()
+	read, write := io.Pipe()
+	ended := make(chan int, 1)
+	go func() {
+		env := cli.Env{In: strings.NewReader(""), Out: write, Err: io.Discard, Dir: s.dir}
+		for name, value := range s.vars {
+			env.Environ = append(env.Environ, name+"="+value)
+		}
+		ended <- cli.Run(ctx, env, []string{"approvals", "watch", "--tool", "refund", "--json"}, commands.New)
+		_ = write.Close()
+	}()
+	lines := json.NewDecoder(read)
+	next := func() (v v1.Approval) {
+		require.NoError(t, lines.Decode(&v))
+		return v
+	}
+	require.Equal(t, first, next().ID)
+	second := s.asks(t)
+	require.Equal(t, second, next().ID)
+	interrupt()
+	require.Error(t, lines.Decode(&v1.Approval{}), "there are no more")
+	require.Contains(t, []int{cli.ExitOK, cli.ExitInterrupted}, <-ended)
+}
+
+// A request completes the commands that decide.
+func TestCompletionOfApprovals(t *testing.T) {
+	t.Parallel()
+
+	s := setup(t)
+	id := s.asks(t)
+	for _, verb := range []string{"show", "approve", "reject"} {
+		require.Equal(t, []string{id}, s.complete(t, "approvals", verb, ""), verb)
+	}
+	require.Equal(t, []string{"pending"}, s.complete(t, "approvals", "list", "--status", "pen"))
+	s.ok(t, "approvals", "reject", id)
+	require.Empty(t, s.complete(t, "approvals", "approve", ""))
 }

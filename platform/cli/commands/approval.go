@@ -2,10 +2,8 @@ package commands
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -16,7 +14,6 @@ import (
 	"github.com/toolcrib/toolcrib/platform/cli"
 	"github.com/toolcrib/toolcrib/platform/cli/terminal"
 	"github.com/toolcrib/toolcrib/platform/client"
-	"github.com/toolcrib/toolcrib/tool"
 	"github.com/toolcrib/toolcrib/wait"
 )
 
@@ -118,7 +115,7 @@ func otherwise(value, same string) string {
 // decideCommand approves or rejects requests.
 func (a *app) decideCommand(verb, short string) *cobra.Command {
 	approve := verb == "approve"
-	var reason, arguments, file string
+	var reason, seen, arguments, file string
 	cmd := &cobra.Command{
 		Use: verb + " APPROVAL...", Short: short, Args: cobra.MinimumNArgs(1), ValidArgsFunction: a.completeApprovals,
 		RunE: a.Online(func(cmd *cobra.Command, c *client.Client, args []string) error {
@@ -126,11 +123,14 @@ func (a *app) decideCommand(verb, short string) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if edited != nil && len(args) > 1 {
+			switch {
+			case edited != nil && len(args) > 1:
 				return cli.Usagef("--args changes the arguments of one call: name one approval")
+			case seen != "" && len(args) > 1:
+				return cli.Usagef("--seen is the binding of one request: name one approval")
 			}
 			in := v1.Decide{Decisions: each(args, func(id string) v1.DecideOne {
-				return v1.DecideOne{ID: id, Approve: approve, Reason: reason, Arguments: edited}
+				return v1.DecideOne{ID: id, Approve: approve, Reason: reason, Arguments: edited, Seen: seen}
 			})}
 			return a.decide(cmd.Context(), c, in)
 		}),
@@ -144,6 +144,7 @@ goes on. Each is decided on its own.`,
 			`  toolcrib approvals reject 01987a3c-0000-7000-8000-000000000002 --reason "refunded already"`
 	}
 	cmd.Flags().StringVar(&reason, "reason", "", "for the model and the record")
+	cmd.Flags().StringVar(&seen, "seen", "", "binding of what you saw: a conflict if something else is asked by now")
 	if approve {
 		cmd.Flags().StringVar(&arguments, "args", "", "call with these arguments instead, as JSON")
 		cmd.Flags().StringVar(&file, "args-file", "", "file with them; - for the standard input")
@@ -158,9 +159,9 @@ func (a *app) decide(ctx context.Context, c *client.Client, in v1.Decide) error 
 		var decided v1.Approval
 		var err error
 		if one.Approve {
-			decided, err = c.Approve(ctx, one.ID, v1.Approve{Reason: one.Reason, Arguments: one.Arguments})
+			decided, err = c.Approve(ctx, one.ID, v1.Approve{Reason: one.Reason, Arguments: one.Arguments, Seen: one.Seen})
 		} else {
-			decided, err = c.Reject(ctx, one.ID, v1.Reject{Reason: one.Reason})
+			decided, err = c.Reject(ctx, one.ID, v1.Reject{Reason: one.Reason, Seen: one.Seen})
 		}
 		if err != nil {
 			return err
@@ -217,63 +218,6 @@ func (a *app) toolDecideCommand(verb, short string) *cobra.Command {
 	cmd.Use = verb + " INVOCATION..."
 	cmd.Example = strings.ReplaceAll(cmd.Example, "toolcrib approvals ", "toolcrib tool ")
 	return cmd
-}
-
-func (a *app) approvalWatchCommand() *cobra.Command {
-	var q client.ApprovalQuery
-	cmd := cli.Describe(&cobra.Command{
-		Use: "watch", Short: "Print requests as they come, until interrupted", Args: cli.Operands(),
-		RunE: a.Online(func(cmd *cobra.Command, c *client.Client, _ []string) error {
-			return a.watchApprovals(cmd.Context(), c, q)
-		}),
-	}, `Prints each call that waits for a person, now and as they come, with the command that
-approves it. With --json it prints one request in a line.`, `  toolcrib approvals watch
-  toolcrib approvals watch --tool refundOrder --json`)
-	cmd.Flags().StringVar(&q.Run, "run", "", "id of the run, or of its outermost run")
-	cmd.Flags().StringVar(&q.Tool, "tool", "", "slug of the tool")
-	return cmd
-}
-
-// watchInterval is how often pending requests are looked for.
-const watchInterval = time.Second
-
-func (a *app) watchApprovals(ctx context.Context, c *client.Client, q client.ApprovalQuery) error {
-	q.Status = wait.Pending
-	seen := map[string]int{} // Rounds of the requests that were printed.
-	for {
-		now, err := collect(paging{all: true}, func(p client.Page) (v1.Page[v1.Approval], error) {
-			q.Page = p
-			return c.ListApprovals(ctx, q)
-		})
-		switch {
-		case ctx.Err() != nil:
-			return nil // It was interrupted.
-		case err != nil && !tool.KindOf(err).Retryable():
-			return err
-		}
-		for _, v := range slices.Backward(now.Items) { // The oldest first.
-			if seen[v.ID] < v.Round {
-				seen[v.ID] = v.Round
-				if err := a.printRequest(v); err != nil {
-					return err
-				}
-			}
-		}
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-time.After(watchInterval):
-		}
-	}
-}
-
-func (a *app) printRequest(v v1.Approval) error {
-	if a.Printer.JSON {
-		return json.NewEncoder(a.Printer.Out).Encode(v)
-	}
-	_, err := fmt.Fprintf(a.Printer.Out, "%s\n  %s\n  toolcrib approvals approve %s\n", terminal.Clean(v.Message),
-		terminal.Shorten(string(v.Arguments), 200), terminal.Clean(v.ID))
-	return err
 }
 
 // completeApprovals completes ids of requests that are pending.

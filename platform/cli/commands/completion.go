@@ -32,6 +32,7 @@ var flagWords = map[string]string{
 	"tool list callable":      "production debug",
 	"run list status":         "pending running completed failed cancelled hosted",
 	"run list kind":           "agent tool_call tool_test host",
+	"approvals list status":   "pending approved rejected expired cancelled",
 	"invocations list status": "pending approved running waiting completed failed rejected cancelled expired unknown",
 }
 

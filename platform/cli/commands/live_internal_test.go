@@ -31,6 +31,7 @@ func TestLiveView(t *testing.T) {
 		say(1, 1, "Let "), say(1, 1, "me"),
 		say(1, 2, "Let me\nlook"), say(1, 1, " see"), say(1, 2, "\x1b[2J."),
 		{Type: agent.EventTurn},
+		{Type: tool.EventNeedsApproval, InvocationID: "i", Data: json.RawMessage(`{"tool":"search","approval_id":"i"}`)},
 		{Type: tool.EventStarted, InvocationID: "i"},
 		{Type: tool.EventCompleted, InvocationID: "i"},
 		say(2, 1, "Found."),
@@ -38,10 +39,12 @@ func TestLiveView(t *testing.T) {
 		require.NoError(t, view.show(e))
 	}
 	lines := strings.Split(out.String(), "\n")
-	require.Len(t, lines, 6)
+	require.Len(t, lines, 8)
 	require.Equal(t, []string{"Let me", "(the model is asked again)", "Let me", "look[2J."}, lines[:4])
-	require.Contains(t, lines[4], "search@1.0.0")
-	require.Equal(t, "Found.", lines[5])
+	require.Contains(t, lines[4], "search waits for an approval")
+	require.Contains(t, lines[5], "toolcrib approvals approve i")
+	require.Contains(t, lines[6], "search@1.0.0")
+	require.Equal(t, "Found.", lines[7])
 	require.Equal(t, "Found.", view.said)
 	require.Error(t, view.show(tool.Event{Type: agent.EventOutputAppended, Data: json.RawMessage(`[]`)}))
 }
