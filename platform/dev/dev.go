@@ -263,6 +263,9 @@ func (d *Dev) Key() string { return d.key }
 // ApproverKey returns the API key that approves calls.
 func (d *Dev) ApproverKey() string { return d.approverKey }
 
+// ApproverKeyFile returns the file that holds the key that approves calls.
+func (d *Dev) ApproverKeyFile() string { return filepath.Join(d.stack.DataDir(), ApproverKeyFile) }
+
 // KeyFile returns the file that holds the key.
 func (d *Dev) KeyFile() string { return filepath.Join(d.stack.DataDir(), KeyFile) }
 

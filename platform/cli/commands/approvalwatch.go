@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -52,8 +53,8 @@ func (a *app) watchApprovals(ctx context.Context, c *client.Client, q client.App
 			_, _ = fmt.Fprintf(a.Env.Err, "toolcrib: still trying: %s\n", terminal.Clean(tool.AsError(err).Msg))
 		}
 		lost = err != nil
-		for i := len(now.Items) - 1; i >= 0; i-- { // The oldest first.
-			if v := now.Items[i]; seen[v.ID] < v.Round {
+		for _, v := range slices.Backward(now.Items) { // The oldest first.
+			if seen[v.ID] < v.Round {
 				seen[v.ID] = v.Round
 				if err := a.printRequest(v); err != nil {
 					return err

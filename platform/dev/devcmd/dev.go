@@ -165,13 +165,14 @@ type addresses struct {
 	Temporal string `json:"temporal"`
 	Data     string `json:"data"`
 	KeyFile  string `json:"key_file"`
+	Approver string `json:"approver_key_file"`
 	Tenant   string `json:"tenant"`
 }
 
 func announce(w io.Writer, d *dev.Dev, asJSON bool, took time.Duration) error {
 	at := addresses{
 		Server: d.URL(), OpenAPI: d.URL() + "/openapi.json", UI: d.Stack().UIURL(), Temporal: d.Stack().TemporalAddress(),
-		Data: d.Stack().DataDir(), KeyFile: d.KeyFile(), Tenant: d.Tenant().Slug,
+		Data: d.Stack().DataDir(), KeyFile: d.KeyFile(), Approver: d.ApproverKeyFile(), Tenant: d.Tenant().Slug,
 	}
 	if asJSON {
 		return json.NewEncoder(w).Encode(at)
