@@ -63,7 +63,8 @@ func (s *server) registerApprovals() {
 	handle(s, route{
 		id: "decideApprovals", method: http.MethodPost, path: "/v1/approvals/decide", tag: "approvals",
 		permission: ApprovalsRead,
-		summary:    "Decide several requests", detail: "Each on its own, in no order: one that fails leaves the others. " + decides,
+		summary:    "Decide several requests",
+		detail:     "Each on its own, in no order: one that fails leaves the others. " + decides,
 	}, s.decideApprovals)
 }
 
