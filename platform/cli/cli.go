@@ -91,7 +91,7 @@ mean something: "toolcrib help exit-codes".`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
-			if a.flags.context != "" && a.flags.data != "" {
+			if a.flags.context != "" && a.flags.context != approverContext && a.flags.data != "" {
 				return Usagef("give one of --context and --data")
 			}
 			if err := oneOf(cmd); err != nil {

@@ -193,8 +193,10 @@ name local takes that back: commands find the stack of "toolcrib dev" again.`,
 			err := a.changeContexts(func(_ string, contexts *contextFile) error {
 				c, ok := contexts.Contexts[args[0]]
 				switch {
-				case reserved(args[0]):
+				case args[0] == localContext:
 					contexts.Current = ""
+				case !ok && args[0] == approverContext:
+					return Usagef("%s is for single commands: give each --context %[1]s", approverContext)
 				case !ok:
 					return noContext(args[0], *contexts)
 				default:

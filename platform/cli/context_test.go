@@ -127,6 +127,46 @@ func TestConnectionPrecedence(t *testing.T) {
 	require.Equal(t, cli.ExitUsage, s.run(t, "context", "show", "--context", "a", "--data", "x").code)
 }
 
+// The reserved context approver is the stack of toolcrib dev with its other key, for single
+// commands; a context of that name that was there before stays the user's.
+func TestApproverContext(t *testing.T) {
+	t.Parallel()
+	s := &shell{dir: t.TempDir()}
+	settings := s.write(t, "contexts.yaml", "")
+	s.vars = map[string]string{cli.ConfigVariable: settings}
+	server := func(args ...string) string {
+		var shown struct {
+			Server struct{ Value string }
+			Key    struct{ Set bool }
+		}
+		require.NoError(t, json.Unmarshal([]byte(s.ok(t, append([]string{"context", "show", "--json"}, args...)...)), &shown))
+		require.True(t, shown.Key.Set)
+		return shown.Server.Value
+	}
+	none := s.run(t, "context", "show", "--context", "approver")
+	require.Equal(t, cli.ExitUsage, none.code)
+	require.Contains(t, none.err, "no data folder of toolcrib dev with an approver's key")
+
+	s.write(t, ".toolcrib/server", "http://127.0.0.1:7\n")
+	s.write(t, ".toolcrib/key", "tck_dev\n")
+	s.write(t, ".toolcrib/approver-key", "tck_approver\n")
+	folder := filepath.Join(s.dir, ".toolcrib")
+	require.NoError(t, os.Chmod(folder, 0o700))
+	require.Equal(t, "http://127.0.0.1:7", server("--context", "approver"))
+	require.Equal(t, "http://127.0.0.1:7", server("--context", "approver", "--data", folder), "as toolcrib dev prints it")
+
+	used := s.run(t, "context", "use", "approver")
+	require.Equal(t, cli.ExitUsage, used.code)
+	require.Contains(t, used.err, "give each --context approver")
+	added := s.run(t, "context", "add", "approver", "--server", "https://x", "--key", "tck_x")
+	require.Contains(t, added.err, "choose another name")
+
+	s.write(t, "own-key", "tck_own\n")
+	s.write(t, "contexts.yaml", "contexts:\n  approver:\n    server: https://own.example\n    key_file: own-key\n")
+	require.Equal(t, "https://own.example", server("--context", "approver"))
+	require.Equal(t, "http://127.0.0.1:7", server("--context", "approver", "--data", folder))
+}
+
 // A broken file of contexts is reported with its line, and fails only commands
 // that need it.
 func TestBrokenContexts(t *testing.T) {

@@ -31,7 +31,7 @@ const localContext = "local"
 // who starts a run never approves its calls.
 const approverContext = "approver"
 
-// reserved reports whether a context cannot have the name.
+// reserved reports whether a new context cannot have the name.
 func reserved(name string) bool { return name == localContext || name == approverContext }
 
 var contextName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
@@ -116,7 +116,7 @@ func readContextDocument(d definition.Document) (contextFile, error) {
 			return contextFile{}, err
 		}
 		switch {
-		case !contextName.MatchString(name) || reserved(name):
+		case !contextName.MatchString(name) || name == localContext:
 			return contextFile{}, d.Fault(at, badContextName(name))
 		case !isServer(c.Server):
 			return contextFile{}, d.Fault(at+"/server", fmt.Sprintf("the server %q is no http or https URL", c.Server))
@@ -209,18 +209,20 @@ func (a *App) contextSource(name, by string) (source, error) {
 		}
 		s.found = false
 		return s, err
-	case approverContext:
-		return a.approverSource(by)
 	}
 	path, contexts, err := a.readContexts()
 	if err != nil {
 		return source{}, err
 	}
 	c, ok := contexts.Contexts[name]
-	if !ok {
+	switch {
+	case name == approverContext && (!ok || a.flags.data != ""): // The user's own may be older than the reserved name.
+		return a.approverSource(by)
+	case ok:
+		return a.readContext(path, name, c, by)
+	default:
 		return source{}, noContext(name, contexts)
 	}
-	return a.readContext(path, name, c, by)
 }
 
 func noContext(name string, contexts contextFile) error {

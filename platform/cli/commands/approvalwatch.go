@@ -46,7 +46,7 @@ func (a *app) watchApprovals(ctx context.Context, c *client.Client, q client.App
 		})
 		switch {
 		case ctx.Err() != nil:
-			return nil //nolint:nilerr // It was interrupted.
+			return nil // It was interrupted.
 		case err != nil && !tool.KindOf(err).Retryable():
 			return err
 		case err != nil && !lost:

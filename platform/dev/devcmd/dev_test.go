@@ -36,8 +36,9 @@ func TestDev(t *testing.T) {
 				devcmd.New)
 		}()
 		var at struct {
-			Server  string `json:"server"`
-			KeyFile string `json:"key_file"`
+			Server   string `json:"server"`
+			KeyFile  string `json:"key_file"`
+			Approver string `json:"approver_key_file"`
 		}
 		require.Eventually(t, func() bool { return json.Unmarshal(out.Bytes(), &at) == nil }, time.Minute,
 			20*time.Millisecond, "%s", &errs)
@@ -47,6 +48,9 @@ func TestDev(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, os.FileMode(0o600), info.Mode().Perm())
 		keys = append(keys, string(key))
+		approver, err := os.ReadFile(at.Approver)
+		require.NoError(t, err)
+		require.NotEqual(t, key, approver)
 
 		c, err := client.New(client.Config{Server: at.Server, Key: strings.TrimSpace(string(key))})
 		require.NoError(t, err)
