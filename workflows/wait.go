@@ -66,10 +66,9 @@ func (w *waits) validate(r wire.Resolution) error {
 // list returns what is waited for, by id.
 func (w *waits) list() []wire.Pending {
 	out := make([]wire.Pending, 0, len(w.pending))
-	for _, p := range w.pending { //workflowcheck:ignore Sorted below.
-		out = append(out, p)
+	for _, id := range workflow.DeterministicKeys(w.pending) {
+		out = append(out, w.pending[id])
 	}
-	slices.SortFunc(out, func(a, b wire.Pending) int { return strings.Compare(a.ID, b.ID) })
 	return out
 }
 
@@ -130,7 +129,7 @@ func (w *waits) ask(ctx workflow.Context, in wire.AskInput) (out wire.AskOutput,
 
 // forget drops decisions that were kept for requests that turned out not to be waited for.
 func (w *waits) forget() {
-	for id := range w.known { //workflowcheck:ignore The order does not matter.
+	for _, id := range workflow.DeterministicKeys(w.known) {
 		if _, ok := w.pending[id]; !ok {
 			delete(w.known, id)
 		}

@@ -118,6 +118,8 @@ func TestForeignTenant(t *testing.T) {
 		"PATCH /v1/pipelines/{pipeline}":          "{}",
 		"POST /v1/approvals/{approval}/approve":   "{}",
 		"POST /v1/approvals/{approval}/reject":    "{}",
+		"POST /v1/runs/{id}/messages":             `{"input":"x"}`,
+		"POST /v1/runs/{id}/rerun":                "{}",
 		"POST /v1/pipelines/{pipeline}/search":    `{"query":"x"}`,
 		"POST /v1/pipelines/{pipeline}/documents": `{"key":"x","text":"x"}`,
 		"POST /v1/pipelines/{pipeline}/reembed":   `{"embedding":{"url":"https://example.com/v1","model":"x","dimensions":3}}`,
