@@ -90,11 +90,11 @@ func (w writer) value(name string, schema node, depth int) any {
 	if w.chance(w.worst) {
 		return w.wrong(schema, depth)
 	}
-	if known, ok := w.known(name, depth); ok {
-		return known
-	}
 	if enum := list(schema["enum"]); len(enum) > 0 {
 		return one(w.dice, enum)
+	}
+	if known, ok := w.known(name, depth); ok {
+		return known
 	}
 	for _, of := range []string{"oneOf", "anyOf", "allOf"} {
 		if options := list(schema[of]); len(options) > 0 {
