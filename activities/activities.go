@@ -40,7 +40,7 @@ type Policies interface {
 }
 
 // Config holds the dependencies of the activities. Every field but Journal,
-// NestedResultMiddleware, Models, Outputs, Ingester, Control and Approvals is required.
+// NestedResultMiddleware, Models, Outputs, Ingester, Control, Approvals and Calls is required.
 type Config struct {
 	Ledger ledger.Ledger
 	Runs   agent.Runs
@@ -70,6 +70,8 @@ type Config struct {
 	Control *Control
 	// Approvals records requests for approvals. When nil, calls that need one are refused.
 	Approvals wait.Approvals
+	// Calls records calls that are answered from outside. When nil, they fail.
+	Calls wait.Calls
 }
 
 // Activities are the activities of Toolcrib. They are safe for concurrent use.

@@ -41,6 +41,7 @@ type attempt struct {
 	doubt int
 	alive func() error  // Fails where another attempt may have taken over.
 	asks  *agent.Asking // Why the call needs an approval that it does not have; nil after any other end.
+	waits *wire.Waiting // Set where the call waits for its result from outside.
 	// invocation and arguments are those of the admission.
 	invocation string
 	arguments  json.RawMessage
@@ -96,6 +97,9 @@ func (t *attempt) run(ctx context.Context) (ledger.Outcome, error) {
 	}
 	if t.in.Pin.Nested() {
 		return t.open(ctx, ticket, version)
+	}
+	if t.in.Pin.Outside {
+		return t.offer(ctx, ticket, version)
 	}
 	if !t.in.Pin.Execution.Pure {
 		err := t.mark(ctx)

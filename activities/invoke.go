@@ -67,6 +67,9 @@ func (a *Activities) Invoke(ctx context.Context, in wire.InvokeInput) (wire.Invo
 	if t.asks != nil {
 		return wire.InvokeOutput{InvocationID: outcome.InvocationID, Status: outcome.Status, Asks: t.asks}, nil
 	}
+	if t.waits != nil {
+		return wire.InvokeOutput{InvocationID: outcome.InvocationID, Status: outcome.Status, Waits: t.waits}, nil
+	}
 	if t.opened != nil && in.Compose {
 		if outcome, err = t.compose(ctx, outcome); err != nil {
 			return wire.InvokeOutput{}, err

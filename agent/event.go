@@ -54,6 +54,34 @@ type CallApproved struct {
 	Edited     bool     `json:"edited,omitempty"` // With other arguments than the caller's.
 }
 
+// CallOffered is the payload of [tool.EventPending].
+type CallOffered struct {
+	Tool      string      `json:"tool"`
+	Version   string      `json:"version"`
+	CallID    string      `json:"call_id"`
+	PendingID string      `json:"pending_tool_call_id"`
+	Intent    tool.Intent `json:"intent,omitempty"`
+	Shown     bool        `json:"shown"` // Whether it is meant for people.
+	// RequiresResponse says that a result is expected. The caller waits for it until
+	// AnswerBy, unless the call is Async.
+	RequiresResponse bool       `json:"requires_response"`
+	Async            bool       `json:"is_async,omitempty"`
+	AnswerBy         *time.Time `json:"answer_by,omitempty"`
+}
+
+// ResultReceived is the payload of [tool.EventResultReceived].
+type ResultReceived struct {
+	Tool      string `json:"tool"`
+	Version   string `json:"version"`
+	CallID    string `json:"call_id"`
+	PendingID string `json:"pending_tool_call_id"`
+	By        string `json:"by,omitempty"` // The subject that submitted it.
+	IsError   bool   `json:"is_error"`
+	// Late says that the call does not wait for the result any more, or never did: it goes
+	// to the inbox of the run.
+	Late bool `json:"late,omitempty"`
+}
+
 // Warning is the payload of [tool.EventWarning].
 type Warning struct {
 	Tool      string      `json:"tool"`
@@ -99,6 +127,7 @@ func EventPayloads() map[tool.EventType]any {
 		tool.EventCompleted: CallEnded{}, tool.EventFailed: CallEnded{}, tool.EventCancelled: CallEnded{},
 		tool.EventRejected: CallEnded{}, tool.EventExpired: CallEnded{},
 		tool.EventNeedsApproval: ApprovalAsked{}, tool.EventApproved: CallApproved{},
+		tool.EventPending: CallOffered{}, tool.EventResultReceived: ResultReceived{},
 		EventRunStarted: RunStarted{}, EventRunCompleted: RunEnded{}, EventRunFailed: RunEnded{},
 		EventRunCancelled: RunEnded{}, EventTurn: TurnAnswered{}, EventOutputAppended: Output{},
 		EventModelRetrying: ModelRetry{},

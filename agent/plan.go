@@ -50,6 +50,8 @@ type Pin struct {
 	// Stepwise says that a visible call of it, the only one of its turn, is made by an
 	// activity that then asks the next question.
 	Stepwise bool `json:"stepwise,omitempty"`
+	// Outside says that calls are answered by a browser or another program.
+	Outside bool `json:"outside,omitempty"`
 
 	Agent *PinnedAgent `json:"agent,omitempty"` // Set where a call is a run of an agent.
 	Steps []StepPin    `json:"steps,omitempty"` // Set where a call is a sequence of others.

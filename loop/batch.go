@@ -11,8 +11,8 @@ import (
 // of pure calls is a segment, in which each concurrency group stays within its limit;
 // any other call runs alone. See [agent.Segments].
 //
-// The approvals that calls need are asked for at once. While one is waited for, pure
-// calls of later segments overtake the call; in [agent.Sequential] mode nothing does.
+// The approvals that calls need are asked for at once. While one is waited for, or a result
+// from outside, pure calls of later segments overtake the call; in [agent.Sequential] mode nothing does.
 type batch struct {
 	plan     *agent.Plan
 	calls    []wire.InvokeInput
@@ -29,7 +29,8 @@ const (
 	waiting progress = iota
 	asking           // Until a person approves it.
 	running
-	held // As running, but left for another driver.
+	outside // As running, but nobody here does: it waits for its result.
+	held    // As running, but left for another driver.
 	ended
 )
 
@@ -84,7 +85,7 @@ func (b *batch) next() []int {
 			switch b.progress[i] {
 			case ended:
 				continue
-			case asking:
+			case asking, outside:
 				unattended = true
 				continue
 			case waiting:
@@ -147,10 +148,17 @@ func (b *batch) ask(i int, why agent.Asking) {
 	}
 }
 
+// waits records that a call in progress waits for its result from outside.
+func (b *batch) waits(i int) {
+	if b.progress[i] == running {
+		b.progress[i] = outside
+	}
+}
+
 // end records that a call has ended.
 func (b *batch) end(i int) {
 	switch b.progress[i] {
-	case running, held:
+	case running, held, outside:
 		b.stopped(i)
 		b.progress[i] = ended
 	case waiting, asking, ended:
@@ -180,7 +188,7 @@ func (b *batch) drop() []int {
 		case held:
 			b.progress[i] = running
 			out = append(out, i)
-		case running, ended:
+		case running, outside, ended:
 		}
 	}
 	return out

@@ -227,6 +227,10 @@ func (r *Run) Decided(i int, refused *agent.Refusal) { r.batch.decided(i, refuse
 // Asks records that a call in progress came to nothing, because it needs an approval.
 func (r *Run) Asks(i int, why agent.Asking) { r.batch.ask(i, why) }
 
+// Waits records that a call in progress waits for its result from outside. It ends as any
+// other does.
+func (r *Run) Waits(i int) { r.batch.waits(i) }
+
 // Hold leaves a call that was to start for another driver: it is part of [Run.State],
 // and neither a call that must come after it nor the next turn is begun.
 func (r *Run) Hold(i int) { r.batch.progress[i] = held }

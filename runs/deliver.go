@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync/atomic"
 	"time"
 
 	"go.temporal.io/sdk/client"
@@ -25,39 +26,57 @@ const (
 	overdue = time.Minute
 )
 
-// Deliver ends requests that are overdue, tells at most limit workflows what was decided and
-// they were not told, and returns how many it told. Several processes may deliver at the
+// Deliver ends requests that are overdue, tells at most limit workflows what was decided, and
+// as many of results, where they were not told, and returns how many it told. Several processes may deliver at the
 // same time.
 func (s *Service) Deliver(ctx context.Context, limit int) (told int, err error) {
 	if _, err := s.cfg.Store.ExpireOverdue(ctx, limit, overdue); err != nil {
 		return 0, fmt.Errorf("ending overdue requests: %w", err)
 	}
-	claimed, err := s.cfg.Store.ClaimUndelivered(ctx, limit, startLease)
-	if err != nil || len(claimed) == 0 {
+	decided, err := s.cfg.Store.ClaimUndelivered(ctx, limit, startLease)
+	if err != nil {
 		return 0, err //nolint:wrapcheck // The store says what failed.
 	}
+	told, err = each(decided, func(u wait.Undelivered) (bool, error) {
+		ended, err := s.cfg.Store.FindApproval(ctx, u.Tenant, u.ID)
+		return err == nil && ended.Status.Final() && s.deliver(ctx, ended), err
+	})
+	if err != nil {
+		return told, err
+	}
+	resolved, err := s.cfg.Store.ClaimResolved(ctx, limit, startLease)
+	if err != nil {
+		return told, err //nolint:wrapcheck // As above.
+	}
+	more, err := each(resolved, func(u wait.Undelivered) (bool, error) {
+		called, err := s.cfg.Store.FindCall(ctx, u.Tenant, u.ID)
+		return err == nil && s.deliverResult(ctx, called), err
+	})
+	return told + more, err
+}
+
+// each tells the workflows of what was claimed, several at once, and returns how many were
+// told.
+func each(claimed []wait.Undelivered, tell func(wait.Undelivered) (bool, error)) (told int, err error) {
 	var group errgroup.Group
 	group.SetLimit(dispatchWidth)
-	done := make([]bool, len(claimed))
-	for i, u := range claimed {
+	var done atomic.Int64
+	for _, u := range claimed {
 		group.Go(func() error {
-			ended, err := s.cfg.Store.FindApproval(ctx, u.Tenant, u.ID)
-			done[i] = err == nil && ended.Status.Final() && s.deliver(ctx, ended)
+			ok, err := tell(u)
+			if ok {
+				done.Add(1)
+			}
 			return err
 		})
 	}
 	err = group.Wait()
-	for _, ok := range done {
-		if ok {
-			told++
-		}
-	}
-	return told, err //nolint:wrapcheck // As above.
+	return int(done.Load()), err //nolint:wrapcheck // The store says what failed.
 }
 
 // deliver tells the workflow that waits how a request ended, and reports whether it knows.
 func (s *Service) deliver(ctx context.Context, a wait.Approval) bool {
-	err := s.resolve(ctx, a)
+	err := s.resolve(ctx, a.WorkflowID, wire.Resolution{ID: a.ID, Round: a.Round, Status: a.Status, Reason: a.Reason})
 	if err == nil || absent(err) || notWaiting(err) {
 		err = s.cfg.Store.Delivered(ctx, wait.Undelivered{
 			Tenant: a.Tenant, ID: a.ID, WorkflowID: a.WorkflowID, Round: a.Round,
@@ -74,12 +93,11 @@ func (s *Service) deliver(ctx context.Context, a wait.Approval) bool {
 }
 
 // resolve sends the Update that ends the wait.
-func (s *Service) resolve(ctx context.Context, a wait.Approval) error {
+func (s *Service) resolve(ctx context.Context, workflowID string, r wire.Resolution) error {
 	ctx, cancel := context.WithTimeout(ctx, StartTimeout)
 	defer cancel()
-	r := wire.Resolution{ID: a.ID, Round: a.Round, Status: a.Status, Reason: a.Reason}
 	update, err := s.cfg.Temporal.UpdateWorkflow(ctx, client.UpdateWorkflowOptions{
-		WorkflowID: a.WorkflowID, UpdateID: r.UpdateID(), UpdateName: wire.ResolvePendingUpdate, Args: []any{r},
+		WorkflowID: workflowID, UpdateID: r.UpdateID(), UpdateName: wire.ResolvePendingUpdate, Args: []any{r},
 		WaitForStage: client.WorkflowUpdateStageCompleted,
 	})
 	if err != nil {

@@ -14,6 +14,7 @@ import (
 // store implements it.
 type Store interface {
 	wait.Approvals
+	wait.Calls
 
 	// FindInvocation finds a call. It fails with tool.NotFound.
 	FindInvocation(ctx context.Context, tenant tool.TenantID, id string) (tool.Invocation, error)

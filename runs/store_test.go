@@ -38,6 +38,7 @@ type fakeStore struct {
 	transcripts map[string][]agent.Message // By run.
 
 	wait.Approvals // Nil: methods that a test does not expect panic.
+	wait.Calls     // As above.
 	approvals      map[string]wait.Approval
 	verdicts       []wait.Verdict
 	undelivered    []wait.Undelivered
@@ -75,6 +76,11 @@ func (s *fakeStore) Decide(_ context.Context, v wait.Verdict) (wait.Approval, er
 }
 
 func (s *fakeStore) ExpireOverdue(context.Context, int, time.Duration) (int, error) { return 0, nil }
+
+// ClaimResolved claims nothing.
+func (*fakeStore) ClaimResolved(context.Context, int, time.Duration) ([]wait.Undelivered, error) {
+	return nil, nil
+}
 
 func (s *fakeStore) ClaimUndelivered(context.Context, int, time.Duration) ([]wait.Undelivered, error) {
 	s.mu.Lock()

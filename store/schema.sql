@@ -72,6 +72,27 @@ AS $function$
 $function$
 ;
 
+CREATE OR REPLACE FUNCTION public.claim_resolved_calls(most integer, lease interval)
+ RETURNS json
+ LANGUAGE sql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+    with due as (
+        select d.tenant_id, d.id from pending_tool_calls d
+        where d.deliver_at <= now() or d.deliver_at > now() + interval '5 minutes'
+        order by d.deliver_at
+        limit most
+        for update skip locked
+    ), claimed as (
+        update pending_tool_calls p set deliver_at = now() + lease
+        from due where p.tenant_id = due.tenant_id and p.id = due.id
+        returning p.tenant_id, p.id, p.workflow_id
+    )
+    select coalesce(json_agg(json_build_object('t', c.tenant_id, 'i', c.id, 'w', c.workflow_id)), '[]') from claimed c
+$function$
+;
+
 CREATE OR REPLACE FUNCTION public.claim_workflow_starts(most integer, lease interval)
  RETURNS json
  LANGUAGE sql
@@ -127,6 +148,32 @@ CREATE OR REPLACE FUNCTION public.drop_event_seals()
 AS $function$
 begin
     delete from event_seals s using gone g where s.tenant_id = g.tenant_id and s.run_id = g.run_id and s.run_seq = g.seq;
+    return null;
+end
+$function$
+;
+
+CREATE OR REPLACE FUNCTION public.end_call_wait()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+begin
+    update pending_tool_calls p set status = case new.status when 'expired' then 'pending' else 'cancelled' end
+    where p.tenant_id = new.tenant_id and p.id = new.id and p.status = 'waiting';
+    return null;
+end
+$function$
+;
+
+CREATE OR REPLACE FUNCTION public.end_run_waits()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+begin
+    update pending_tool_calls p set status = 'cancelled'
+    where p.tenant_id = new.tenant_id and p.run_id = new.id and p.status = 'waiting';
     return null;
 end
 $function$
@@ -1557,6 +1604,57 @@ create policy tenant_isolation on messages for all to public using ((tenant_id =
 grant insert, select on messages to toolcrib_app;
 comment on table messages is 'Transcripts: immutable rows, linked to their parents.';
 
+create table pending_tool_calls (
+    tenant_id uuid not null,
+    id uuid not null,
+    run_id uuid not null,
+    root_run_id uuid not null,
+    effect_id text not null,
+    message_id uuid,
+    parent_id uuid,
+    agent_id uuid,
+    turn integer not null default 0,
+    position integer not null default 0,
+    call_id text not null,
+    tool_id uuid,
+    tool text not null,
+    version text not null default ''::text,
+    digest text not null default ''::text,
+    implementation_type text not null default ''::text,
+    subject text not null default ''::text,
+    mode text not null,
+    intent text not null default ''::text,
+    shown boolean not null default true,
+    requires_response boolean not null,
+    is_async boolean not null,
+    status text not null,
+    result json,
+    late boolean not null default false,
+    submitted_by text not null default ''::text,
+    submit_key bytea not null,
+    workflow_id text not null,
+    created_at timestamp with time zone not null default now(),
+    answer_by timestamp with time zone,
+    expires_at timestamp with time zone not null,
+    resolved_at timestamp with time zone,
+    deliver_at timestamp with time zone,
+    constraint pending_tool_calls_pkey PRIMARY KEY (tenant_id, id),
+    constraint pending_tool_calls_check CHECK (((status = 'resolved'::text) = (resolved_at IS NOT NULL))),
+    constraint pending_tool_calls_status_check CHECK ((status = ANY (ARRAY['waiting'::text, 'pending'::text, 'resolved'::text, 'cancelled'::text]))),
+    constraint pending_tool_calls_tenant_id_run_id_fkey FOREIGN KEY (tenant_id, run_id) REFERENCES runs(tenant_id, id) ON DELETE CASCADE
+) with (fillfactor=70);
+CREATE INDEX pending_tool_calls_open ON public.pending_tool_calls USING btree (tenant_id, id DESC) WHERE (status = ANY (ARRAY['waiting'::text, 'pending'::text]));
+CREATE INDEX pending_tool_calls_root ON public.pending_tool_calls USING btree (tenant_id, root_run_id, id DESC);
+CREATE INDEX pending_tool_calls_run ON public.pending_tool_calls USING btree (tenant_id, run_id, id DESC);
+CREATE INDEX pending_tool_calls_undelivered ON public.pending_tool_calls USING btree (deliver_at) WHERE (deliver_at IS NOT NULL);
+alter table pending_tool_calls enable row level security;
+alter table pending_tool_calls force row level security;
+create policy open_claim on pending_tool_calls for update to toolcrib_owner using ((deliver_at IS NOT NULL)) with check (true);
+create policy open_read on pending_tool_calls for select to toolcrib_owner using ((deliver_at IS NOT NULL));
+create policy tenant_isolation on pending_tool_calls for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid));
+grant insert, select, update on pending_tool_calls to toolcrib_app;
+comment on table pending_tool_calls is 'Calls that are answered from outside, and their results.';
+
 create table pipelines (
     id uuid not null,
     tenant_id uuid not null,
@@ -1686,6 +1784,7 @@ CREATE INDEX runs_parent ON public.runs USING btree (tenant_id, parent_run_id, i
 CREATE INDEX runs_status ON public.runs USING btree (tenant_id, status, id DESC);
 CREATE UNIQUE INDEX runs_workflow ON public.runs USING btree (tenant_id, workflow_id, first_run_id) WHERE (kind <> 'agent'::text);
 CREATE TRIGGER runs_end_approvals AFTER UPDATE OF status ON public.runs FOR EACH ROW WHEN ((new.status = ANY (ARRAY['completed'::text, 'failed'::text, 'cancelled'::text]))) EXECUTE FUNCTION cancel_run_approvals();
+CREATE TRIGGER runs_end_waits AFTER UPDATE OF status ON public.runs FOR EACH ROW WHEN ((new.status = ANY (ARRAY['completed'::text, 'failed'::text, 'cancelled'::text]))) EXECUTE FUNCTION end_run_waits();
 alter table runs enable row level security;
 alter table runs force row level security;
 create policy maintenance_read on runs for select to toolcrib_maintenance using (true);
@@ -1826,6 +1925,7 @@ CREATE INDEX tool_invocations_run ON ONLY public.tool_invocations USING btree (t
 CREATE INDEX tool_invocations_status ON ONLY public.tool_invocations USING btree (tenant_id, status, id DESC);
 CREATE INDEX tool_invocations_tool ON ONLY public.tool_invocations USING btree (tenant_id, tool_id, id DESC) WHERE (tool_id IS NOT NULL);
 CREATE TRIGGER tool_invocations_end_approval AFTER UPDATE OF status ON public.tool_invocations FOR EACH ROW WHEN (((new.approval_status = 'pending'::text) AND (new.status = ANY (ARRAY['completed'::text, 'failed'::text, 'rejected'::text, 'cancelled'::text, 'expired'::text, 'unknown'::text])))) EXECUTE FUNCTION cancel_call_approval();
+CREATE TRIGGER tool_invocations_end_wait AFTER UPDATE OF status ON public.tool_invocations FOR EACH ROW WHEN (((new.implementation_type = 'client'::text) AND (new.status = ANY (ARRAY['failed'::text, 'rejected'::text, 'cancelled'::text, 'expired'::text, 'unknown'::text])))) EXECUTE FUNCTION end_call_wait();
 alter table tool_invocations enable row level security;
 alter table tool_invocations force row level security;
 create policy maintenance_read on tool_invocations for select to toolcrib_maintenance using (true);
@@ -1837,6 +1937,7 @@ comment on table tool_invocations is 'The record of each call; partitioned by mo
 create table tool_invocations_default partition of tool_invocations (
 ) with (fillfactor=80);
 CREATE TRIGGER tool_invocations_end_approval AFTER UPDATE OF status ON public.tool_invocations_default FOR EACH ROW WHEN (((new.approval_status = 'pending'::text) AND (new.status = ANY (ARRAY['completed'::text, 'failed'::text, 'rejected'::text, 'cancelled'::text, 'expired'::text, 'unknown'::text])))) EXECUTE FUNCTION cancel_call_approval();
+CREATE TRIGGER tool_invocations_end_wait AFTER UPDATE OF status ON public.tool_invocations_default FOR EACH ROW WHEN (((new.implementation_type = 'client'::text) AND (new.status = ANY (ARRAY['failed'::text, 'rejected'::text, 'cancelled'::text, 'expired'::text, 'unknown'::text])))) EXECUTE FUNCTION end_call_wait();
 alter table tool_invocations_default enable row level security;
 alter table tool_invocations_default force row level security;
 create policy tenant_isolation on tool_invocations_default for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid));

@@ -83,6 +83,8 @@ type InvokeOutput struct {
 	Calls int `json:"calls,omitempty"`
 	// Asks is set when the call is open, and needs an approval that it does not have.
 	Asks *agent.Asking `json:"asks,omitempty"`
+	// Waits is set when the call is open, and waits for its result from outside.
+	Waits *Waiting `json:"waits,omitempty"`
 }
 
 // Opened is a nested call: one that consists of other runs or calls.

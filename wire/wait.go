@@ -29,13 +29,23 @@ type ChildWaits struct {
 // a workflow that does not wait for the request, or not any more.
 const NotWaiting = "toolcrib.not_waiting"
 
-// Resolution is how a request ended. It is a message only: the request's row is what
-// counts, and an admission reads it again.
+// Resolution is how a request ended, or that a call has its result. It is a message only:
+// the row is what counts, and is read again.
 type Resolution struct {
-	ID     string      `json:"id"` // Of the request.
+	ID     string      `json:"id"` // Of the request, or of the call's invocation: they are the same.
 	Round  int         `json:"round"`
 	Status wait.Status `json:"status"`
 	Reason string      `json:"reason,omitempty"` // For the caller and the model.
+}
+
+// Answered is the status of a [Resolution] for a call that got its result from outside. It
+// is none of a request for approval.
+const Answered wait.Status = "answered"
+
+// Waiting is a call that waits for its result from outside.
+type Waiting struct {
+	ID    string    `json:"id"` // Of the invocation.
+	Until time.Time `json:"until"`
 }
 
 // UpdateID makes the update one, however often it is sent.
@@ -63,7 +73,7 @@ type AskOutput struct {
 
 // Pending is a call that waits.
 type Pending struct {
-	ID     string `json:"id"` // Of the request.
+	ID     string `json:"id"` // Of the request, or of the call's invocation.
 	CallID string `json:"call_id"`
 	Tool   string `json:"tool"` // Slug.
 }

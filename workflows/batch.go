@@ -54,6 +54,9 @@ func (b *batch) run(ctx workflow.Context) error {
 		b.ends.Receive(ctx, &end)
 		b.flying--
 		switch {
+		case end.outside:
+			b.flying++ // It is still in progress.
+			b.machine.Waits(end.call)
 		case end.decided:
 			b.machine.Decided(end.call, end.refused)
 		case end.asks != nil:
@@ -78,6 +81,7 @@ type callEnd struct {
 	decided   bool           // Whether the call's approval was decided; refused is nil if it has it.
 	abandoned bool           // Whether the approval is not waited for any more.
 	refused   *agent.Refusal // Why the call is not to run.
+	outside   bool           // Whether the call goes on, and waits for its result from outside.
 }
 
 // wait waits for the approval of a call. In a host's workflow the call itself does.
@@ -107,7 +111,9 @@ func (b *batch) call(ctx workflow.Context, start loop.Start) callEnd {
 	case b.scope.waits == nil:
 		out, err = invokeHere(ctx, in, b.scope)
 	default:
-		out, err = attempt(ctx, in, b.scope)
+		s := b.scope
+		s.outside = func() { b.ends.Send(ctx, callEnd{call: start.Call, outside: true}) }
+		out, err = attempt(ctx, in, s)
 	}
 	if err == nil && out.Asks != nil {
 		return callEnd{call: start.Call, asks: out.Asks}

@@ -50,6 +50,9 @@ func attempt(ctx workflow.Context, in wire.InvokeInput, s scope) (wire.InvokeOut
 	if in.Pin.Nested() {
 		return nest(ctx, in, s)
 	}
+	if in.Pin.Outside {
+		return s.waits.answer(ctx, in, s)
+	}
 	if !in.Pin.Execution.Repeatable() {
 		done, err := admit(ctx, &in)
 		if err != nil {

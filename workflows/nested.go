@@ -20,6 +20,7 @@ type scope struct {
 	deadline time.Time // Of the workflow; zero for none.
 	calls    int       // How many calls a run of an agent may make; zero for its own limit, negative for none.
 	waits    *waits    // What the workflow waits for; nil in hosts.
+	outside  func()    // Is told when the call waits for its result from outside. Nil for nobody.
 }
 
 // until returns the deadline of a call of in: that of the workflow, or that of

@@ -110,12 +110,7 @@ func (w *waits) decide(ctx workflow.Context, in wire.InvokeInput) (*agent.Refusa
 
 // ask records a request, or reads how it stands, and regards it as pending if it is.
 func (w *waits) ask(ctx workflow.Context, in wire.AskInput) (out wire.AskOutput, err error) {
-	w.asking++
-	defer func() {
-		if w.asking--; w.asking == 0 {
-			w.forget()
-		}
-	}()
+	defer w.expect()()
 	options := admitOptions("ask for the approval of " + label(in.Invoke))
 	ctx = workflow.WithActivityOptions(ctx, options)
 	if err := workflow.ExecuteActivity(ctx, wire.AskActivity, in).Get(ctx, &out); err != nil {
@@ -125,6 +120,17 @@ func (w *waits) ask(ctx workflow.Context, in wire.AskInput) (out wire.AskOutput,
 		w.pending[out.ID] = wire.Pending{ID: out.ID, CallID: in.Invoke.CallID, Tool: in.Invoke.Pin.Slug}
 	}
 	return out, nil
+}
+
+// expect keeps what the workflow is told of any request until the function that it returns is
+// called: one is being recorded, and may end before it is known here.
+func (w *waits) expect() (done func()) {
+	w.asking++
+	return func() {
+		if w.asking--; w.asking == 0 {
+			w.forget()
+		}
+	}
 }
 
 // forget drops decisions that were kept for requests that turned out not to be waited for.

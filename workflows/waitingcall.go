@@ -36,7 +36,7 @@ func WaitingCall(ctx workflow.Context, in wire.InvokeInput) (wire.InvokeOutput, 
 // invokeHere takes a call of a workflow to its end, as invoke does. In a host's workflow, a
 // call that waits is taken over by a workflow of its own.
 func invokeHere(ctx workflow.Context, in wire.InvokeInput, s scope) (wire.InvokeOutput, error) {
-	if s.waits != nil || in.Asks == nil {
+	if s.waits != nil || in.Asks == nil && !in.Pin.Outside {
 		out, err := invoke(ctx, in, s)
 		if err != nil || out.Asks == nil {
 			return out, err

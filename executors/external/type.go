@@ -13,8 +13,7 @@ import (
 // Client describes tools that a client, such as a browser, runs.
 func Client() executors.Type {
 	return executors.Type{
-		Traits:      tool.Traits{Implementation: tool.Client, RunBy: tool.RunByClient},
-		Unavailable: "nothing here runs tools of type client",
+		Traits: tool.Traits{Implementation: tool.Client, RunBy: tool.RunByClient},
 	}
 }
 

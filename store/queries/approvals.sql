@@ -1,6 +1,6 @@
 -- name: LockEffect :one
--- The effect of a call that asks for an approval, locked until the transaction ends.
-select e.phase, e.invocation_id, e.version_digest, e.arguments_digest from effects e
+-- The effect of a call that waits for somebody, locked until the transaction ends.
+select e.phase, e.fence, e.invocation_id, e.version_digest, e.arguments_digest from effects e
 where e.tenant_id = @tenant_id and e.effect_id = @effect_id
 for update;
 

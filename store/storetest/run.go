@@ -41,6 +41,7 @@ func Run(t *testing.T, newDatabase func(tb testing.TB) *Database) {
 		{"ApprovalsList", testListApprovals},
 		{"ApprovalsCount", testCountApprovers},
 		{"ApprovalsDecide", testDecide},
+		{"CallsFromOutside", testCalls},
 		{"ApprovalsEnd", testEndApproval},
 		{"ApprovalsDelivery", testDeliveries},
 		{"ApprovalsOverdue", testOverdue},

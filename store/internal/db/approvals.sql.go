@@ -583,7 +583,7 @@ func (q *Queries) LockApproval(ctx context.Context, arg LockApprovalParams) erro
 }
 
 const LockEffect = `-- name: LockEffect :one
-select e.phase, e.invocation_id, e.version_digest, e.arguments_digest from effects e
+select e.phase, e.fence, e.invocation_id, e.version_digest, e.arguments_digest from effects e
 where e.tenant_id = $1 and e.effect_id = $2
 for update
 `
@@ -595,17 +595,19 @@ type LockEffectParams struct {
 
 type LockEffectRow struct {
 	Phase           string
+	Fence           int64
 	InvocationID    string
 	VersionDigest   string
 	ArgumentsDigest string
 }
 
-// The effect of a call that asks for an approval, locked until the transaction ends.
+// The effect of a call that waits for somebody, locked until the transaction ends.
 func (q *Queries) LockEffect(ctx context.Context, arg LockEffectParams) (LockEffectRow, error) {
 	row := q.db.QueryRow(ctx, LockEffect, arg.TenantID, arg.EffectID)
 	var i LockEffectRow
 	err := row.Scan(
 		&i.Phase,
+		&i.Fence,
 		&i.InvocationID,
 		&i.VersionDigest,
 		&i.ArgumentsDigest,

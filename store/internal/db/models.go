@@ -207,6 +207,43 @@ type Message struct {
 	CreatedAt    time.Time
 }
 
+// Calls that are answered from outside, and their results.
+type PendingToolCall struct {
+	TenantID           string
+	ID                 string
+	RunID              string
+	RootRunID          string
+	EffectID           string
+	MessageID          *string
+	ParentID           *string
+	AgentID            *string
+	Turn               int32
+	Position           int32
+	CallID             string
+	ToolID             *string
+	Tool               string
+	Version            string
+	Digest             string
+	ImplementationType string
+	Subject            string
+	Mode               string
+	Intent             string
+	Shown              bool
+	RequiresResponse   bool
+	IsAsync            bool
+	Status             string
+	Result             []byte
+	Late               bool
+	SubmittedBy        string
+	SubmitKey          []byte
+	WorkflowID         string
+	CreatedAt          time.Time
+	AnswerBy           *time.Time
+	ExpiresAt          time.Time
+	ResolvedAt         *time.Time
+	DeliverAt          *time.Time
+}
+
 // Collections of documents, and how they are searched.
 type Pipeline struct {
 	ID             string
