@@ -256,7 +256,7 @@ func (s *Store) ListCalls(ctx context.Context, q wait.CallQuery) ([]wait.Call, e
 		return nil, err
 	}
 	rows, err := ask(ctx, s.doFiltered, op, q.Tenant, (*db.Queries).ListPendingCalls, db.ListPendingCallsParams{
-		TenantID: string(q.Tenant), Status: string(q.Status), RunID: optional(q.RunID), Tool: text(q.Tool),
+		TenantID: string(q.Tenant), Status: string(q.Status), RunID: optional(q.RunID), Tools: texts(q.Tools),
 		CallID: text(q.CallID), Before: optional(q.Before), Limit: min(pageSize(q.Limit), maxApprovals),
 	})
 	if err != nil {

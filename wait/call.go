@@ -91,7 +91,7 @@ type CallQuery struct {
 	Status CallStatus // Empty for all, [CallsOpen] for those that take a result.
 	RunID  string     // Of the run or of its outermost run; empty for all.
 	CallID string     // As the caller named the call; empty for all.
-	Tool   string     // Slug; empty for all.
+	Tools  []string   // Slugs; empty for all.
 	Before string     // ID to continue after; empty for the first page.
 	Limit  int        // 1 to 500.
 }

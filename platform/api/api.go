@@ -183,6 +183,7 @@ func New(cfg Config) (http.Handler, error) {
 	s.registerToolTests()
 	s.registerInvocations()
 	s.registerApprovals()
+	s.registerPendingCalls()
 	s.registerConversations()
 	s.registerKeys()
 	s.registerCredentials()

@@ -16,11 +16,12 @@ import (
 // argument. No other code reads it.
 type principalKey struct{}
 
-// authorize passes on requests whose key is valid and has one of the
-// permissions.
-func (s *server) authorize(permissions []string) func(huma.Context, func(huma.Context)) {
+// authorize passes on requests whose key is valid and has one of the permissions of the
+// route.
+func (s *server) authorize(r route) func(huma.Context, func(huma.Context)) {
+	permissions := r.permissions()
 	return func(ctx huma.Context, next func(huma.Context)) {
-		p, err := s.authenticate(ctx)
+		p, err := s.authenticate(ctx, r.token)
 		if err == nil && !slices.ContainsFunc(permissions, p.May) {
 			err = &tool.Error{
 				Kind: tool.Denied, Op: "api.authorize",
@@ -45,12 +46,16 @@ func (s *server) authorize(permissions []string) func(huma.Context, func(huma.Co
 	}
 }
 
-// authenticate returns the principal of the request's key.
-func (s *server) authenticate(ctx huma.Context) (tool.Principal, error) {
+// authenticate returns the principal of the request's key, or of a token for one call where
+// that is allowed.
+func (s *server) authenticate(ctx huma.Context, tokens bool) (tool.Principal, error) {
 	scheme, key, _ := strings.Cut(ctx.Header("Authorization"), " ")
 	key = strings.TrimSpace(key)
 	if !strings.EqualFold(scheme, "Bearer") || key == "" {
 		return tool.Principal{}, unauthenticated("an API key is required: send it as Authorization: Bearer tck_…")
+	}
+	if tokens && strings.HasPrefix(key, tokenPrefix) {
+		return s.openToken(ctx.Context(), key)
 	}
 	found, err := s.cfg.Store.Authenticate(ctx.Context(), key)
 	switch {

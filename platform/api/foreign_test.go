@@ -103,27 +103,31 @@ func TestForeignTenant(t *testing.T) {
 	b := setup(t)
 	ids := seedForeign(t, b)
 	ids["approvals"] = []string{b.asks(t, "user:theirs").ID}
+	ids["pending-tool-calls"] = []string{b.offers(t, b.outside(t, "pickSeat")).ID}
 	stranger := b.Key(t, b.Tenant(t), "*")
 	bodies := map[string]string{
-		"POST /v1/tools/{tool}/call":              "{}",
-		"POST /v1/tools/{tool}/rename":            `{"slug":"takenOver"}`,
-		"POST /v1/tools/{tool}/test":              "{}",
-		"POST /v1/tools/{tool}/test/stream":       "{}",
-		"PUT /v1/tools/{tool}":                    `{"implementation_type":"internal"}`,
-		"PUT /v1/agents/{agent}":                  "{}",
-		"PUT /v1/mcp/servers/{server}":            `{"server_url":"https://example.com/mcp"}`,
-		"POST /v1/mcp/servers/{server}/approve":   `{"tools":[{"name":"x"}]}`,
-		"PUT /v1/credentials/{credential}":        "{}",
-		"PUT /v1/tenants/{tenant}/masking":        `{"mask_sensitive":false}`,
-		"PATCH /v1/pipelines/{pipeline}":          "{}",
-		"POST /v1/approvals/{approval}/approve":   "{}",
-		"POST /v1/approvals/{approval}/reject":    "{}",
-		"POST /v1/runs/{id}/messages":             `{"input":"x"}`,
-		"POST /v1/runs/{id}/rerun":                "{}",
-		"POST /v1/pipelines/{pipeline}/search":    `{"query":"x"}`,
-		"POST /v1/pipelines/{pipeline}/documents": `{"key":"x","text":"x"}`,
-		"POST /v1/pipelines/{pipeline}/reembed":   `{"embedding":{"url":"https://example.com/v1","model":"x","dimensions":3}}`,
-		"POST /v1/artifacts/{artifact}/versions":  `{"source":"."}`,
+		"POST /v1/tools/{tool}/call":                "{}",
+		"POST /v1/tools/{tool}/rename":              `{"slug":"takenOver"}`,
+		"POST /v1/tools/{tool}/test":                "{}",
+		"POST /v1/tools/{tool}/test/stream":         "{}",
+		"PUT /v1/tools/{tool}":                      `{"implementation_type":"internal"}`,
+		"PUT /v1/agents/{agent}":                    "{}",
+		"PUT /v1/mcp/servers/{server}":              `{"server_url":"https://example.com/mcp"}`,
+		"POST /v1/mcp/servers/{server}/approve":     `{"tools":[{"name":"x"}]}`,
+		"PUT /v1/credentials/{credential}":          "{}",
+		"PUT /v1/tenants/{tenant}/masking":          `{"mask_sensitive":false}`,
+		"PATCH /v1/pipelines/{pipeline}":            "{}",
+		"POST /v1/approvals/{approval}/approve":     "{}",
+		"POST /v1/approvals/{approval}/reject":      "{}",
+		"POST /v1/runs/{id}/messages":               `{"input":"x"}`,
+		"POST /v1/runs/{id}/tool-results":           `{"call_id":"call_1","result":1}`,
+		"POST /v1/pending-tool-calls/{call}/result": `{"result":1}`,
+		"POST /v1/pending-tool-calls/{call}/token":  "{}",
+		"POST /v1/runs/{id}/rerun":                  "{}",
+		"POST /v1/pipelines/{pipeline}/search":      `{"query":"x"}`,
+		"POST /v1/pipelines/{pipeline}/documents":   `{"key":"x","text":"x"}`,
+		"POST /v1/pipelines/{pipeline}/reembed":     `{"embedding":{"url":"https://example.com/v1","model":"x","dimensions":3}}`,
+		"POST /v1/artifacts/{artifact}/versions":    `{"source":"."}`,
 	}
 	tried := 0
 	for _, op := range operations(t, b) {

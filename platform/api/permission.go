@@ -23,9 +23,11 @@ const (
 	RunsWrite         = "runs.write"          // Start and cancel runs, call tools.
 	ApprovalsRead     = "approvals.read"      // See requests for approval, with the arguments of their calls.
 	ApprovalsDecide   = wait.DecidePermission // Approve and reject calls, beside ApprovalsRead.
-	KeysRead          = "keys.read"           // See API keys, never their secrets.
-	KeysWrite         = "keys.write"          // Create and revoke API keys.
-	TenantsRead       = "tenants.read"        // See the tenant of the key.
+	// ResultsSubmit is to see calls that are answered from outside, and to answer them.
+	ResultsSubmit = wait.SubmitPermission
+	KeysRead      = "keys.read"    // See API keys, never their secrets.
+	KeysWrite     = "keys.write"   // Create and revoke API keys.
+	TenantsRead   = "tenants.read" // See the tenant of the key.
 
 	TenantsWrite = "tenants.write" // Change settings of the tenant of the key.
 
@@ -55,6 +57,7 @@ func KnownPermissions() []Permission {
 		{RunsWrite, "start and cancel runs, call tools"},
 		{ApprovalsRead, "see requests for approval, with the arguments of their calls"},
 		{ApprovalsDecide, "approve and reject calls, beside approvals.read"},
+		{ResultsSubmit, "see calls that are answered from outside, with their arguments, and submit their results"},
 		{KeysRead, "see API keys, never their secrets"},
 		{KeysWrite, "create and revoke API keys"},
 		{TenantsRead, "see the tenant of the key"},

@@ -37,6 +37,8 @@ type route struct {
 	// confidential says that the request holds a secret: the digest that
 	// distinguishes such requests must not help to guess it.
 	confidential bool
+	// token says that a token for one call suffices, instead of a key.
+	token bool
 	// stream says that the answer is a stream, which is not stored either.
 	stream bool
 }
@@ -57,7 +59,7 @@ func handle[I, O any](s *server, r route, fn func(ctx context.Context, p tool.Pr
 		OperationID: r.id, Method: r.method, Path: r.path, Summary: r.summary, Description: r.description(),
 		Tags: []string{r.tag}, DefaultStatus: r.status, MaxBodyBytes: r.maxBody,
 		Security:        []map[string][]string{{"key": {}}},
-		Middlewares:     huma.Middlewares{s.authorize(r.permissions()), s.receive, s.once},
+		Middlewares:     huma.Middlewares{s.authorize(r), s.receive, s.once},
 		Responses:       map[string]*huma.Response{"default": s.problemResponse()},
 		Metadata:        map[string]any{withheld: r.secret, confidential: r.confidential},
 		BodyReadTimeout: -1, // The body was read before, within the server's time.
@@ -72,7 +74,7 @@ func handle[I, O any](s *server, r route, fn func(ctx context.Context, p tool.Pr
 		op.SkipValidateBody = true
 	}
 	if r.stream {
-		op.Middlewares = huma.Middlewares{s.authorize(r.permissions()), s.receive, refuseKey}
+		op.Middlewares = huma.Middlewares{s.authorize(r), s.receive, refuseKey}
 	} else if r.method == http.MethodPost {
 		op.Parameters = append(op.Parameters, keyParameter())
 	}

@@ -42,7 +42,7 @@ where p.tenant_id = @tenant_id
        or @status = 'open' and p.status in ('waiting', 'pending') and p.expires_at > now()
        or @status = 'expired' and p.status in ('waiting', 'pending') and p.expires_at <= now()
        or p.status = @status and (p.status not in ('waiting', 'pending') or p.expires_at > now()))
-  and (@tool::text = '' or p.tool = @tool)
+  and (cardinality(@tools::text[]) = 0 or p.tool = any (@tools))
   and (@call_id::text = '' or p.call_id = @call_id)
   and (sqlc.narg('run_id')::uuid is null or p.run_id = sqlc.narg('run_id') or p.root_run_id = sqlc.narg('run_id'))
 order by p.id desc

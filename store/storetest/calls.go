@@ -169,7 +169,7 @@ func testCalls(t *testing.T, d *Database) {
 		c := f.Offered(t, nil)
 		for name, q := range map[string]wait.CallQuery{
 			"all": {}, "open": {Status: wait.CallsOpen}, "waiting": {Status: wait.CallWaiting}, "run": {RunID: f.Run.ID},
-			"call": {CallID: c.CallID}, "tool": {Tool: c.Slug},
+			"call": {CallID: c.CallID}, "tool": {Tools: []string{"other", c.Slug}},
 		} {
 			q.Tenant, q.Limit = f.Tenant, 10
 			found, err := f.Store.ListCalls(t.Context(), q)
@@ -179,7 +179,7 @@ func testCalls(t *testing.T, d *Database) {
 		for name, q := range map[string]wait.CallQuery{
 			"pending": {Status: wait.CallPending}, "expired": {Status: wait.CallExpired},
 			"resolved": {Status: wait.CallResolved},
-			"run":      {RunID: c.ID}, "call": {CallID: "other"}, "tool": {Tool: "other"}, "before": {Before: c.ID},
+			"run":      {RunID: c.ID}, "call": {CallID: "other"}, "tool": {Tools: []string{"other"}}, "before": {Before: c.ID},
 		} {
 			q.Tenant, q.Limit = f.Tenant, 10
 			found, err := f.Store.ListCalls(t.Context(), q)

@@ -33,6 +33,7 @@ var flagWords = map[string]string{
 	"run list status":         "pending running completed failed cancelled hosted",
 	"run list kind":           "agent tool_call tool_test host",
 	"approvals list status":   "pending approved rejected expired cancelled",
+	"results list status":     "open waiting pending resolved expired cancelled",
 	"invocations list status": "pending approved running waiting completed failed rejected cancelled expired unknown",
 }
 

@@ -202,7 +202,7 @@ where p.tenant_id = $1
        or $3 = 'open' and p.status in ('waiting', 'pending') and p.expires_at > now()
        or $3 = 'expired' and p.status in ('waiting', 'pending') and p.expires_at <= now()
        or p.status = $3 and (p.status not in ('waiting', 'pending') or p.expires_at > now()))
-  and ($4::text = '' or p.tool = $4)
+  and (cardinality($4::text[]) = 0 or p.tool = any ($4))
   and ($5::text = '' or p.call_id = $5)
   and ($6::uuid is null or p.run_id = $6 or p.root_run_id = $6)
 order by p.id desc
@@ -213,7 +213,7 @@ type ListPendingCallsParams struct {
 	TenantID string
 	Before   *string
 	Status   string
-	Tool     string
+	Tools    []string
 	CallID   string
 	RunID    *string
 	Limit    int32
@@ -232,7 +232,7 @@ func (q *Queries) ListPendingCalls(ctx context.Context, arg ListPendingCallsPara
 		arg.TenantID,
 		arg.Before,
 		arg.Status,
-		arg.Tool,
+		arg.Tools,
 		arg.CallID,
 		arg.RunID,
 		arg.Limit,

@@ -1,0 +1,247 @@
+package api_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"github.com/toolcrib/toolcrib/agent"
+	"github.com/toolcrib/toolcrib/ledger"
+	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
+	"github.com/toolcrib/toolcrib/platform/client"
+	"github.com/toolcrib/toolcrib/tool"
+	"github.com/toolcrib/toolcrib/wait"
+)
+
+// outside makes a tool that is answered from outside, and returns its version.
+func (b *bundle) outside(t *testing.T, slug string) tool.VersionIdentity {
+	t.Helper()
+	b.apply(t, `{"kind":"tool","slug":"`+slug+`","description":"Picks a seat.","implementation_type":"client",
+		"version":"1.0.0","publish":true,"input_schema":{"type":"object","properties":{"row":{"type":"integer"}}},
+		"output_schema":{"type":"object","required":["seat"],"properties":{"seat":{"type":"string"}}}}`)
+	head, err := b.Store.FindTool(t.Context(), b.tenant, tool.Ref{Slug: slug})
+	require.NoError(t, err)
+	versions, err := b.Store.ListVersions(t.Context(), b.tenant, head.ID)
+	require.NoError(t, err)
+	return tool.VersionIdentity{
+		ToolID: head.ID, Slug: slug, Version: "1.0.0", Digest: versions[0].Digest, Implementation: tool.Client,
+	}
+}
+
+// offers records a call of the version, in a run of its own.
+func (b *bundle) offers(t *testing.T, version tool.VersionIdentity) wait.Call {
+	t.Helper()
+	principal := tool.Principal{Tenant: b.tenant, Subject: "user:ada"}
+	run, err := b.Store.CreateRun(t.Context(), agent.Run{
+		Tenant: b.tenant, Kind: agent.RunKindAgent, Mode: tool.Production, WorkflowID: "w-" + uuid.NewString(),
+		Principal: principal,
+	}, agent.Message{Content: []tool.Content{tool.Text("hello")}})
+	require.NoError(t, err)
+	id := uuid.Must(uuid.NewV7()).String()
+	entry := ledger.Entry{
+		CallIdentity: tool.CallIdentity{
+			Principal: principal, Mode: tool.Production, RunID: run.ID, CallID: "call_1", InvocationID: id, EffectID: "e-" + id,
+		},
+		VersionIdentity: version, Arguments: json.RawMessage(`{"row":12}`),
+	}
+	ticket, err := b.Store.Admit(t.Context(), ledger.AdmitRequest{Entry: entry})
+	require.NoError(t, err)
+	c, err := b.Store.OfferCall(t.Context(), wait.Offer{
+		Entry: entry, Fence: ticket.Fence, WorkflowID: run.WorkflowID, Shown: true, Timeout: time.Minute,
+	})
+	require.NoError(t, err)
+	return c
+}
+
+func TestResultsOfCalls(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t)
+	seats := b.outside(t, "pickSeat")
+	called := b.offers(t, seats)
+	var page v1.Page[v1.PendingCall]
+	b.do(t, http.MethodGet, "/v1/pending-tool-calls?status=open&tool=pickSeat&run="+called.RunID, "").into(t, &page)
+	require.Len(t, page.Items, 1)
+	require.JSONEq(t, `{"row":12}`, string(page.Items[0].Arguments))
+	require.Equal(t, wait.CallWaiting, page.Items[0].Status)
+
+	path := "/v1/pending-tool-calls/" + called.ID
+	for body, want := range map[string]int{
+		`{}`:                            http.StatusUnprocessableEntity,
+		`{"result":{"seat":12}}`:        http.StatusUnprocessableEntity,
+		`{"result":"12A"}`:              http.StatusUnprocessableEntity,
+		`{"result":{"seat":"1"},"x":1}`: http.StatusUnprocessableEntity,
+		`{"result":[{"type":"text","text":"12A"}]}`: http.StatusUnprocessableEntity,
+	} {
+		got := b.do(t, http.MethodPost, path+"/result", body)
+		require.Equal(t, want, got.status, "%s: %s", body, got.body)
+	}
+	var done v1.Submitted
+	got := b.do(t, http.MethodPost, "/v1/runs/"+called.RunID+"/tool-results", `{"callId":"call_1","result":{"seat":"12A"}}`)
+	require.Equal(t, http.StatusOK, got.status, string(got.body))
+	got.into(t, &done)
+	require.Equal(t, wait.CallResolved, done.Status)
+	require.False(t, done.Repeated)
+	b.do(t, http.MethodPost, path+"/result", `{"result":{"seat":"14C"}}`).into(t, &done)
+	require.True(t, done.Repeated)
+	require.JSONEq(t, `{"seat":"12A"}`, string(done.Result.Structured), "the first result counts")
+	for body, want := range map[string]int{
+		`{"call_id":"call_2","result":1}`:                   http.StatusNotFound,
+		`{"result":1}`:                                      http.StatusUnprocessableEntity,
+		`{"call_id":"call_1","callId":"call_2","result":1}`: http.StatusUnprocessableEntity,
+	} {
+		require.Equal(t, want, b.do(t, http.MethodPost, "/v1/runs/"+called.RunID+"/tool-results", body).status, body)
+	}
+}
+
+// Every way to answer knows who may: whoever has the permission, or a token for this very call.
+func TestWhoMaySubmit(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t)
+	seats := b.outside(t, "pickSeat")
+	may, _ := b.principal(t, wait.SubmitPermission)
+	may2, _ := b.principal(t, "*")
+	others, _ := b.principal(t, "runs.read", "runs.write", "approvals.decide", "tools.write")
+	revoked, who := b.principal(t, "*")
+	_, err := b.Store.RevokeKey(t.Context(), b.tenant, strings.TrimPrefix(who, "key:"))
+	require.NoError(t, err)
+	stranger := b.Key(t, b.Tenant(t), "*")
+	token := func(c wait.Call, expires string) string {
+		var made v1.SubmitToken
+		got := b.do(t, http.MethodPost, "/v1/pending-tool-calls/"+c.ID+"/token", `{`+expires+`}`, may)
+		require.Equal(t, http.StatusOK, got.status, string(got.body))
+		got.into(t, &made)
+		return made.Token
+	}
+	another := b.offers(t, seats)
+	short := func(c wait.Call) string {
+		made := token(c, `"expires_s":1`)
+		time.Sleep(1100 * time.Millisecond)
+		return made
+	}
+	forged := func(c wait.Call) string {
+		made := token(c, "")
+		return made[:len(made)-4] + "AAAA"
+	}
+	swapped := func(c wait.Call) string { // The claims of one, with the signature of another.
+		claims, _, _ := strings.Cut(token(c, ""), ".")
+		_, signature, _ := strings.Cut(token(another, ""), ".")
+		return claims + "." + signature
+	}
+	always := func(key string) func(wait.Call) string { return func(wait.Call) string { return key } }
+	for _, way := range []string{"by call", "by run"} {
+		for name, who := range map[string]struct {
+			key           func(wait.Call) string
+			byCall, byRun int
+		}{
+			"the permission":  {always(may), http.StatusOK, http.StatusOK},
+			"all permissions": {always(may2), http.StatusOK, http.StatusOK},
+			"others":          {always(others), http.StatusForbidden, http.StatusForbidden},
+			"a revoked key":   {always(revoked), http.StatusUnauthorized, http.StatusUnauthorized},
+			"another tenant":  {always(stranger), http.StatusNotFound, http.StatusNotFound},
+			"no key":          {always("none"), http.StatusUnauthorized, http.StatusUnauthorized},
+			"a token": {
+				func(c wait.Call) string { return token(c, "") }, http.StatusOK, http.StatusUnauthorized,
+			},
+			"a token of another call": {
+				func(wait.Call) string { return token(another, "") }, http.StatusNotFound, http.StatusUnauthorized,
+			},
+			"an old token":    {short, http.StatusUnauthorized, http.StatusUnauthorized},
+			"a forged token":  {forged, http.StatusUnauthorized, http.StatusUnauthorized},
+			"a swapped token": {swapped, http.StatusUnauthorized, http.StatusUnauthorized},
+			"a broken token":  {always("tcr_.x"), http.StatusUnauthorized, http.StatusUnauthorized},
+		} {
+			t.Run(way+"/"+name, func(t *testing.T) {
+				t.Parallel()
+				c := b.offers(t, seats)
+				path, body, want := "/v1/pending-tool-calls/"+c.ID+"/result", `{"result":{"seat":"12A"}}`, who.byCall
+				if way == "by run" {
+					path, body, want = "/v1/runs/"+c.RunID+"/tool-results", `{"call_id":"call_1","result":{"seat":"12A"}}`, who.byRun
+				}
+				got := b.do(t, http.MethodPost, path, body, who.key(c))
+				require.Equal(t, want, got.status, string(got.body))
+				after, err := b.Store.FindCall(t.Context(), b.tenant, c.ID)
+				require.NoError(t, err)
+				require.Equal(t, want == http.StatusOK, after.Status == wait.CallResolved)
+			})
+		}
+	}
+	t.Run("a token does nothing else", func(t *testing.T) {
+		t.Parallel()
+		c := b.offers(t, seats)
+		made := token(c, "")
+		own := "/v1/pending-tool-calls/" + c.ID
+		require.Equal(t, http.StatusOK, b.do(t, http.MethodGet, own, "", made).status)
+		for _, path := range []string{"/v1/runs", "/v1/pending-tool-calls", "/v1/open-tool-calls", "/v1/tools", "/v1/events"} {
+			require.Equal(t, http.StatusUnauthorized, b.do(t, http.MethodGet, path, "", made).status, path)
+		}
+		require.Equal(t, http.StatusUnauthorized, b.do(t, http.MethodPost, own+"/token", `{}`, made).status)
+	})
+}
+
+// An executor answers what is open, and what comes; the first answer counts.
+func TestExecutorAnswers(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t)
+	seats, meals := b.outside(t, "pickSeat"), b.outside(t, "pickMeal")
+	c, err := client.New(client.Config{Server: b.url, Key: b.Key(t, b.tenant, wait.SubmitPermission)})
+	require.NoError(t, err)
+	t.Cleanup(c.Close)
+	var handled atomic.Int64
+	executor := &client.Executor{Client: c, Handlers: map[string]client.Handler{
+		"pickSeat": func(_ context.Context, call v1.PendingCall) (any, error) {
+			switch handled.Add(1) {
+			case 1:
+				return map[string]string{"seat": "12A"}, nil
+			case 2:
+				return nil, errors.New("no seat is free")
+			case 3:
+				return map[string]int{"seat": 12}, nil // Its schema says otherwise.
+			default:
+				panic("broken")
+			}
+		},
+	}}
+	first, other := b.offers(t, seats), b.offers(t, meals)
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- executor.Run(ctx) }()
+	resolved := func(c wait.Call) (found wait.Call) {
+		require.Eventually(t, func() bool {
+			var err error
+			found, err = b.Store.FindCall(t.Context(), b.tenant, c.ID)
+			require.NoError(t, err)
+			return found.Status == wait.CallResolved
+		}, 30*time.Second, 10*time.Millisecond)
+		return found
+	}
+	require.JSONEq(t, `{"seat":"12A"}`, string(resolved(first).Result.Structured))
+	for _, want := range []string{"no seat is free", "the answer was refused", "the program that answers the tool failed"} {
+		began := time.Now()
+		got := resolved(b.offers(t, seats))
+		require.True(t, got.Result.IsError)
+		require.Contains(t, got.Result.Content[0].Text, want)
+		require.Less(t, time.Since(began), 10*time.Second, "it is told, and does not wait for its next look")
+	}
+	stop()
+	require.NoError(t, <-ended)
+	left, err := b.Store.FindCall(t.Context(), b.tenant, other.ID)
+	require.NoError(t, err)
+	require.Equal(t, wait.CallWaiting, left.Status, "what it has no handler for is left")
+
+	denied, err := client.New(client.Config{Server: b.url, Key: b.Key(t, b.tenant, "runs.read")})
+	require.NoError(t, err)
+	t.Cleanup(denied.Close)
+	executor.Client = denied
+	require.Equal(t, tool.Denied, tool.KindOf(executor.Run(t.Context())))
+}
