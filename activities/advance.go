@@ -159,7 +159,12 @@ func (d *driver) steps(ctx, limited context.Context) (wire.AdvanceOutput, error)
 			if err := d.flush(ctx); err != nil {
 				return d.out, d.abandon(ctx, err)
 			}
-			return d.finish(ctx, d.machine.Err())
+			out, err := d.finish(ctx, d.machine.Err())
+			if errors.Is(err, agent.ErrInbox) && d.machine.More() {
+				d.out.Ended, d.out.Execution = nil, ""
+				continue
+			}
+			return out, err
 		case step.Ask:
 			if why := d.pause(ctx); why != "" {
 				if err := d.flush(ctx); err != nil {
@@ -387,6 +392,7 @@ func (d *driver) finish(ctx context.Context, err error) (wire.AdvanceOutput, err
 	d.out.Ended, d.out.Execution = &wire.AgentRunOutput{RunID: d.in.RunID}, end.Execution
 	if d.machine != nil {
 		end.HeadMessageID, end.Turns = d.machine.Head(), d.machine.Turns()
+		end.UnlessInbox = err == nil && d.machine.MayTurn()
 		d.out.Ended.Answer = d.machine.Answer()
 	}
 	if err != nil {

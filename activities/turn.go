@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"time"
 
@@ -55,6 +56,9 @@ func (a *Activities) turn(
 	plan = open.Run.Plan
 	if open.Stored != nil {
 		return *open.Stored, plan, false, nil
+	}
+	if q.head, err = a.takeInbox(ctx, q, &open); err != nil {
+		return turn, nil, false, fmt.Errorf("opening turn %d: %w", q.turn, err)
 	}
 	if plan == nil {
 		return turn, nil, false, &tool.Error{
@@ -114,6 +118,27 @@ func (a *Activities) opened(ctx context.Context, q question, key string) (agent.
 		return *q.open, nil
 	}
 	return a.Runs.OpenTurn(ctx, q.principal.Tenant, q.runID, q.head, key)
+}
+
+// takeInbox takes up what is in the run's inbox, and returns the message that the turn
+// answers: that of the question, or what was taken up after it, by this attempt or one before.
+func (a *Activities) takeInbox(ctx context.Context, q question, open *agent.OpenTurn) (string, error) {
+	head := q.head
+	for _, m := range slices.Backward(open.Transcript) {
+		if m.Role != agent.RoleTool {
+			head = m.ID
+			break
+		}
+	}
+	if open.Inbox == 0 {
+		return head, nil
+	}
+	after, err := a.Runs.TakeInbox(ctx, q.principal.Tenant, q.runID, head, q.turn)
+	if err != nil || len(after) == 0 {
+		return head, err
+	}
+	open.Transcript = append(slices.Clip(open.Transcript), after...)
+	return after[len(after)-1].ID, nil
 }
 
 // turnKey identifies a turn of an execution. It is equal for its attempts.

@@ -130,6 +130,6 @@ func EventPayloads() map[tool.EventType]any {
 		tool.EventPending: CallOffered{}, tool.EventResultReceived: ResultReceived{},
 		EventRunStarted: RunStarted{}, EventRunCompleted: RunEnded{}, EventRunFailed: RunEnded{},
 		EventRunCancelled: RunEnded{}, EventTurn: TurnAnswered{}, EventOutputAppended: Output{},
-		EventModelRetrying: ModelRetry{},
+		EventModelRetrying: ModelRetry{}, EventInbox: InboxTaken{},
 	}
 }

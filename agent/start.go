@@ -42,7 +42,9 @@ type Acceptance struct {
 	// Before are the messages of the run that Run continues, up to the one that First
 	// answers. They are copied.
 	Before []Message
-	Start  Start
+	// TakeInbox gives the run what is in the inbox of the one that it continues.
+	TakeInbox bool
+	Start     Start
 	// MaxUnfinished bounds the pending and running runs of the tenant. Zero for
 	// no bound.
 	MaxUnfinished int

@@ -67,11 +67,12 @@ type OpenTurn struct {
 	Run Run // With its Plan.
 	// Of the plan's tools, by id, as they are now. A tool that is not the tenant's to see is absent.
 	Policies map[string]tool.Policy
-	// From the root to the head, each assistant message followed by its tool messages in call order. Shared: never change
-	// it.
+	// From the root to the head, and what was taken from the inbox after it, each assistant message followed by its tool
+	// messages in call order. Shared: never change it.
 	Transcript []Message
 	Stored     *Turn // Set when the turn was answered and stored before.
 	Followed   bool  // Whether the run's output has followers.
+	Inbox      int   // How many items of the inbox no turn has taken up.
 }
 
 // RunEnd is the end of a run. An empty Output means the text of the head message, if that is an
@@ -88,6 +89,8 @@ type RunEnd struct {
 	Calls         int // Of the run and those below it.
 	// Temporal's run id of the execution that ended; a later execution of a reset workflow may end the run again.
 	Execution string
+	// UnlessInbox leaves the run as it is while its inbox has items, with [ErrInbox].
+	UnlessInbox bool
 }
 
 // Runs stores runs and their transcripts. Package store implements it. Every method fails with
@@ -111,6 +114,9 @@ type Runs interface {
 	// OpenTurn returns the input of the turn after head. It fails with tool.NotFound if the run
 	// does not have head, or head is empty.
 	OpenTurn(ctx context.Context, tenant tool.TenantID, runID, head, key string) (OpenTurn, error)
+	// TakeInbox makes a message of what is in a run's inbox, after head, in the given turn. It
+	// returns what was taken after head, now or by an attempt before; nothing is no error.
+	TakeInbox(ctx context.Context, tenant tool.TenantID, runID, head string, turn int) ([]Message, error)
 	// SaveTurn stores a turn once per key and settles its refused calls
 	// (invocation, event and tool message). The stored turn comes back. The run's
 	// head follows a turn that answers it, and one that was scheduled later than
@@ -120,7 +126,8 @@ type Runs interface {
 	// attempt of a turn; it does nothing for other runs.
 	RecordModelRetry(ctx context.Context, tenant tool.TenantID, runID string, retry ModelRetry) error
 	// FinishRun ends a run once; a second end changes nothing, unless another
-	// execution made the first one: the later end then replaces it.
+	// execution made the first one: the later end then replaces it. It fails with [ErrInbox]
+	// for an end that is not to leave items in the inbox.
 	FinishRun(ctx context.Context, end RunEnd) error
 	// EndPendingRun ends a run that has not started, and reports whether it did: other runs
 	// are unchanged.

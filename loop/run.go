@@ -146,7 +146,8 @@ func refuse(calls []int, err *tool.Error) []Start {
 }
 
 // Answered records the model's answer to the next turn: its message, and the calls it
-// made, whose pins are in plan. An answer without calls is the run's last.
+// made, whose pins are in plan. An answer without calls is the run's last, unless there is more
+// ([Run.More]).
 func (r *Run) Answered(plan *agent.Plan, turn Turn) {
 	r.state.Turns++
 	r.state.Head, r.answer = turn.Head, turn.Answer
@@ -161,6 +162,19 @@ func (r *Run) Answered(plan *agent.Plan, turn Turn) {
 	}
 	r.begin(calls)
 }
+
+// More takes back that the run is over, because there is something new for the model. It
+// reports whether the run may take another turn.
+func (r *Run) More() bool {
+	if r.stop != nil || !r.over || !r.MayTurn() {
+		return false
+	}
+	r.over = false
+	return true
+}
+
+// MayTurn reports whether the limits of the run allow another turn.
+func (r *Run) MayTurn() bool { return r.state.Turns < r.limits.MaxTurns }
 
 // Beginning returns the calls that would start at once if the model answered the next
 // turn so.

@@ -34,14 +34,15 @@ var (
 // Temporal has the workflow id for another run. It fails with Temporal's reason
 // when Temporal refuses the workflow for good; then the run is recorded as failed.
 func (s *Service) accept(
-	ctx context.Context, run agent.Run, first *agent.Message, before []agent.Message, start agent.Start,
+	ctx context.Context, run agent.Run, first *agent.Message, before takenOver, start agent.Start,
 ) (accepted agent.Run, confirmed bool, err error) {
 	if err := s.Available(ctx); err != nil {
 		return agent.Run{}, false, err
 	}
 	start.Tenant, start.WorkflowID, start.RunID, start.TaskQueue = run.Tenant, run.WorkflowID, run.ID, s.cfg.TaskQueue
 	run, err = s.cfg.Store.AcceptRun(ctx, agent.Acceptance{
-		Run: run, First: first, Before: before, Start: start, MaxUnfinished: s.cfg.MaxUnfinished, Lease: startLease,
+		Run: run, First: first, Before: before.messages, TakeInbox: before.inbox, Start: start,
+		MaxUnfinished: s.cfg.MaxUnfinished, Lease: startLease,
 	})
 	if err != nil {
 		return agent.Run{}, false, fmt.Errorf("recording the run: %w", err)

@@ -126,7 +126,7 @@ func (s *Service) acceptCall(ctx context.Context, c *callStart) error {
 	if err != nil {
 		return err
 	}
-	_, c.confirmed, err = s.accept(ctx, c.run(), nil, nil, start)
+	_, c.confirmed, err = s.accept(ctx, c.run(), nil, takenOver{}, start)
 	if rejoinable && tool.KindOf(err) == tool.Conflict { // Another request with the id came first.
 		if joined, err := s.rejoin(ctx, c); joined || err != nil {
 			return err

@@ -29,10 +29,20 @@ type Continuation struct {
 	FollowFor  time.Duration // As in [NewRun].
 }
 
+// takenOver is what a run takes over from the one that it continues.
+type takenOver struct {
+	messages []agent.Message
+	inbox    bool // Whether it takes what is in the inbox, too.
+}
+
 // Continue starts a run that takes over the transcript of another one, and answers the
-// input after it. The other run stays as it is, and the new one has limits of its own. It
-// fails as [Service.Start] does, and with tool.Conflict for a run that has not ended, is no
-// agent's, or whose last turn that is taken over has calls without an answer.
+// input after it. The other run stays as it is, and the new one has limits of its own, and
+// what was in the inbox of the other. It fails as [Service.Start] does, and with
+// tool.Conflict for a run that is no agent's, or whose last turn that is taken over has calls
+// without an answer.
+//
+// A run that goes on gets the input into its inbox, and is returned: its next turn takes it
+// up. It keeps its version.
 func (s *Service) Continue(ctx context.Context, c Continuation) (agent.Run, error) {
 	other, err := s.cfg.Store.FindRun(ctx, c.Principal.Tenant, c.RunID)
 	if err != nil {
@@ -42,8 +52,9 @@ func (s *Service) Continue(ctx context.Context, c Continuation) (agent.Run, erro
 		return agent.Run{}, continueConflict("the run is a " + string(other.Kind) + ", not an agent's: it has no transcript")
 	}
 	if !other.Status.Final() && c.AfterTurn == 0 {
-		return agent.Run{}, continueConflict(fmt.Sprintf(
-			"the run is %s: wait for its end, cancel it, or continue it from one of its turns", other.Status))
+		if said, err := s.say(ctx, c, &other); said || err != nil {
+			return other, err
+		}
 	}
 	before, err := s.cfg.Store.Transcript(ctx, c.Principal.Tenant, other.ID)
 	if err != nil {
@@ -65,7 +76,29 @@ func (s *Service) Continue(ctx context.Context, c Continuation) (agent.Run, erro
 		return agent.Run{}, err
 	}
 	run.Continues = &agent.Continued{RunID: other.ID, Turn: turn}
-	return s.begin(ctx, n, run, before)
+	return s.begin(ctx, n, run, takenOver{messages: before, inbox: c.AfterTurn == 0})
+}
+
+// say puts the input into the inbox of a run that goes on, and reports whether it did. One
+// that has ended meanwhile is read again.
+func (s *Service) say(ctx context.Context, c Continuation, run *agent.Run) (bool, error) {
+	if c.Constraint != "" {
+		return false, continueConflict("the run goes on, and keeps its version: leave the version out, or wait for its end")
+	}
+	content, err := firstContent(c.Input)
+	if err != nil {
+		return false, err
+	}
+	said, err := s.cfg.Store.AddToInbox(ctx, agent.InboxItem{
+		Tenant: run.Tenant, RunID: run.ID, Kind: agent.InboxMessage, Content: content, By: c.Principal.Subject,
+	})
+	if err != nil {
+		return false, fmt.Errorf("adding to the inbox: %w", err)
+	}
+	if !said {
+		*run, err = s.cfg.Store.FindRun(ctx, run.Tenant, run.ID)
+	}
+	return said, err //nolint:wrapcheck // The store says what failed.
 }
 
 // upTo returns the part of a transcript up to a turn, or all of it for turn 0, and its last
@@ -152,7 +185,7 @@ func (s *Service) Rerun(ctx context.Context, r Rerun) (agent.Run, error) {
 		first := slices.IndexFunc(before, func(m agent.Message) bool { return m.ID == ledger.FirstMessageID(other.ID) })
 		before, run.Continues = before[:max(first, 0)], other.Continues
 	}
-	return s.begin(ctx, n, run, before)
+	return s.begin(ctx, n, run, takenOver{messages: before})
 }
 
 func continueConflict(msg string) error {

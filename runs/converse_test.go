@@ -80,9 +80,10 @@ func TestContinueRefusals(t *testing.T) {
 		kind tool.Kind
 		text string
 	}{
-		"a run that goes on": {func(b *bench, r *agent.Run, _ *runs.Continuation) {
+		"a run that goes on, in another version": {func(b *bench, r *agent.Run, c *runs.Continuation) {
+			c.Constraint = "2.0.0"
 			b.store.change(r.ID, func(r *agent.Run) { r.Status = agent.RunRunning })
-		}, tool.Conflict, "the run is running"},
+		}, tool.Conflict, "keeps its version"},
 		"a call": {func(b *bench, r *agent.Run, _ *runs.Continuation) {
 			b.store.change(r.ID, func(r *agent.Run) { r.Kind = agent.RunKindToolCall })
 		}, tool.Conflict, "not an agent's"},
@@ -112,6 +113,24 @@ func TestContinueRefusals(t *testing.T) {
 			require.Len(t, b.store.runs, 1)
 		})
 	}
+}
+
+// A run that goes on gets what is said into its inbox; no other run begins.
+func TestSay(t *testing.T) {
+	t.Parallel()
+
+	b, run := ended(t)
+	b.store.change(run.ID, func(r *agent.Run) { r.Status = agent.RunRunning })
+	got, err := b.Continue(t.Context(), runs.Continuation{
+		Principal: b.principal, RunID: run.ID, Input: json.RawMessage(`"and then?"`),
+	})
+	require.NoError(t, err)
+	require.Equal(t, run.ID, got.ID)
+	require.Len(t, b.store.runs, 1)
+	require.Equal(t, []agent.InboxItem{{
+		Tenant: b.principal.Tenant, RunID: run.ID, Kind: agent.InboxMessage, By: b.principal.Subject,
+		Content: []tool.Content{tool.Text("and then?")},
+	}}, b.store.inbox)
 }
 
 func TestRerun(t *testing.T) {

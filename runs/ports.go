@@ -32,6 +32,9 @@ type Store interface {
 	// Transcript returns a run's messages from the root to its head, each assistant message
 	// followed by the answers to its calls. It fails with tool.NotFound.
 	Transcript(ctx context.Context, tenant tool.TenantID, runID string) ([]agent.Message, error)
+	// AddToInbox puts something into the inbox of a run, and reports whether it did: a
+	// message is for a run that goes on. It fails with tool.NotFound.
+	AddToInbox(ctx context.Context, item agent.InboxItem) (bool, error)
 	// FindCallEnd reads how the run of a single call ended. It fails with
 	// tool.NotFound.
 	FindCallEnd(ctx context.Context, tenant tool.TenantID, runID string) (agent.CallEnd, error)

@@ -47,11 +47,11 @@ func (s *Service) Start(ctx context.Context, n NewRun) (agent.Run, error) {
 	if err != nil {
 		return agent.Run{}, err
 	}
-	return s.begin(ctx, n, run, nil)
+	return s.begin(ctx, n, run, takenOver{})
 }
 
 // begin records a run, with the messages before its input, and starts its workflow.
-func (s *Service) begin(ctx context.Context, n NewRun, run agent.Run, before []agent.Message) (agent.Run, error) {
+func (s *Service) begin(ctx context.Context, n NewRun, run agent.Run, before takenOver) (agent.Run, error) {
 	content, err := firstContent(n.Input)
 	if err != nil {
 		return agent.Run{}, err
@@ -74,8 +74,8 @@ func (s *Service) begin(ctx context.Context, n NewRun, run agent.Run, before []a
 		return agent.Run{}, fmt.Errorf("encoding the workflow's input: %w", err)
 	}
 	first := &agent.Message{ID: input.Head, Role: agent.RoleUser, Content: content}
-	if len(before) > 0 {
-		first.ParentID = answeredBy(before)
+	if len(before.messages) > 0 {
+		first.ParentID = answeredBy(before.messages)
 	}
 	run, _, err = s.accept(ctx, run, first, before, agent.Start{
 		Workflow: wire.AgentRunWorkflow, Summary: "agent " + run.Agent, Agent: run.Agent, Input: raw,

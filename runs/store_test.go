@@ -37,6 +37,8 @@ type fakeStore struct {
 	before      map[string][]agent.Message // That AcceptRun got, by run.
 	transcripts map[string][]agent.Message // By run.
 
+	inbox []agent.InboxItem
+
 	wait.Approvals // Nil: methods that a test does not expect panic.
 	wait.Calls     // As above.
 	approvals      map[string]wait.Approval
@@ -76,6 +78,19 @@ func (s *fakeStore) Decide(_ context.Context, v wait.Verdict) (wait.Approval, er
 }
 
 func (s *fakeStore) ExpireOverdue(context.Context, int, time.Duration) (int, error) { return 0, nil }
+
+// AddToInbox keeps items of runs that go on.
+func (s *fakeStore) AddToInbox(_ context.Context, item agent.InboxItem) (bool, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, run := range s.runs {
+		if run.ID == item.RunID && !run.Status.Final() {
+			s.inbox = append(s.inbox, item)
+			return true, nil
+		}
+	}
+	return false, nil
+}
 
 // ClaimResolved claims nothing.
 func (*fakeStore) ClaimResolved(context.Context, int, time.Duration) ([]wait.Undelivered, error) {

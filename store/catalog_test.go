@@ -191,6 +191,8 @@ func TestTheAppRoleIsBoundInEveryTable(t *testing.T) {
 	f.Start(t)
 	_, err = f.Store.Decide(t.Context(), f.Verdict(f.Ask(t, f.Request(t, f.Lone(t))), "user:bob", true))
 	require.NoError(t, err)
+	_, err = f.Store.AddToInbox(t.Context(), f.Said("hurry"))
+	require.NoError(t, err)
 	outside := f.Lone(t)
 	outside.Implementation = tool.Client
 	_, err = f.Store.OfferCall(t.Context(), f.Offer(outside, f.Admit(t, outside, false, false).Fence))

@@ -212,7 +212,15 @@ func resolve(ctx context.Context, q *db.Queries, op string, c storedCall, sub wa
 			return err
 		}
 	}
-	if !late {
+	if late {
+		item, err := inboxParams(op, c.InboxItem(sub.Result, sub.Subject))
+		if err == nil {
+			_, err = q.AddInboxItem(ctx, item)
+		}
+		if err != nil {
+			return err
+		}
+	} else {
 		params, err := settleParams(op, ledger.Settlement{
 			Entry:  ledger.Entry{CallIdentity: c.CallIdentity, VersionIdentity: c.VersionIdentity},
 			Status: tool.StatusCompleted, Result: sub.Result,

@@ -21,6 +21,7 @@ type recordRow struct {
 	Policies json.RawMessage `json:"policies"`
 	Followed bool            `json:"followed"`
 	Cancel   string          `json:"cancel"`
+	Inbox    int             `json:"inbox"`
 	At       time.Time       `json:"at"`
 }
 
@@ -84,7 +85,9 @@ func (s *Store) open(key transcriptKey, head string, kept *keptTranscript, row *
 	}
 	run, messages := kept.run, now.next.extend(now.messages)
 	run.CancelExecution = row.Cancel
-	out.Open = &agent.OpenTurn{Run: run, Policies: policies, Transcript: messages, Followed: row.Followed}
+	out.Open = &agent.OpenTurn{
+		Run: run, Policies: policies, Transcript: messages, Followed: row.Followed, Inbox: row.Inbox,
+	}
 	s.transcripts.keep(key, run, head, messages, int(now.bytes)+now.next.bytes())
 	return nil
 }

@@ -201,11 +201,13 @@ func (s *Store) FinishRun(ctx context.Context, end agent.RunEnd) error {
 		TenantID: string(end.Tenant), ID: end.RunID, Status: string(end.Status), Output: text(end.Output),
 		ErrorKind: string(end.Kind), Error: text(end.Msg), HeadMessageID: optional(end.HeadMessageID),
 		Turns: number(end.Turns), Calls: number(end.Calls), EventType: string(runEndEvent(end.Status)), EventData: event,
-		Execution: text(end.Execution),
+		Execution: text(end.Execution), UnlessInbox: end.UnlessInbox,
 	})
 	switch {
 	case err != nil:
 		return err
+	case row.HasInbox && !row.Ended:
+		return agent.ErrInbox
 	case !row.Known:
 		return notFound(op, "run not found")
 	case row.Ended:

@@ -593,6 +593,7 @@ declare
     v_last bigint;
     v_followed boolean;
     v_cancel text;
+    v_inbox integer;
     v_over boolean := false;
     v_types text[] := '{}';
     v_calls uuid[] := '{}';
@@ -706,7 +707,7 @@ begin
     end if;
 
     if v_types = '{}' then
-        select coalesce(r.followed_until > now(), false), r.cancel_execution into v_followed, v_cancel
+        select coalesce(r.followed_until > now(), false), r.cancel_execution, r.inbox into v_followed, v_cancel, v_inbox
         from runs r where r.tenant_id = p_tenant and r.id = p_run;
         if not found then
             raise exception 'run not found' using errcode = 'TC001';
@@ -718,7 +719,8 @@ begin
             turns = case when v_saved and (r.head_message_id is null or r.head_message_id = v_parent
                                         or r.head_message_id < v_id) then v_turn else r.turns end
         where r.tenant_id = p_tenant and r.id = p_run
-        returning r.last_seq, coalesce(r.followed_until > now(), false), r.cancel_execution into v_seq, v_followed, v_cancel;
+        returning r.last_seq, coalesce(r.followed_until > now(), false), r.cancel_execution, r.inbox
+            into v_seq, v_followed, v_cancel, v_inbox;
         if not found then
             raise exception 'run not found' using errcode = 'TC001';
         end if;
@@ -726,7 +728,7 @@ begin
             update runs r set status = 'completed', output = p_end ->> 'output', head_message_id = v_id, turns = v_turn,
                 calls = (p_end ->> 'calls')::integer, ended_by = p_end ->> 'execution', completed_at = now(),
                 error_kind = '', error = '', last_seq = r.last_seq + 1
-            where r.tenant_id = p_tenant and r.id = p_run and r.status = 'running'
+            where r.tenant_id = p_tenant and r.id = p_run and r.status = 'running' and r.inbox = 0
             returning r.last_seq into v_last;
             v_over := found;
             if found then
@@ -752,7 +754,7 @@ begin
         join tool_registry r on r.id = x.id::uuid and r.scope_id in (p_tenant, '00000000-0000-0000-0000-000000000000');
     end if;
     return json_build_object('ended', v_ended, 'turn', v_saved, 'tickets', to_json(v_tickets), 'opened', v_opened, 'over', v_over,
-        'policies', v_policies, 'followed', v_followed, 'cancel', v_cancel, 'at', now());
+        'policies', v_policies, 'followed', v_followed, 'cancel', v_cancel, 'inbox', v_inbox, 'at', now());
 end
 $function$
 ;
@@ -1465,6 +1467,30 @@ create policy tenant_isolation on idempotency_keys for all to public using ((ten
 grant insert, select, update on idempotency_keys to toolcrib_app;
 comment on table idempotency_keys is 'Requests that callers named, and their answers; kept for a day.';
 
+create table inbox_items (
+    tenant_id uuid not null,
+    id uuid not null,
+    run_id uuid not null,
+    kind text not null,
+    content json not null,
+    call_id uuid,
+    author text not null default ''::text,
+    created_at timestamp with time zone not null default now(),
+    message_id uuid,
+    taken_at timestamp with time zone,
+    constraint inbox_items_pkey PRIMARY KEY (tenant_id, id),
+    constraint inbox_items_check CHECK (((message_id IS NULL) = (taken_at IS NULL))),
+    constraint inbox_items_kind_check CHECK ((kind = ANY (ARRAY['tool_result'::text, 'message'::text]))),
+    constraint inbox_items_tenant_id_run_id_fkey FOREIGN KEY (tenant_id, run_id) REFERENCES runs(tenant_id, id) ON DELETE CASCADE
+);
+CREATE UNIQUE INDEX inbox_items_call ON public.inbox_items USING btree (tenant_id, call_id) WHERE (call_id IS NOT NULL);
+CREATE INDEX inbox_items_run ON public.inbox_items USING btree (tenant_id, run_id, id);
+alter table inbox_items enable row level security;
+alter table inbox_items force row level security;
+create policy tenant_isolation on inbox_items for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid));
+grant insert, select, update on inbox_items to toolcrib_app;
+comment on table inbox_items is 'What comes to runs from outside, until a turn takes it up.';
+
 create table leases (
     name text not null,
     holder text not null,
@@ -1768,6 +1794,7 @@ create table runs (
     cancel_execution text not null default ''::text,
     continues_run_id uuid,
     continues_turn integer,
+    inbox integer not null default 0,
     constraint runs_pkey PRIMARY KEY (tenant_id, id),
     constraint runs_check CHECK (((parent_run_id IS NULL) = (parent_invocation_id IS NULL))),
     constraint runs_check1 CHECK (((parent_run_id IS NULL) = (depth = 0))),

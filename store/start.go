@@ -52,13 +52,22 @@ func (s *Store) acceptRun(
 ) (row db.AcceptRunRow, err error) {
 	accept := func(q *db.Queries) error {
 		row, err = q.AcceptRun(ctx, params)
-		return err
+		if err != nil || !a.TakeInbox || params.ContinuesRunID == nil {
+			return err
+		}
+		return q.MoveInbox(ctx, db.MoveInboxParams{
+			TenantID: params.TenantID, FromRunID: *params.ContinuesRunID, ToRunID: params.ID,
+		})
+	}
+	do := s.do
+	if a.TakeInbox {
+		do = s.inTx
 	}
 	if a.MaxUnfinished > 0 {
 		params.Bound = number(a.MaxUnfinished - exactFrom)
 	}
 	if a.MaxUnfinished == 0 || params.Bound > 0 {
-		if err = s.do(ctx, op, a.Run.Tenant, accept); a.MaxUnfinished == 0 || !errors.Is(err, pgx.ErrNoRows) {
+		if err = do(ctx, op, a.Run.Tenant, accept); a.MaxUnfinished == 0 || !errors.Is(err, pgx.ErrNoRows) {
 			return row, err
 		}
 	}

@@ -129,11 +129,23 @@ func (t *transcripts) keep(key transcriptKey, run agent.Run, head string, messag
 	})
 }
 
+// append adds messages that were taken up after head.
+func (t *transcripts) append(key transcriptKey, head string, after []agent.Message) {
+	if kept, known := t.find(key); known && kept.head == head {
+		size := int(kept.bytes)
+		for _, m := range after {
+			size += (&nextTurn{message: m}).bytes()
+		}
+		messages := append(slices.Clip(kept.messages), after...)
+		t.keep(key, kept.run, after[len(after)-1].ID, messages, size)
+	}
+}
+
 // extend returns the transcript up to head, where head directly follows the cached one
 // and rows have it and the answers to its calls.
 func (k keptTranscript) extend(rows []db.Message, head string) ([]agent.Message, bool, error) {
 	at := slices.IndexFunc(rows, func(m db.Message) bool { return m.ID == head })
-	if at < 0 || value(rows[at].ParentID) != k.head {
+	if at < 0 || value(rows[at].ParentID) != k.head || len(inboxAfter(rows, head)) > 0 {
 		return nil, false, nil
 	}
 	added, err := transcript(rows, head)

@@ -106,7 +106,11 @@ func (s *Store) turnOpened(
 	}
 	open.Followed = slices.Contains(rows.watched, true)
 	grown := rowBytes(messages)
+	open.Inbox = int(rows.run.Inbox)
 	if kept == nil {
+		if after := inboxAfter(messages, head); len(after) > 0 {
+			head = after[len(after)-1].ID
+		}
 		open.Transcript, err = transcript(messages, head)
 	} else if open.Transcript, followed, err = kept.extend(messages, head); !followed {
 		return open, false, err

@@ -23,10 +23,10 @@ func (s *server) registerConversations() {
 	handle(s, route{
 		id: "continueRun", method: http.MethodPost, path: "/v1/runs/{id}/messages", tag: "runs", permission: RunsWrite,
 		status:  http.StatusAccepted,
-		summary: "Say more to an agent whose run has ended",
+		summary: "Say more to an agent",
 		detail: "Starts a run that takes over the transcript, all of it or up to `after_turn`, and answers the message. It " +
-			"has limits of its own, and the other run stays as it is. A run that has not ended is a conflict, unless " +
-			"`after_turn` names one of its turns.",
+			"has limits of its own, and the other run stays as it is. A run that has not ended gets the message into its " +
+			"inbox, and is returned: its next turn takes it up.",
 	}, s.continueRun)
 	handle(s, route{
 		id: "rerun", method: http.MethodPost, path: "/v1/runs/{id}/rerun", tag: "runs", permission: RunsWrite,

@@ -53,8 +53,8 @@ type watchCallsInput struct {
 const maxOpenCalls = 200
 
 func (s *server) registerPendingCalls() {
-	const once = "A call keeps its first result: submitting again answers with that, and changes nothing. A result that the " +
-		"tool's output schema refuses is invalid (422), and may be submitted anew. A call that has ended otherwise is a " +
+	const once = "A call keeps its first result: submitting again answers with that, and changes nothing. A result that " +
+		"the tool's output schema refuses is invalid (422), and may be submitted anew. A call that has ended otherwise is a " +
 		"conflict (409). A result that comes after its time goes to the inbox of the run."
 	handle(s, route{
 		id: "listPendingCalls", method: http.MethodGet, path: "/v1/pending-tool-calls", tag: "results",
@@ -66,8 +66,8 @@ func (s *server) registerPendingCalls() {
 		id: "watchOpenCalls", method: http.MethodGet, path: "/v1/open-tool-calls", tag: "results",
 		permission: ResultsSubmit,
 		summary:    "Watch the calls that take a result",
-		detail: "For programs that answer calls: returns the newest 200 that are open, at once, or when they are others than " +
-			"those `seen`, or after `wait_s`. Ask again with the `seen` of the answer.",
+		detail: "For programs that answer calls: returns the newest 200 that are open, at once, or when they are others " +
+			"than those `seen`, or after `wait_s`. Ask again with the `seen` of the answer.",
 	}, s.watchCalls)
 	handle(s, route{
 		id: "getPendingCall", method: http.MethodGet, path: "/v1/pending-tool-calls/{call}", tag: "results",

@@ -181,7 +181,9 @@ func TestWhoMaySubmit(t *testing.T) {
 		made := token(c, "")
 		own := "/v1/pending-tool-calls/" + c.ID
 		require.Equal(t, http.StatusOK, b.do(t, http.MethodGet, own, "", made).status)
-		for _, path := range []string{"/v1/runs", "/v1/pending-tool-calls", "/v1/open-tool-calls", "/v1/tools", "/v1/events"} {
+		for _, path := range []string{
+			"/v1/runs", "/v1/pending-tool-calls", "/v1/open-tool-calls", "/v1/tools", "/v1/events",
+		} {
 			require.Equal(t, http.StatusUnauthorized, b.do(t, http.MethodGet, path, "", made).status, path)
 		}
 		require.Equal(t, http.StatusUnauthorized, b.do(t, http.MethodPost, own+"/token", `{}`, made).status)
@@ -226,7 +228,9 @@ func TestExecutorAnswers(t *testing.T) {
 		return found
 	}
 	require.JSONEq(t, `{"seat":"12A"}`, string(resolved(first).Result.Structured))
-	for _, want := range []string{"no seat is free", "the answer was refused", "the program that answers the tool failed"} {
+	for _, want := range []string{
+		"no seat is free", "the answer was refused", "the program that answers the tool failed",
+	} {
 		began := time.Now()
 		got := resolved(b.offers(t, seats))
 		require.True(t, got.Result.IsError)

@@ -47,6 +47,9 @@ func gather(doc object) error {
 			return err
 		}
 	}
+	if string(doc["implementation_type"]) == `"`+string(tool.Client)+`"` {
+		respond(interaction)
+	}
 	return refusal.First(doc.put("execution", execution), doc.put("interaction", interaction))
 }
 
@@ -65,6 +68,14 @@ func inner(doc object, name string) (object, error) {
 		return config, nil
 	}
 	return readObject("/"+name, raw)
+}
+
+// respond gives a client tool that says it requires no response, and has no default result,
+// one: else its calls would wait for a response (checklist S4-18).
+func respond(interaction object) {
+	if string(interaction["requires_response"]) == "false" && interaction["default_result"] == nil {
+		interaction["default_result"] = json.RawMessage(`{"success":true}`)
+	}
 }
 
 // milliseconds turns a timeout in milliseconds into whole seconds, rounded up.

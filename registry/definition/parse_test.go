@@ -94,6 +94,11 @@ func TestParseForms(t *testing.T) {
 	require.Equal(t, tool.AudienceUser, s.Interaction.Audience)
 	require.JSONEq(t, `{"ok":true}`, string(s.Interaction.DefaultResult))
 
+	s = parse(`{"name":"renderChart","type":"CLIENT","requiresResponse":false}`)
+	require.JSONEq(t, `{"success":true}`, string(s.Interaction.DefaultResult), "or its calls would wait")
+	s = parse(`{"name":"renderChart","type":"CLIENT"}`)
+	require.Nil(t, s.Interaction.DefaultResult)
+
 	s = parse(
 		`{"name":"lookupIssue","type":"mcp","mcpConfig":{"serverName":"x","serverUrl":"https://example.com/mcp","transport":"sse"}}`,
 	)

@@ -14,11 +14,12 @@ limit 1;
 
 -- name: ListTail :many
 -- The messages that a turn adds to the transcript: the message it starts from, the answers
--- to that message's calls, and the turn itself if it was stored before.
+-- to that message's calls, what was taken from the inbox after them, and the turn itself if it
+-- was stored before.
 select * from messages m where m.tenant_id = @tenant_id and m.run_id = @run_id and m.id = @head
 union all
 select * from messages m
-where m.tenant_id = @tenant_id and m.run_id = @run_id and m.parent_id = @head and m.role = 'tool'
+where m.tenant_id = @tenant_id and m.run_id = @run_id and m.parent_id = @head and m.role in ('tool', 'user')
 union all
 select * from messages m
 where m.tenant_id = @tenant_id and m.run_id = @run_id and m.turn_key = @turn_key::text and m.id <> @head;

@@ -141,7 +141,8 @@ limit sqlc.arg('limit')::int;
 -- runs, and ends, again. Its turns are then those of the later execution. An end that the
 -- platform wrote (ended_by = '') is replaced by an execution's report, unless the run
 -- never started and the execution only repeats its end. An execution that confirms the
--- status adds no second event.
+-- status adds no second event. A run whose inbox has items stays open, where the end asks for
+-- that.
 with before as (
     select b.tenant_id, b.id, b.ended_by = '' and b.status = @status and @execution::text <> '' as confirmed
     from runs b
@@ -149,6 +150,7 @@ with before as (
       and (b.status not in ('completed', 'failed', 'cancelled')
         or @execution::text <> '' and b.ended_by <> @execution
           and (b.ended_by <> '' or b.started_at is not null or b.status <> @status or b.error <> @error))
+      and not (@unless_inbox::boolean and b.inbox > 0 and b.status = 'running')
     for update
 ), ended as (
     update runs r set status = @status, error_kind = @error_kind, error = @error,
@@ -171,7 +173,9 @@ with before as (
     select e.tenant_id, e.id, e.last_seq, @event_type, @event_data::json from ended e where not e.confirmed
 )
 select exists (select from ended) as ended,
-       exists (select from runs r where r.tenant_id = @tenant_id and r.id = @id) as known;
+       exists (select from runs r where r.tenant_id = @tenant_id and r.id = @id) as known,
+       exists (select from runs r where r.tenant_id = @tenant_id and r.id = @id and r.inbox > 0 and r.status = 'running'
+               and @unless_inbox::boolean) as has_inbox;
 
 -- name: ListTurnCalls :many
 -- The calls of a run's turns, in order, with the times of request and start. A turn that

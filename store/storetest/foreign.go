@@ -475,6 +475,7 @@ func testForeign(t *testing.T, d *Database) {
 	maps.Copy(cases, requestCases)
 	maps.Copy(cases, approvalCases)
 	maps.Copy(cases, callCases)
+	maps.Copy(cases, inboxCases)
 	t.Run("EveryMethodHasACase", func(t *testing.T) {
 		t.Parallel()
 		for method := range reflect.TypeFor[*store.Store]().Methods() {

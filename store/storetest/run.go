@@ -42,6 +42,7 @@ func Run(t *testing.T, newDatabase func(tb testing.TB) *Database) {
 		{"ApprovalsCount", testCountApprovers},
 		{"ApprovalsDecide", testDecide},
 		{"CallsFromOutside", testCalls},
+		{"Inbox", testInbox},
 		{"ApprovalsEnd", testEndApproval},
 		{"ApprovalsDelivery", testDeliveries},
 		{"ApprovalsOverdue", testOverdue},

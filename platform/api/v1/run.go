@@ -17,7 +17,7 @@ type NewRun struct {
 	Follow  bool            `json:"follow,omitempty" doc:"The caller follows the events as a stream at once: the model streams from the first turn on"`
 }
 
-// NewMessage says more to an agent whose run has ended.
+// NewMessage says more to an agent.
 type NewMessage struct {
 	Input     json.RawMessage `json:"input" doc:"What the user says next: a string, or any JSON value" example:"\"And when will it arrive?\""`
 	AfterTurn int             `json:"after_turn,omitempty" minimum:"0" doc:"Take over the transcript up to this turn only: a fork"`

@@ -16,10 +16,11 @@ func (a *app) runSayCommand() *cobra.Command {
 	var text, file string
 	var wait, follow bool
 	cmd := &cobra.Command{
-		Use: "say RUN [TEXT]", Short: "Say more to an agent whose run has ended",
+		Use: "say RUN [TEXT]", Short: "Say more to an agent",
 		Long: `Starts a run that takes over the transcript of another one and answers what you say
 next, and prints its id. The other run stays as it is. With --after-turn it goes on
-from an earlier turn: a fork.`,
+from an earlier turn: a fork. A run that has not ended takes up what you say with its
+next turn.`,
 		Example: `  toolcrib run say 01987a3c-0000-7000-8000-000000000001 "And when will it arrive?" --wait
   toolcrib run say 01987a3c-0000-7000-8000-000000000001 "Ask the carrier instead" --after-turn 2`,
 		Args: cobra.RangeArgs(1, 2), ValidArgsFunction: a.completeRuns,

@@ -85,7 +85,7 @@ const ListTail = `-- name: ListTail :many
 select id, tenant_id, run_id, parent_id, turn, position, role, content, calls, prepared, turn_key, call_id, is_error, input_tokens, output_tokens, created_at from messages m where m.tenant_id = $1 and m.run_id = $2 and m.id = $3
 union all
 select id, tenant_id, run_id, parent_id, turn, position, role, content, calls, prepared, turn_key, call_id, is_error, input_tokens, output_tokens, created_at from messages m
-where m.tenant_id = $1 and m.run_id = $2 and m.parent_id = $3 and m.role = 'tool'
+where m.tenant_id = $1 and m.run_id = $2 and m.parent_id = $3 and m.role in ('tool', 'user')
 union all
 select id, tenant_id, run_id, parent_id, turn, position, role, content, calls, prepared, turn_key, call_id, is_error, input_tokens, output_tokens, created_at from messages m
 where m.tenant_id = $1 and m.run_id = $2 and m.turn_key = $4::text and m.id <> $3
@@ -99,7 +99,8 @@ type ListTailParams struct {
 }
 
 // The messages that a turn adds to the transcript: the message it starts from, the answers
-// to that message's calls, and the turn itself if it was stored before.
+// to that message's calls, what was taken from the inbox after them, and the turn itself if it
+// was stored before.
 func (q *Queries) ListTail(ctx context.Context, arg ListTailParams) ([]Message, error) {
 	rows, err := q.db.Query(ctx, ListTail,
 		arg.TenantID,
@@ -172,7 +173,7 @@ with saved as (
         last_seq = r.last_seq + 1 + (select count(*) from refused)
     from saved s
     where r.tenant_id = s.tenant_id and r.id = s.run_id
-    returning r.id, r.tenant_id, r.kind, r.agent_id, r.agent, r.agent_version, r.mode, r.subject, r.permissions, r.scopes, r.status, r.input, r.output, r.error_kind, r.error, r.workflow_id, r.first_run_id, r.head_message_id, r.turns, r.last_seq, r.plan, r.ended_by, r.created_at, r.started_at, r.completed_at, r.parent_run_id, r.parent_invocation_id, r.detached, r.depth, r.calls, r.followed_until, r.cancel_requested_at, r.cancel_execution, r.continues_run_id, r.continues_turn
+    returning r.id, r.tenant_id, r.kind, r.agent_id, r.agent, r.agent_version, r.mode, r.subject, r.permissions, r.scopes, r.status, r.input, r.output, r.error_kind, r.error, r.workflow_id, r.first_run_id, r.head_message_id, r.turns, r.last_seq, r.plan, r.ended_by, r.created_at, r.started_at, r.completed_at, r.parent_run_id, r.parent_invocation_id, r.detached, r.depth, r.calls, r.followed_until, r.cancel_requested_at, r.cancel_execution, r.continues_run_id, r.continues_turn, r.inbox
 ), invocations as (
     insert into tool_invocations (id, tenant_id, run_id, turn, position, call_id, tool_id, tool_scope_id, tool, version, digest,
         implementation_type, subject, agent_id, mode, status, egress_class, input, receipt, is_error, error_kind, error, completed_at)

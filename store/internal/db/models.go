@@ -161,6 +161,20 @@ type Document struct {
 	ReadyAt      *time.Time
 }
 
+// What comes to runs from outside, until a turn takes it up.
+type InboxItem struct {
+	TenantID  string
+	ID        string
+	RunID     string
+	Kind      string
+	Content   []byte
+	CallID    *string
+	Author    string
+	CreatedAt time.Time
+	MessageID *string
+	TakenAt   *time.Time
+}
+
 // MCP servers that tenants attached.
 type MCPServer struct {
 	ID              string
@@ -326,6 +340,7 @@ type Run struct {
 	CancelExecution    string
 	ContinuesRunID     *string
 	ContinuesTurn      *int32
+	Inbox              int32
 }
 
 type Tenant struct {

@@ -12,7 +12,7 @@ import (
 
 const BeginHostRun = `-- name: BeginHostRun :one
 with stored as (
-    select r.id, r.tenant_id, r.kind, r.agent_id, r.agent, r.agent_version, r.mode, r.subject, r.permissions, r.scopes, r.status, r.input, r.output, r.error_kind, r.error, r.workflow_id, r.first_run_id, r.head_message_id, r.turns, r.last_seq, r.plan, r.ended_by, r.created_at, r.started_at, r.completed_at, r.parent_run_id, r.parent_invocation_id, r.detached, r.depth, r.calls, r.followed_until, r.cancel_requested_at, r.cancel_execution, r.continues_run_id, r.continues_turn from runs r
+    select r.id, r.tenant_id, r.kind, r.agent_id, r.agent, r.agent_version, r.mode, r.subject, r.permissions, r.scopes, r.status, r.input, r.output, r.error_kind, r.error, r.workflow_id, r.first_run_id, r.head_message_id, r.turns, r.last_seq, r.plan, r.ended_by, r.created_at, r.started_at, r.completed_at, r.parent_run_id, r.parent_invocation_id, r.detached, r.depth, r.calls, r.followed_until, r.cancel_requested_at, r.cancel_execution, r.continues_run_id, r.continues_turn, r.inbox from runs r
     where r.tenant_id = $1 and r.workflow_id = $2 and r.first_run_id = $3 and r.kind <> 'agent'
 ), begun as (
     update runs r set status = $4, started_at = now(), last_seq = r.last_seq + 1,
@@ -20,9 +20,9 @@ with stored as (
         ended_by = '', completed_at = null, error_kind = '', error = ''
     where r.tenant_id = $1 and r.id = $6 and r.workflow_id = $2 and r.kind <> 'agent'
       and (r.status = 'pending' or r.started_at is null and r.ended_by = 'reconciler')
-    returning r.id, r.tenant_id, r.kind, r.agent_id, r.agent, r.agent_version, r.mode, r.subject, r.permissions, r.scopes, r.status, r.input, r.output, r.error_kind, r.error, r.workflow_id, r.first_run_id, r.head_message_id, r.turns, r.last_seq, r.plan, r.ended_by, r.created_at, r.started_at, r.completed_at, r.parent_run_id, r.parent_invocation_id, r.detached, r.depth, r.calls, r.followed_until, r.cancel_requested_at, r.cancel_execution, r.continues_run_id, r.continues_turn
+    returning r.id, r.tenant_id, r.kind, r.agent_id, r.agent, r.agent_version, r.mode, r.subject, r.permissions, r.scopes, r.status, r.input, r.output, r.error_kind, r.error, r.workflow_id, r.first_run_id, r.head_message_id, r.turns, r.last_seq, r.plan, r.ended_by, r.created_at, r.started_at, r.completed_at, r.parent_run_id, r.parent_invocation_id, r.detached, r.depth, r.calls, r.followed_until, r.cancel_requested_at, r.cancel_execution, r.continues_run_id, r.continues_turn, r.inbox
 ), refused as (
-    select r.id, r.tenant_id, r.kind, r.agent_id, r.agent, r.agent_version, r.mode, r.subject, r.permissions, r.scopes, r.status, r.input, r.output, r.error_kind, r.error, r.workflow_id, r.first_run_id, r.head_message_id, r.turns, r.last_seq, r.plan, r.ended_by, r.created_at, r.started_at, r.completed_at, r.parent_run_id, r.parent_invocation_id, r.detached, r.depth, r.calls, r.followed_until, r.cancel_requested_at, r.cancel_execution, r.continues_run_id, r.continues_turn from runs r
+    select r.id, r.tenant_id, r.kind, r.agent_id, r.agent, r.agent_version, r.mode, r.subject, r.permissions, r.scopes, r.status, r.input, r.output, r.error_kind, r.error, r.workflow_id, r.first_run_id, r.head_message_id, r.turns, r.last_seq, r.plan, r.ended_by, r.created_at, r.started_at, r.completed_at, r.parent_run_id, r.parent_invocation_id, r.detached, r.depth, r.calls, r.followed_until, r.cancel_requested_at, r.cancel_execution, r.continues_run_id, r.continues_turn, r.inbox from runs r
     where r.tenant_id = $1 and r.id = $6 and r.workflow_id = $2 and r.kind <> 'agent'
       and r.status in ('completed', 'failed', 'cancelled') and r.started_at is null and r.ended_by = ''
 ), recorded as (
@@ -32,28 +32,28 @@ with stored as (
            $4, $15, $2, $3, $5::json, now(), 1
     where not exists (select from stored) and not exists (select from begun) and not exists (select from refused)
     on conflict do nothing
-    returning id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at, parent_run_id, parent_invocation_id, detached, depth, calls, followed_until, cancel_requested_at, cancel_execution, continues_run_id, continues_turn
+    returning id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at, parent_run_id, parent_invocation_id, detached, depth, calls, followed_until, cancel_requested_at, cancel_execution, continues_run_id, continues_turn, inbox
 ), event as (
     insert into run_events (tenant_id, run_id, seq, type, data)
     select b.tenant_id, b.id, b.last_seq, 'run.started', json_build_object(
         'kind', b.kind, 'workflow_id', b.workflow_id, 'agent', b.agent, 'agent_version', b.agent_version)
-    from (select id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at, parent_run_id, parent_invocation_id, detached, depth, calls, followed_until, cancel_requested_at, cancel_execution, continues_run_id, continues_turn from begun union all select id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at, parent_run_id, parent_invocation_id, detached, depth, calls, followed_until, cancel_requested_at, cancel_execution, continues_run_id, continues_turn from recorded) b
+    from (select id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at, parent_run_id, parent_invocation_id, detached, depth, calls, followed_until, cancel_requested_at, cancel_execution, continues_run_id, continues_turn, inbox from begun union all select id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at, parent_run_id, parent_invocation_id, detached, depth, calls, followed_until, cancel_requested_at, cancel_execution, continues_run_id, continues_turn, inbox from recorded) b
 ), planned as (
     update runs r set plan = $5::json
     from stored s
     where r.tenant_id = s.tenant_id and r.id = s.id and r.status in ('running', 'hosted')
       and r.plan is null and $5 is not null
-    returning r.id, r.tenant_id, r.kind, r.agent_id, r.agent, r.agent_version, r.mode, r.subject, r.permissions, r.scopes, r.status, r.input, r.output, r.error_kind, r.error, r.workflow_id, r.first_run_id, r.head_message_id, r.turns, r.last_seq, r.plan, r.ended_by, r.created_at, r.started_at, r.completed_at, r.parent_run_id, r.parent_invocation_id, r.detached, r.depth, r.calls, r.followed_until, r.cancel_requested_at, r.cancel_execution, r.continues_run_id, r.continues_turn
+    returning r.id, r.tenant_id, r.kind, r.agent_id, r.agent, r.agent_version, r.mode, r.subject, r.permissions, r.scopes, r.status, r.input, r.output, r.error_kind, r.error, r.workflow_id, r.first_run_id, r.head_message_id, r.turns, r.last_seq, r.plan, r.ended_by, r.created_at, r.started_at, r.completed_at, r.parent_run_id, r.parent_invocation_id, r.detached, r.depth, r.calls, r.followed_until, r.cancel_requested_at, r.cancel_execution, r.continues_run_id, r.continues_turn, r.inbox
 )
-select id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at, parent_run_id, parent_invocation_id, detached, depth, calls, followed_until, cancel_requested_at, cancel_execution, continues_run_id, continues_turn from begun
+select id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at, parent_run_id, parent_invocation_id, detached, depth, calls, followed_until, cancel_requested_at, cancel_execution, continues_run_id, continues_turn, inbox from begun
 union all
-select id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at, parent_run_id, parent_invocation_id, detached, depth, calls, followed_until, cancel_requested_at, cancel_execution, continues_run_id, continues_turn from recorded
+select id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at, parent_run_id, parent_invocation_id, detached, depth, calls, followed_until, cancel_requested_at, cancel_execution, continues_run_id, continues_turn, inbox from recorded
 union all
-select id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at, parent_run_id, parent_invocation_id, detached, depth, calls, followed_until, cancel_requested_at, cancel_execution, continues_run_id, continues_turn from planned
+select id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at, parent_run_id, parent_invocation_id, detached, depth, calls, followed_until, cancel_requested_at, cancel_execution, continues_run_id, continues_turn, inbox from planned
 union all
-select id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at, parent_run_id, parent_invocation_id, detached, depth, calls, followed_until, cancel_requested_at, cancel_execution, continues_run_id, continues_turn from refused
+select id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at, parent_run_id, parent_invocation_id, detached, depth, calls, followed_until, cancel_requested_at, cancel_execution, continues_run_id, continues_turn, inbox from refused
 union all
-select id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at, parent_run_id, parent_invocation_id, detached, depth, calls, followed_until, cancel_requested_at, cancel_execution, continues_run_id, continues_turn from stored where not exists (select from begun) and not exists (select from planned)
+select id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at, parent_run_id, parent_invocation_id, detached, depth, calls, followed_until, cancel_requested_at, cancel_execution, continues_run_id, continues_turn, inbox from stored where not exists (select from begun) and not exists (select from planned)
 `
 
 type BeginHostRunParams struct {
@@ -110,6 +110,7 @@ type BeginHostRunRow struct {
 	CancelExecution    string
 	ContinuesRunID     *string
 	ContinuesTurn      *int32
+	Inbox              int32
 }
 
 // Starts a run that was recorded under the id, or records a workflow on first sight, and
@@ -172,6 +173,7 @@ func (q *Queries) BeginHostRun(ctx context.Context, arg BeginHostRunParams) (Beg
 		&i.CancelExecution,
 		&i.ContinuesRunID,
 		&i.ContinuesTurn,
+		&i.Inbox,
 	)
 	return i, err
 }
@@ -186,7 +188,7 @@ with began as (
         ended_by = '', completed_at = null, error_kind = '', error = ''
     where r.tenant_id = $4 and r.id = $5
       and (r.status = 'pending' or r.started_at is null and r.ended_by = 'reconciler')
-    returning id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at, parent_run_id, parent_invocation_id, detached, depth, calls, followed_until, cancel_requested_at, cancel_execution, continues_run_id, continues_turn
+    returning id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at, parent_run_id, parent_invocation_id, detached, depth, calls, followed_until, cancel_requested_at, cancel_execution, continues_run_id, continues_turn, inbox
 ), event as (
     insert into run_events (tenant_id, run_id, seq, type, data)
     select b.tenant_id, b.id, b.last_seq - coalesce(json_array_length($1::json -> 'omitted'), 0), 'run.started',
@@ -200,13 +202,13 @@ with began as (
 ), planned as (
     update runs r set plan = $1::json, agent_version = coalesce(nullif(r.agent_version, ''), $2)
     where r.tenant_id = $4 and r.id = $5 and r.status = 'running' and r.plan is null and $1 is not null
-    returning id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at, parent_run_id, parent_invocation_id, detached, depth, calls, followed_until, cancel_requested_at, cancel_execution, continues_run_id, continues_turn
+    returning id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at, parent_run_id, parent_invocation_id, detached, depth, calls, followed_until, cancel_requested_at, cancel_execution, continues_run_id, continues_turn, inbox
 )
-select id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at, parent_run_id, parent_invocation_id, detached, depth, calls, followed_until, cancel_requested_at, cancel_execution, continues_run_id, continues_turn from began
+select id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at, parent_run_id, parent_invocation_id, detached, depth, calls, followed_until, cancel_requested_at, cancel_execution, continues_run_id, continues_turn, inbox from began
 union all
-select id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at, parent_run_id, parent_invocation_id, detached, depth, calls, followed_until, cancel_requested_at, cancel_execution, continues_run_id, continues_turn from planned
+select id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at, parent_run_id, parent_invocation_id, detached, depth, calls, followed_until, cancel_requested_at, cancel_execution, continues_run_id, continues_turn, inbox from planned
 union all
-select r.id, r.tenant_id, r.kind, r.agent_id, r.agent, r.agent_version, r.mode, r.subject, r.permissions, r.scopes, r.status, r.input, r.output, r.error_kind, r.error, r.workflow_id, r.first_run_id, r.head_message_id, r.turns, r.last_seq, r.plan, r.ended_by, r.created_at, r.started_at, r.completed_at, r.parent_run_id, r.parent_invocation_id, r.detached, r.depth, r.calls, r.followed_until, r.cancel_requested_at, r.cancel_execution, r.continues_run_id, r.continues_turn from runs r where r.tenant_id = $4 and r.id = $5
+select r.id, r.tenant_id, r.kind, r.agent_id, r.agent, r.agent_version, r.mode, r.subject, r.permissions, r.scopes, r.status, r.input, r.output, r.error_kind, r.error, r.workflow_id, r.first_run_id, r.head_message_id, r.turns, r.last_seq, r.plan, r.ended_by, r.created_at, r.started_at, r.completed_at, r.parent_run_id, r.parent_invocation_id, r.detached, r.depth, r.calls, r.followed_until, r.cancel_requested_at, r.cancel_execution, r.continues_run_id, r.continues_turn, r.inbox from runs r where r.tenant_id = $4 and r.id = $5
     and not exists (select from began) and not exists (select from planned)
 `
 
@@ -254,6 +256,7 @@ type BeginRunRow struct {
 	CancelExecution    string
 	ContinuesRunID     *string
 	ContinuesTurn      *int32
+	Inbox              int32
 }
 
 // Starts a pending run once, and sets the plan of one that started without. A run that the
@@ -305,6 +308,7 @@ func (q *Queries) BeginRun(ctx context.Context, arg BeginRunParams) (BeginRunRow
 		&i.CancelExecution,
 		&i.ContinuesRunID,
 		&i.ContinuesTurn,
+		&i.Inbox,
 	)
 	return i, err
 }
@@ -322,12 +326,12 @@ with run as (
         where i.tenant_id = $2 and i.id = $17::uuid
           and i.status in ('pending', 'approved', 'running', 'waiting')
         for share)
-    returning id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at, parent_run_id, parent_invocation_id, detached, depth, calls, followed_until, cancel_requested_at, cancel_execution, continues_run_id, continues_turn
+    returning id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at, parent_run_id, parent_invocation_id, detached, depth, calls, followed_until, cancel_requested_at, cancel_execution, continues_run_id, continues_turn, inbox
 ), first as (
     insert into messages (id, tenant_id, run_id, turn, role, content)
     select r.head_message_id, r.tenant_id, r.id, 0, $20, $21 from run r
 )
-select id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at, parent_run_id, parent_invocation_id, detached, depth, calls, followed_until, cancel_requested_at, cancel_execution, continues_run_id, continues_turn from run
+select id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at, parent_run_id, parent_invocation_id, detached, depth, calls, followed_until, cancel_requested_at, cancel_execution, continues_run_id, continues_turn, inbox from run
 `
 
 type CreateRunParams struct {
@@ -390,6 +394,7 @@ type CreateRunRow struct {
 	CancelExecution    string
 	ContinuesRunID     *string
 	ContinuesTurn      *int32
+	Inbox              int32
 }
 
 // Records a pending run. No row is returned when the parent call has ended, since the run
@@ -455,6 +460,7 @@ func (q *Queries) CreateRun(ctx context.Context, arg CreateRunParams) (CreateRun
 		&i.CancelExecution,
 		&i.ContinuesRunID,
 		&i.ContinuesTurn,
+		&i.Inbox,
 	)
 	return i, err
 }
@@ -520,7 +526,7 @@ func (q *Queries) FindCallEnd(ctx context.Context, arg FindCallEndParams) (FindC
 }
 
 const FindRun = `-- name: FindRun :one
-select id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at, parent_run_id, parent_invocation_id, detached, depth, calls, followed_until, cancel_requested_at, cancel_execution, continues_run_id, continues_turn from runs where tenant_id = $1 and id = $2
+select id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at, parent_run_id, parent_invocation_id, detached, depth, calls, followed_until, cancel_requested_at, cancel_execution, continues_run_id, continues_turn, inbox from runs where tenant_id = $1 and id = $2
 `
 
 type FindRunParams struct {
@@ -567,46 +573,51 @@ func (q *Queries) FindRun(ctx context.Context, arg FindRunParams) (Run, error) {
 		&i.CancelExecution,
 		&i.ContinuesRunID,
 		&i.ContinuesTurn,
+		&i.Inbox,
 	)
 	return i, err
 }
 
 const FinishRun = `-- name: FinishRun :one
 with before as (
-    select b.tenant_id, b.id, b.ended_by = '' and b.status = $3 and $4::text <> '' as confirmed
+    select b.tenant_id, b.id, b.ended_by = '' and b.status = $4 and $5::text <> '' as confirmed
     from runs b
     where b.tenant_id = $1 and b.id = $2
       and (b.status not in ('completed', 'failed', 'cancelled')
-        or $4::text <> '' and b.ended_by <> $4
-          and (b.ended_by <> '' or b.started_at is not null or b.status <> $3 or b.error <> $5))
+        or $5::text <> '' and b.ended_by <> $5
+          and (b.ended_by <> '' or b.started_at is not null or b.status <> $4 or b.error <> $6))
+      and not ($3::boolean and b.inbox > 0 and b.status = 'running')
     for update
 ), ended as (
-    update runs r set status = $3, error_kind = $6, error = $5,
-        output = coalesce(nullif($7::text, ''), (
+    update runs r set status = $4, error_kind = $7, error = $6,
+        output = coalesce(nullif($8::text, ''), (
             select string_agg(block.item ->> 'text', '' order by block.place)
             from messages m
             cross join json_array_elements(m.content) with ordinality as block (item, place)
             where m.tenant_id = r.tenant_id and m.run_id = r.id and m.role = 'assistant'
-              and m.id = coalesce($8::uuid, r.head_message_id)
+              and m.id = coalesce($9::uuid, r.head_message_id)
               and block.item ->> 'type' = 'text'), ''),
-        head_message_id = coalesce($8::uuid, r.head_message_id),
-        turns = case when $4::text = '' then greatest(r.turns, $9) else $9 end,
-        calls = $10, ended_by = $4, completed_at = now(),
+        head_message_id = coalesce($9::uuid, r.head_message_id),
+        turns = case when $5::text = '' then greatest(r.turns, $10) else $10 end,
+        calls = $11, ended_by = $5, completed_at = now(),
         last_seq = r.last_seq + case when b.confirmed then 0 else 1 end
     from before b
     where r.tenant_id = b.tenant_id and r.id = b.id
     returning r.tenant_id, r.id, r.last_seq, b.confirmed
 ), event as (
     insert into run_events (tenant_id, run_id, seq, type, data)
-    select e.tenant_id, e.id, e.last_seq, $11, $12::json from ended e where not e.confirmed
+    select e.tenant_id, e.id, e.last_seq, $12, $13::json from ended e where not e.confirmed
 )
 select exists (select from ended) as ended,
-       exists (select from runs r where r.tenant_id = $1 and r.id = $2) as known
+       exists (select from runs r where r.tenant_id = $1 and r.id = $2) as known,
+       exists (select from runs r where r.tenant_id = $1 and r.id = $2 and r.inbox > 0 and r.status = 'running'
+               and $3::boolean) as has_inbox
 `
 
 type FinishRunParams struct {
 	TenantID      string
 	ID            string
+	UnlessInbox   bool
 	Status        string
 	Execution     string
 	Error         string
@@ -620,19 +631,22 @@ type FinishRunParams struct {
 }
 
 type FinishRunRow struct {
-	Ended bool
-	Known bool
+	Ended    bool
+	Known    bool
+	HasInbox bool
 }
 
 // Ends a run once for each execution of its workflow: one that was reset after its end
 // runs, and ends, again. Its turns are then those of the later execution. An end that the
 // platform wrote (ended_by = ”) is replaced by an execution's report, unless the run
 // never started and the execution only repeats its end. An execution that confirms the
-// status adds no second event.
+// status adds no second event. A run whose inbox has items stays open, where the end asks for
+// that.
 func (q *Queries) FinishRun(ctx context.Context, arg FinishRunParams) (FinishRunRow, error) {
 	row := q.db.QueryRow(ctx, FinishRun,
 		arg.TenantID,
 		arg.ID,
+		arg.UnlessInbox,
 		arg.Status,
 		arg.Execution,
 		arg.Error,
@@ -645,7 +659,7 @@ func (q *Queries) FinishRun(ctx context.Context, arg FinishRunParams) (FinishRun
 		arg.EventData,
 	)
 	var i FinishRunRow
-	err := row.Scan(&i.Ended, &i.Known)
+	err := row.Scan(&i.Ended, &i.Known, &i.HasInbox)
 	return i, err
 }
 
@@ -720,7 +734,7 @@ func (q *Queries) ListAncestors(ctx context.Context, arg ListAncestorsParams) ([
 }
 
 const ListRuns = `-- name: ListRuns :many
-select id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at, parent_run_id, parent_invocation_id, detached, depth, calls, followed_until, cancel_requested_at, cancel_execution, continues_run_id, continues_turn from runs
+select id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at, parent_run_id, parent_invocation_id, detached, depth, calls, followed_until, cancel_requested_at, cancel_execution, continues_run_id, continues_turn, inbox from runs
 where tenant_id = $1
   and ($2::uuid is null or id < $2)
   and ($3::text = '' or status = $3)
@@ -801,6 +815,7 @@ func (q *Queries) ListRuns(ctx context.Context, arg ListRunsParams) ([]Run, erro
 			&i.CancelExecution,
 			&i.ContinuesRunID,
 			&i.ContinuesTurn,
+			&i.Inbox,
 		); err != nil {
 			return nil, err
 		}

@@ -24,7 +24,7 @@ with busy as (
            case when $15::float8 > 0 then now() + make_interval(secs => $15::float8) end,
            $16, $17
     from busy where $2::int = 0 or busy.n < $2::int
-    returning id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at, parent_run_id, parent_invocation_id, detached, depth, calls, followed_until, cancel_requested_at, cancel_execution, continues_run_id, continues_turn
+    returning id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at, parent_run_id, parent_invocation_id, detached, depth, calls, followed_until, cancel_requested_at, cancel_execution, continues_run_id, continues_turn, inbox
 ), before as (
     insert into messages (id, tenant_id, run_id, parent_id, turn, position, role, content, calls, call_id, is_error, created_at)
     select m.id, m.tenant_id, r.id, m.parent_id, 0, m.position, m.role, m.content, m.calls, m.call_id, m.is_error, m.created_at
@@ -40,7 +40,7 @@ with busy as (
            now() + make_interval(secs => $27::float8)
     from run r
 )
-select id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at, parent_run_id, parent_invocation_id, detached, depth, calls, followed_until, cancel_requested_at, cancel_execution, continues_run_id, continues_turn from run
+select id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at, parent_run_id, parent_invocation_id, detached, depth, calls, followed_until, cancel_requested_at, cancel_execution, continues_run_id, continues_turn, inbox from run
 `
 
 type AcceptRunParams struct {
@@ -109,6 +109,7 @@ type AcceptRunRow struct {
 	CancelExecution    string
 	ContinuesRunID     *string
 	ContinuesTurn      *int32
+	Inbox              int32
 }
 
 // Records a pending run, its first message if it has one, and the start of its workflow.
@@ -182,6 +183,7 @@ func (q *Queries) AcceptRun(ctx context.Context, arg AcceptRunParams) (AcceptRun
 		&i.CancelExecution,
 		&i.ContinuesRunID,
 		&i.ContinuesTurn,
+		&i.Inbox,
 	)
 	return i, err
 }
@@ -321,7 +323,7 @@ func (q *Queries) EndPendingRun(ctx context.Context, arg EndPendingRunParams) (b
 }
 
 const FindRunOfWorkflow = `-- name: FindRunOfWorkflow :one
-select id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at, parent_run_id, parent_invocation_id, detached, depth, calls, followed_until, cancel_requested_at, cancel_execution, continues_run_id, continues_turn from runs
+select id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at, parent_run_id, parent_invocation_id, detached, depth, calls, followed_until, cancel_requested_at, cancel_execution, continues_run_id, continues_turn, inbox from runs
 where tenant_id = $1 and workflow_id = $2 and kind <> 'agent'
 order by created_at desc
 limit 1
@@ -372,6 +374,7 @@ func (q *Queries) FindRunOfWorkflow(ctx context.Context, arg FindRunOfWorkflowPa
 		&i.CancelExecution,
 		&i.ContinuesRunID,
 		&i.ContinuesTurn,
+		&i.Inbox,
 	)
 	return i, err
 }

@@ -1,0 +1,158 @@
+package store
+
+import (
+	"context"
+	"slices"
+
+	"github.com/toolcrib/toolcrib/agent"
+	"github.com/toolcrib/toolcrib/internal/uuid7"
+	"github.com/toolcrib/toolcrib/store/internal/db"
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// maxTaken bounds the items that a turn takes up; the next turn takes more.
+const maxTaken = 50
+
+// AddToInbox puts something into the inbox of a run, and reports whether it did: a message
+// is for a run that goes on. It fails with tool.NotFound for a run that the tenant does not
+// have.
+func (s *Store) AddToInbox(ctx context.Context, item agent.InboxItem) (bool, error) {
+	const op = "store.AddToInbox"
+	if !tool.ValidID(item.RunID) {
+		return false, notFound(op, "run not found")
+	}
+	params, err := inboxParams(op, item)
+	if err != nil {
+		return false, err
+	}
+	var added int64
+	err = s.do(ctx, op, item.Tenant, func(q *db.Queries) error {
+		if added, err = q.AddInboxItem(ctx, params); err != nil || added > 0 {
+			return err
+		}
+		_, err := q.FindRun(ctx, db.FindRunParams{TenantID: params.TenantID, ID: params.RunID})
+		return err
+	})
+	if err != nil {
+		return false, explain(err, tool.NotFound, "run not found")
+	}
+	if added > 0 {
+		s.wake(item.Tenant, item.RunID)
+	}
+	return added > 0, nil
+}
+
+func inboxParams(op string, item agent.InboxItem) (db.AddInboxItemParams, error) {
+	var none db.AddInboxItemParams
+	if err := checkIDs(op, item.ID, item.CallID); err != nil {
+		return none, err
+	}
+	id, err := idOrNew(item.ID)
+	if err != nil {
+		return none, err
+	}
+	content, err := contentBlocks(item.Content)
+	if err != nil {
+		return none, err
+	}
+	return db.AddInboxItemParams{
+		TenantID: string(item.Tenant), ID: id, RunID: item.RunID, Kind: string(item.Kind), Content: content,
+		CallID: optional(item.CallID), Author: text(item.By),
+	}, nil
+}
+
+// TakeInbox implements [agent.Runs].
+func (s *Store) TakeInbox(
+	ctx context.Context, tenant tool.TenantID, runID, head string, turn int,
+) (after []agent.Message, err error) {
+	const op = "store.TakeInbox"
+	if !tool.ValidID(runID) {
+		return nil, notFound(op, "run not found")
+	}
+	if err := checkIDs(op, head); err != nil {
+		return nil, err
+	}
+	err = s.inTx(ctx, op, tenant, func(q *db.Queries) error {
+		after = nil
+		if _, err := q.LockRun(ctx, db.LockRunParams{TenantID: string(tenant), ID: runID}); err != nil {
+			return explain(failure(op, err), tool.NotFound, "run not found")
+		}
+		rows, err := q.ListMessages(ctx, db.ListMessagesParams{TenantID: string(tenant), RunID: runID})
+		if err != nil {
+			return err
+		}
+		if after, err = collect(inboxAfter(rows, head), messageOf); err != nil {
+			return err
+		}
+		last := head
+		if len(after) > 0 {
+			last = after[len(after)-1].ID
+		}
+		more, err := takeItems(ctx, q, string(tenant), runID, last, turn)
+		if more != nil {
+			after = append(after, *more)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	if len(after) > 0 {
+		s.transcripts.append(transcriptKey{tenant, runID}, head, after)
+		s.wake(tenant, runID)
+	}
+	return after, nil
+}
+
+// inboxAfter returns what was taken from the inbox after a message: in a run, no other message of
+// a person follows one.
+func inboxAfter(rows []db.Message, head string) (out []db.Message) {
+	for {
+		at := slices.IndexFunc(rows, func(m db.Message) bool {
+			return agent.Role(m.Role) == agent.RoleUser && value(m.ParentID) == head && head != ""
+		})
+		if at < 0 || len(out) == len(rows) {
+			return out
+		}
+		out, head = append(out, rows[at]), rows[at].ID
+	}
+}
+
+// takeItems makes a message of what is in the inbox of a run that is locked; nil where there
+// is nothing.
+func takeItems(
+	ctx context.Context, q *db.Queries, tenant, runID, parent string, turn int,
+) (*agent.Message, error) {
+	items, err := q.ListInbox(ctx, db.ListInboxParams{TenantID: tenant, RunID: runID, Limit: maxTaken})
+	if err != nil || len(items) == 0 {
+		return nil, err
+	}
+	m := agent.Message{ParentID: parent, RunID: runID, Turn: turn, Role: agent.RoleUser}
+	if m.ID, err = uuid7.New(); err != nil {
+		return nil, err
+	}
+	ids := make([]string, len(items))
+	for i, item := range items {
+		var content []tool.Content
+		if err := decode(item.Content, &content); err != nil {
+			return nil, err
+		}
+		ids[i], m.Content = item.ID, append(m.Content, content...)
+	}
+	content, err := contentBlocks(m.Content)
+	if err != nil {
+		return nil, err
+	}
+	data, err := encode(agent.InboxTaken{Turn: turn, Items: len(items)})
+	if err != nil {
+		return nil, err
+	}
+	err = q.AddInboxMessage(ctx, db.AddInboxMessageParams{
+		TenantID: tenant, RunID: runID, ID: m.ID, ParentID: parent, Turn: number(turn), Content: content,
+		Taken: number(len(items)), EventType: string(agent.EventInbox), EventData: data,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &m, q.TakeInboxItems(ctx, db.TakeInboxItemsParams{TenantID: tenant, MessageID: m.ID, Ids: ids})
+}

@@ -1,0 +1,50 @@
+-- name: AddInboxItem :execrows
+-- Puts something into the inbox of a run. A message is for a run that goes on; a result is
+-- kept for the run that continues one that is over.
+with run as (
+    update runs r set inbox = r.inbox + 1
+    where r.tenant_id = @tenant_id and r.id = @run_id and (@kind::text <> 'message' or r.status in ('pending', 'running'))
+    returning r.tenant_id, r.id
+)
+insert into inbox_items (tenant_id, id, run_id, kind, content, call_id, author)
+select r.tenant_id, @id, r.id, @kind, @content::json, sqlc.narg('call_id')::uuid, @author from run r;
+
+-- name: ListInbox :many
+-- What no turn has taken up, in the order in which it came.
+select * from inbox_items i
+where i.tenant_id = @tenant_id and i.run_id = @run_id and i.message_id is null
+order by i.created_at, i.id
+limit sqlc.arg('limit')::int;
+
+-- name: TakeInboxItems :exec
+update inbox_items i set message_id = @message_id::uuid, taken_at = now()
+where i.tenant_id = @tenant_id and i.id = any(@ids::uuid[]);
+
+-- name: AddInboxMessage :exec
+-- What a turn took up, as a message after the head, which it becomes.
+with message as (
+    insert into messages (id, tenant_id, run_id, parent_id, turn, role, content)
+    values (@id, @tenant_id, @run_id, @parent_id::uuid, @turn, 'user', @content::json)
+    returning tenant_id, run_id, id, parent_id
+), numbered as (
+    update runs r set inbox = greatest(r.inbox - @taken::int, 0), last_seq = r.last_seq + 1,
+        head_message_id = case when r.head_message_id is null or r.head_message_id = m.parent_id then m.id else r.head_message_id end
+    from message m
+    where r.tenant_id = m.tenant_id and r.id = m.run_id
+    returning r.tenant_id, r.id, r.last_seq
+)
+insert into run_events (tenant_id, run_id, seq, type, data)
+select n.tenant_id, n.id, n.last_seq, @event_type, @event_data::json from numbered n;
+
+-- name: MoveInbox :exec
+-- Gives what no turn of a run has taken up to the run that continues it.
+with moved as (
+    update inbox_items i set run_id = @to_run_id::uuid
+    where i.tenant_id = @tenant_id and i.run_id = @from_run_id::uuid and i.message_id is null
+    returning 1
+), counted as (
+    select count(*)::int as n from moved
+)
+update runs r set inbox = case when r.id = @to_run_id::uuid then r.inbox + c.n else 0 end
+from counted c
+where r.tenant_id = @tenant_id and r.id in (@from_run_id::uuid, @to_run_id::uuid) and c.n > 0;
