@@ -93,6 +93,7 @@ verify: ## Fail if generated code or module files are stale
 	$(TOOL) sqlc diff
 	go mod tidy -diff
 	cd platform && go mod tidy -diff
+	scripts/check-typescript
 
 ##@ Change
 

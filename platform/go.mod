@@ -31,6 +31,8 @@ require (
 	modernc.org/quickjs v0.27.0
 )
 
+require github.com/go-chi/cors v1.2.2
+
 require (
 	github.com/clipperhouse/uax29/v2 v2.7.0 // indirect
 	github.com/itchyny/timefmt-go v0.1.9 // indirect

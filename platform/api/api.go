@@ -65,6 +65,9 @@ type Config struct {
 	// Metrics is served at /metrics, without authentication. Nil serves nothing
 	// there.
 	Metrics http.Handler
+	// AllowedOrigins are the origins, such as https://app.example.com, of pages that may call
+	// the API from a browser. None when empty.
+	AllowedOrigins []string
 	// Streams configures streams of events.
 	Streams StreamConfig
 	// Logger receives a line for each request. Defaults to discarding it.
@@ -111,6 +114,9 @@ func (c Config) withDefaults() Config {
 }
 
 func (c Config) validate() error {
+	if err := checkOrigins(c.AllowedOrigins); err != nil {
+		return fmt.Errorf("api: Config.AllowedOrigins: %w", err)
+	}
 	if c.Store == nil || c.Registry == nil || c.Resolver == nil || c.Temporal == nil || c.TaskQueue == "" {
 		return errors.New("api: Config.Store, Registry, Resolver, Temporal and TaskQueue are required")
 	}
@@ -161,6 +167,9 @@ func New(cfg Config) (http.Handler, error) {
 	s.streams = newPlaces(s.cfg.Streams.PerTenant, manyStreams)
 	s.requests = newPlaces(s.cfg.MaxTenantRequests, manyRequests)
 	router := chi.NewMux()
+	if len(s.cfg.AllowedOrigins) > 0 {
+		router.Use(allowOrigins(s.cfg.AllowedOrigins))
+	}
 	router.Use(s.trace, s.logRequests, s.recoverPanics, limitHead, s.limitRequests, s.limitTime, middleware.GetHead)
 	router.NotFound(refusePath)
 	router.MethodNotAllowed(refuseMethod(router))

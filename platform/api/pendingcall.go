@@ -54,8 +54,8 @@ const maxOpenCalls = 200
 
 func (s *server) registerPendingCalls() {
 	const once = "A call keeps its first result: submitting again answers with that, and changes nothing. A result that " +
-		"the tool's output schema refuses is invalid (422), and may be submitted anew. A call that has ended otherwise is a " +
-		"conflict (409). A result that comes after its time goes to the inbox of the run."
+		"the tool's output schema refuses is invalid (422), and may be submitted anew. A call that has ended otherwise is " +
+		"a conflict (409). A result that comes after its time goes to the inbox of the run."
 	handle(s, route{
 		id: "listPendingCalls", method: http.MethodGet, path: "/v1/pending-tool-calls", tag: "results",
 		permission: ResultsSubmit,

@@ -2,8 +2,8 @@ package api_test
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"strings"
 	"sync/atomic"
@@ -36,9 +36,10 @@ func (b *bundle) outside(t *testing.T, slug string) tool.VersionIdentity {
 	}
 }
 
-// offers records a call of the version, in a run of its own.
-func (b *bundle) offers(t *testing.T, version tool.VersionIdentity) wait.Call {
+// offers records a call of the version, for row 12 or another, in a run of its own.
+func (b *bundle) offers(t *testing.T, version tool.VersionIdentity, row ...int) wait.Call {
 	t.Helper()
+	arguments := fmt.Appendf(nil, `{"row":%d}`, append(row, 12)[0])
 	principal := tool.Principal{Tenant: b.tenant, Subject: "user:ada"}
 	run, err := b.Store.CreateRun(t.Context(), agent.Run{
 		Tenant: b.tenant, Kind: agent.RunKindAgent, Mode: tool.Production, WorkflowID: "w-" + uuid.NewString(),
@@ -50,7 +51,7 @@ func (b *bundle) offers(t *testing.T, version tool.VersionIdentity) wait.Call {
 		CallIdentity: tool.CallIdentity{
 			Principal: principal, Mode: tool.Production, RunID: run.ID, CallID: "call_1", InvocationID: id, EffectID: "e-" + id,
 		},
-		VersionIdentity: version, Arguments: json.RawMessage(`{"row":12}`),
+		VersionIdentity: version, Arguments: arguments,
 	}
 	ticket, err := b.Store.Admit(t.Context(), ledger.AdmitRequest{Entry: entry})
 	require.NoError(t, err)
@@ -218,21 +219,12 @@ func TestExecutorAnswers(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- executor.Run(ctx) }()
-	resolved := func(c wait.Call) (found wait.Call) {
-		require.Eventually(t, func() bool {
-			var err error
-			found, err = b.Store.FindCall(t.Context(), b.tenant, c.ID)
-			require.NoError(t, err)
-			return found.Status == wait.CallResolved
-		}, 30*time.Second, 10*time.Millisecond)
-		return found
-	}
-	require.JSONEq(t, `{"seat":"12A"}`, string(resolved(first).Result.Structured))
+	require.JSONEq(t, `{"seat":"12A"}`, string(b.resolved(t, first).Result.Structured))
 	for _, want := range []string{
 		"no seat is free", "the answer was refused", "the program that answers the tool failed",
 	} {
 		began := time.Now()
-		got := resolved(b.offers(t, seats))
+		got := b.resolved(t, b.offers(t, seats))
 		require.True(t, got.Result.IsError)
 		require.Contains(t, got.Result.Content[0].Text, want)
 		require.Less(t, time.Since(began), 10*time.Second, "it is told, and does not wait for its next look")

@@ -48,6 +48,8 @@ type HandlerConfig struct {
 	// MaxRequests and MaxTenantRequests bound the requests that are served at
 	// once, as [api.Config] has it.
 	MaxRequests, MaxTenantRequests int
+	// AllowedOrigins are those of pages that may call the API from a browser.
+	AllowedOrigins []string
 	// Runs starts, calls, waits for and cancels runs; see [Runs]. Defaults to one
 	// of the handler's own. Another component has to dispatch the starts that
 	// it records.
@@ -133,7 +135,7 @@ func Handler(ctx context.Context, cfg HandlerConfig) (http.Handler, error) {
 		Temporal: cfg.Temporal, TaskQueue: cfg.TaskQueue, Runs: cfg.Runs,
 		Vault:       vault.New(cfg.Store, vault.Options{Keys: cfg.Keys, Logger: cfg.Logger}),
 		MaxRequests: cfg.MaxRequests, MaxTenantRequests: cfg.MaxTenantRequests,
-		Version: cfg.Version, Logger: cfg.Logger,
+		AllowedOrigins: cfg.AllowedOrigins, Version: cfg.Version, Logger: cfg.Logger,
 	}
 	if o := cfg.Observer; o != nil {
 		o.Collect(observe.Backlog(cfg.Temporal, cfg.Namespace, cfg.TaskQueue))

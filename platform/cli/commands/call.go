@@ -115,6 +115,11 @@ func (a *app) call(ctx context.Context, c *client.Client, name string, in v1.New
 					"then: toolcrib run follow %s\n", terminal.Clean(asked), terminal.Clean(call.RunID))
 				return err
 			}
+			if call := a.awaited(ctx, c, call.RunID); call != "" {
+				_, err := fmt.Fprintf(w, "waits for its result from outside: toolcrib results submit %s --result …\n",
+					terminal.Clean(call))
+				return err
+			}
 			_, err := fmt.Fprintf(w, "still running: follow it with toolcrib run follow %s\n", terminal.Clean(call.RunID))
 			return err
 		}
@@ -134,6 +139,18 @@ func (a *app) call(ctx context.Context, c *client.Client, name string, in v1.New
 func (a *app) asked(ctx context.Context, c *client.Client, runID string) string {
 	found, err := c.ListApprovals(ctx, client.ApprovalQuery{
 		Status: approval.Pending, Run: runID, Page: client.Page{Limit: 1},
+	})
+	if err != nil || len(found.Items) == 0 {
+		return ""
+	}
+	return found.Items[0].ID
+}
+
+// awaited returns the call whose result from outside a run waits for; none where it waits for
+// none, or that cannot be seen.
+func (a *app) awaited(ctx context.Context, c *client.Client, runID string) string {
+	found, err := c.ListPendingCalls(ctx, client.PendingCallQuery{
+		Status: approval.CallWaiting, Run: runID, Page: client.Page{Limit: 1},
 	})
 	if err != nil || len(found.Items) == 0 {
 		return ""

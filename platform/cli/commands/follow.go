@@ -47,6 +47,8 @@ func (a *app) follow(ctx context.Context, c *client.Client, id string) error {
 			return writeModelRetry(a.Printer.Out, e)
 		case e.Type == tool.EventNeedsApproval:
 			return writeAsked(a.Printer.Out, e)
+		case e.Type == tool.EventPending:
+			return writeOffered(a.Printer.Out, e)
 		}
 		if e.InvocationID == "" || !ends(e.Type) {
 			return nil
@@ -131,6 +133,20 @@ func writeAsked(w io.Writer, e tool.Event) error {
 	_, err := fmt.Fprintf(w, "  %s waits for an approval: %s\n    toolcrib approvals approve %s\n",
 		terminal.Clean(versioned(asked.Tool, asked.Version)), terminal.Shorten(strings.Join(asked.Reasons, "; "), 200),
 		terminal.Clean(asked.ApprovalID))
+	return err
+}
+
+// writeOffered writes that a call waits for its result from outside, and how one gives it.
+func writeOffered(w io.Writer, e tool.Event) error {
+	var offered agent.CallOffered
+	if err := json.Unmarshal(e.Data, &offered); err != nil {
+		return fmt.Errorf("reading event %d: %w", e.Seq, err)
+	}
+	if !offered.RequiresResponse {
+		return nil
+	}
+	_, err := fmt.Fprintf(w, "  %s is answered from outside:\n    toolcrib results submit %s --result …\n",
+		terminal.Clean(versioned(offered.Tool, offered.Version)), terminal.Clean(offered.PendingID))
 	return err
 }
 

@@ -111,6 +111,8 @@ func (v *liveView) show(e tool.Event) error {
 		return errors.Join(v.endLine(), writeWarning(v.out, e))
 	case e.Type == tool.EventNeedsApproval:
 		return errors.Join(v.endLine(), writeAsked(v.out, e))
+	case e.Type == tool.EventPending:
+		return errors.Join(v.endLine(), writeOffered(v.out, e))
 	case e.InvocationID != "" && ends(e.Type):
 		invocation, err := v.call(e.InvocationID)
 		if err != nil {

@@ -3,6 +3,7 @@ package operator
 import (
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -12,10 +13,15 @@ import (
 	"github.com/toolcrib/toolcrib/runs"
 )
 
-// limitFlags bound what a server accepts at once.
+// limitFlags bound what a server accepts, and from which pages.
 type limitFlags struct {
 	requests, tenantRequests, unfinished int
+
+	origins []string
 }
+
+// originsVariable names the origins, separated by commas, where the flag does not.
+const originsVariable = "TOOLCRIB_ALLOW_ORIGINS"
 
 // maxLimit is the largest value of a limit.
 const maxLimit = 1_000_000
@@ -44,6 +50,9 @@ func (f *limitFlags) all() []limitFlag {
 }
 
 func (f *limitFlags) register(cmd *cobra.Command) {
+	cmd.Flags().StringSliceVar(&f.origins, "allow-origin", nil,
+		"origin of pages that may call the API from a browser, such as https://app.example.com; repeatable ("+
+			originsVariable+")")
 	for _, l := range f.all() {
 		cmd.Flags().IntVar(l.value, l.name, 0, fmt.Sprintf("%s (default %d; %s)", l.usage, l.standard, l.variable))
 	}
@@ -63,6 +72,10 @@ func (f *limitFlags) apply(config *serve.HandlerConfig, getenv func(string) stri
 		if *l.value < 0 || *l.value > maxLimit {
 			return cli.Usagef("%s %d is out of range: expected 1 to %d", where, *l.value, maxLimit)
 		}
+	}
+	config.AllowedOrigins = f.origins
+	if text := getenv(originsVariable); len(f.origins) == 0 && text != "" {
+		config.AllowedOrigins = strings.Split(text, ",")
 	}
 	config.MaxRequests, config.MaxTenantRequests, config.MaxUnfinishedRuns = f.requests, f.tenantRequests, f.unfinished
 	return nil

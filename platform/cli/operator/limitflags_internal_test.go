@@ -31,6 +31,14 @@ func TestLimitFlags(t *testing.T) {
 			args: []string{"--max-requests", "7"}, env: map[string]string{"TOOLCRIB_MAX_REQUESTS": "none"},
 			want: serve.HandlerConfig{MaxRequests: 7},
 		},
+		"Origins": {
+			args: []string{"--allow-origin", "https://a.example.com", "--allow-origin", "https://b.example.com"},
+			want: serve.HandlerConfig{AllowedOrigins: []string{"https://a.example.com", "https://b.example.com"}},
+		},
+		"OriginsVariable": {
+			env:  map[string]string{"TOOLCRIB_ALLOW_ORIGINS": "https://a.example.com,https://b.example.com"},
+			want: serve.HandlerConfig{AllowedOrigins: []string{"https://a.example.com", "https://b.example.com"}},
+		},
 		"NoNumber": {
 			env: map[string]string{"TOOLCRIB_MAX_REQUESTS": "many"}, fail: `TOOLCRIB_MAX_REQUESTS "many" is not a number`,
 		},
