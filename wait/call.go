@@ -97,7 +97,7 @@ type CallQuery struct {
 }
 
 // CallsOpen selects the calls that take a result.
-const CallsOpen CallStatus = "open"
+const CallsOpen = "open"
 
 // Calls records calls that are answered from outside. Implementations are safe for
 // concurrent use; each method is one transaction. What a method says of events and

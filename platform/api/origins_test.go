@@ -37,7 +37,9 @@ func TestOrigins(t *testing.T) {
 	closed := setup(t)
 	b.url = closed.url
 	require.Empty(t, ask(http.MethodGet, page).Header.Get("Access-Control-Allow-Origin"), "none is allowed by default")
-	for _, wrong := range []string{"*", "app.example.com", "https://app.example.com/", "ftp://x", "https://*.example.com"} {
+	for _, wrong := range []string{
+		"*", "app.example.com", "https://app.example.com/", "ftp://x", "https://*.example.com",
+	} {
 		_, err := api.New(api.Config{AllowedOrigins: []string{wrong}})
 		require.ErrorContains(t, err, "expected the scheme and the host of a page", wrong)
 	}

@@ -76,7 +76,7 @@ func TestTypeScriptExecutor(t *testing.T) {
 		import { Executor } from %q;
 		await new Executor({ server: process.env.SERVER, key: process.env.KEY, handlers: %s }).run();
 	`, "file://"+library(t), handlers), 0o600))
-	cmd := exec.CommandContext(t.Context(), node, file) //nolint:gosec // A test's own program.
+	cmd := exec.CommandContext(t.Context(), node, file)
 	cmd.Env = append(os.Environ(), "SERVER="+b.url, "KEY="+b.Key(t, b.tenant, wait.SubmitPermission))
 	begin(t, cmd)
 	b.requireAnswers(t, seats)
@@ -105,7 +105,7 @@ func TestTypeScriptInABrowser(t *testing.T) {
 		await new Executor({ server: %q, key: %q, handlers: %s }).run();
 	`, b.url, b.Key(t, b.tenant, wait.SubmitPermission), handlers))
 	open := func(path string) {
-		begin(t, exec.CommandContext(t.Context(), browser, //nolint:gosec // As above.
+		begin(t, exec.CommandContext(t.Context(), browser,
 			"--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
 			"--disable-component-update", "--disable-sync", "--disable-dev-shm-usage", "--user-data-dir="+t.TempDir(),
 			"--remote-debugging-port=0", site.URL+path))

@@ -80,7 +80,7 @@ func (r *answering) watch(ctx context.Context) error {
 		open, err := r.Client.WatchCalls(ctx, tools, seen, watchTime)
 		switch {
 		case ctx.Err() != nil:
-			return nil //nolint:nilerr // It was told to stop.
+			return nil // It was told to stop.
 		case err != nil && !temporary(err):
 			return fmt.Errorf("watching for calls: %w", err)
 		case err != nil:

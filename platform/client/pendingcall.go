@@ -26,10 +26,10 @@ func (c *Client) ListPendingCalls(ctx context.Context, q PendingCallQuery) (v1.P
 // WatchCalls returns the calls of tools that take a result, or of all tools, once they are
 // others than those seen before, or after a time of at most 25 s.
 func (c *Client) WatchCalls(
-	ctx context.Context, tools []string, seen string, wait time.Duration,
+	ctx context.Context, tools []string, seen string, patience time.Duration,
 ) (v1.OpenCalls, error) {
 	q := query("seen", seen)
-	q.Set("wait_s", seconds(wait))
+	q.Set("wait_s", seconds(patience))
 	q["tool"] = tools
 	return get[v1.OpenCalls](ctx, c, q, "open-tool-calls")
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/toolcrib/toolcrib/runs"
 	"github.com/toolcrib/toolcrib/tool"
 	"github.com/toolcrib/toolcrib/wait"
+	"github.com/toolcrib/toolcrib/wire"
 	"github.com/toolcrib/toolcrib/worker"
 )
 
@@ -245,4 +246,38 @@ func askTimes(n int) agent.Model {
 		}
 		return out, nil
 	})
+}
+
+// A result that comes while no worker runs is told to the workflow once one does; a call of a
+// workflow of its own waits as one of an agent does.
+func TestResultWhileTheWorkersAreAway(t *testing.T) {
+	t.Parallel()
+
+	c := newCounter(t)
+	c.publish("ask", outsideTool(60, tool.Interaction{}), tool.Policy{})
+	a := c.publishAgent(agent.Definition{Name: "Desk", Model: "test/x", Tools: refs(t, "ask")})
+	cfg := worker.Config{Models: map[string]agent.Model{"test": callOnce("ask")}}
+	stop := c.startStoppable(cfg)
+	run, w := c.run(a, "go")
+	call, err := c.runs.Call(t.Context(), runs.NewCall{
+		Principal: c.principal, Node: wire.Node{Tool: tool.Ref{Slug: "ask"}, Arguments: json.RawMessage(`{}`)},
+	})
+	require.NoError(t, err)
+	waiting := c.waiting(2)
+	stop()
+	for n, called := range waiting {
+		_, err := c.submit(called.ID, fmt.Sprintf(`{"n":%d}`, n))
+		require.NoError(t, err, "it is recorded all the same")
+	}
+	c.start(cfg)
+	require.Eventually(t, func() bool {
+		_, err := c.runs.Deliver(t.Context(), runs.DeliverLimit)
+		require.NoError(t, err)
+		return c.output(t, run.ID).Status.Final() && c.output(t, call.RunID).Status.Final()
+	}, 60*time.Second, 100*time.Millisecond)
+	_, err = c.wait(w)
+	require.NoError(t, err)
+	require.Len(t, c.answers(run.ID), 1)
+	require.Contains(t, c.answers(run.ID)[0], `{"n":`)
+	require.Equal(t, tool.StatusCompleted, c.invocations(call.RunID)[0].Status)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -62,6 +63,12 @@ func newID(t *testing.T) string {
 // start runs a worker with the plugin in this process, until the test ends.
 func (s *site) start(cfg worker.Config) {
 	s.t.Helper()
+	s.startStoppable(cfg)
+}
+
+// startStoppable is start for a worker that may stop before.
+func (s *site) startStoppable(cfg worker.Config) (stop func()) {
+	s.t.Helper()
 	cfg.Store = s.Store
 	plugin, err := worker.New(s.t.Context(), cfg)
 	require.NoError(s.t, err)
@@ -69,11 +76,13 @@ func (s *site) start(cfg worker.Config) {
 	require.NoError(s.t, err)
 	w := sdkworker.New(c, s.queue, sdkworker.Options{DisableRegistrationAliasing: true})
 	require.NoError(s.t, w.Start())
-	s.t.Cleanup(func() {
+	stop = sync.OnceFunc(func() {
 		w.Stop()
 		c.Close()
 		require.NoError(s.t, plugin.Close())
 	})
+	s.t.Cleanup(stop)
+	return stop
 }
 
 // publish stores a tool of the tenant with one published version.

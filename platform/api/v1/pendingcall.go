@@ -50,7 +50,7 @@ type NewResult struct {
 type NewRunResult struct {
 	CallID string `json:"call_id,omitempty" maxLength:"200" doc:"As the caller, such as a model, named the call. Required" example:"call_1"`
 	// CamelCallID is what some clients call CallID.
-	CamelCallID string `json:"callId,omitempty" maxLength:"200" doc:"Synonym of call_id" example:"call_1"`
+	CamelCallID string `json:"callId,omitempty" maxLength:"200" doc:"Synonym of call_id" example:"call_1"` //nolint:tagliatelle // Theirs.
 	NewResult
 }
 
