@@ -16,6 +16,7 @@ import (
 	"go.temporal.io/sdk/activity"
 
 	"github.com/toolcrib/toolcrib/agent"
+	"github.com/toolcrib/toolcrib/confirm"
 	"github.com/toolcrib/toolcrib/ledger"
 	"github.com/toolcrib/toolcrib/loop"
 	"github.com/toolcrib/toolcrib/resolver"
@@ -79,6 +80,8 @@ type Activities struct {
 	Config
 	// definitions caches pinned agent definitions, which are immutable.
 	definitions *otter.Cache[definitionKey, agent.Definition]
+	// confirmations caches the compiled conditions of tools.
+	confirmations *confirm.Cache
 	// warnings rate-limits the warnings of one tenant's calls.
 	warnings warnings
 }
@@ -112,7 +115,7 @@ func New(c Config) (*Activities, error) {
 			c.Journal = watchedJournal{Journal: c.Journal, runs: runs}
 		}
 	}
-	return &Activities{Config: c, definitions: definitions}, nil
+	return &Activities{Config: c, definitions: definitions, confirmations: confirm.NewCache()}, nil
 }
 
 // Registry is where activities are registered: a worker, or a test environment.

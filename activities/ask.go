@@ -1,6 +1,7 @@
 package activities
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -25,7 +26,7 @@ func (e *asksError) Error() string {
 // approved returns nil where an admitted call has the approval that it needs for the given
 // reasons: for what it is about to do, and nothing else.
 func (a *Activities) approved(
-	ctx context.Context, in *wire.InvokeInput, ticket ledger.Ticket, reasons []string,
+	ctx context.Context, in *wire.InvokeInput, ticket ledger.Ticket, asks agent.Asking,
 ) error {
 	digest, err := tool.Digest(ticket.Arguments)
 	if err != nil {
@@ -40,7 +41,8 @@ func (a *Activities) approved(
 			return nil
 		}
 	}
-	return &asksError{why: agent.Asking{Reasons: reasons, Arguments: digest}}
+	asks.Arguments = digest
+	return &asksError{why: asks}
 }
 
 // target returns what an approval of the call is bound to, besides the arguments.
@@ -103,7 +105,10 @@ func (a *Activities) request(ctx context.Context, in *wire.AskInput) (wire.AskOu
 	if r.Agent, err = a.agentOf(ctx, call); err != nil {
 		return wire.AskOutput{}, err
 	}
-	r.Message = askedFor(call, r.Agent)
+	r.Message = cmp.Or(call.Asks.Message, askedFor(call, r.Agent))
+	if err := a.confirmed(ctx, call, &r); err != nil {
+		return wire.AskOutput{}, err
+	}
 	able, err := a.Approvals.CountApprovers(ctx, call.Principal.Tenant, r.Permission, call.Principal.Subject)
 	if err != nil {
 		return wire.AskOutput{}, fmt.Errorf("counting who may approve: %w", err)

@@ -7,6 +7,7 @@ import (
 
 	"go.temporal.io/sdk/activity"
 
+	"github.com/toolcrib/toolcrib/agent"
 	"github.com/toolcrib/toolcrib/internal/failure"
 	"github.com/toolcrib/toolcrib/ledger"
 	"github.com/toolcrib/toolcrib/policy"
@@ -129,16 +130,23 @@ func (a *Activities) admit(ctx context.Context, in *wire.InvokeInput) (ledger.Ti
 // request asks for the admission of an attempt.
 func request(in *wire.InvokeInput) ledger.AdmitRequest {
 	x := in.Pin.Execution
-	return ledger.AdmitRequest{Entry: in.Entry(), Repeatable: x.Repeatable(), Send: x.Pure && !in.Pin.Nested()}
+	return ledger.AdmitRequest{
+		Entry: in.Entry(), Repeatable: x.Repeatable(), Send: x.Pure && !in.Pin.Nested() && !in.Pin.Confirms,
+	}
 }
 
 // judge evaluates the policy that an admission returned. It fails with an [asksError]
 // where the call needs an approval, and has none, or one of something else.
 func (a *Activities) judge(ctx context.Context, in *wire.InvokeInput, ticket ledger.Ticket) error {
+	why, message, err := a.confirmsCall(ctx, in, ticket.Arguments)
+	if err != nil {
+		return err
+	}
 	reasons, refused := judged(policy.Input{
 		Principal: in.Principal,
 		Policy:    ticket.Policy,
 		Test:      policyTest(in.Test, in.Pin, a.traits(in.Pin.Implementation)),
+		Confirm:   why,
 	})
 	if len(reasons) > 0 && a.Approvals == nil {
 		refused = unasked(reasons)
@@ -149,5 +157,5 @@ func (a *Activities) judge(ctx context.Context, in *wire.InvokeInput, ticket led
 	case len(reasons) == 0:
 		return nil
 	}
-	return a.approved(ctx, in, ticket, reasons)
+	return a.approved(ctx, in, ticket, agent.Asking{Reasons: reasons, Message: message})
 }

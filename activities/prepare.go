@@ -21,7 +21,13 @@ type kit struct {
 	tools     []kitTool // In plan order.
 	test      *wire.Test
 	asks      bool // Whether approvals can be asked for.
+	confirms  confirms
 }
+
+// confirms is [Activities.confirms].
+type confirms func(
+	ctx context.Context, v *tool.Version, arguments json.RawMessage, by tool.Principal,
+) (why, message string)
 
 type kitTool struct {
 	pin     agent.Pin
@@ -35,7 +41,7 @@ type kitTool struct {
 func (a *Activities) newKit(
 	ctx context.Context, p tool.Principal, plan *agent.Plan, policies map[string]tool.Policy,
 ) (*kit, error) {
-	k := &kit{principal: p, tools: make([]kitTool, 0, len(plan.Tools)), asks: a.Approvals != nil}
+	k := &kit{principal: p, tools: make([]kitTool, 0, len(plan.Tools)), asks: a.Approvals != nil, confirms: a.confirms}
 	for _, pin := range plan.Tools {
 		now, known := policies[pin.ToolID]
 		if !known {
@@ -164,8 +170,10 @@ func (k *kit) fit(ctx context.Context, t *kitTool, out *agent.PreparedCall) erro
 		out.Refused = &agent.Refusal{Kind: tool.Invalid, Msg: "the arguments are not JSON"}
 		return nil //nolint:nilerr // The refusal has the reason.
 	}
+	why, message := k.confirms(ctx, t.version, arguments, k.principal)
 	reasons, refused := judged(policy.Input{
 		Principal: k.principal, Policy: t.policy, Test: policyTest(k.test, t.pin, t.traits),
+		Confirm: why,
 	})
 	switch {
 	case refused != nil:
@@ -173,7 +181,7 @@ func (k *kit) fit(ctx context.Context, t *kitTool, out *agent.PreparedCall) erro
 	case len(reasons) > 0 && !k.asks:
 		out.Refused = unasked(reasons)
 	case len(reasons) > 0:
-		out.Asks = &agent.Asking{Reasons: reasons, Arguments: out.ArgumentsDigest}
+		out.Asks = &agent.Asking{Reasons: reasons, Arguments: out.ArgumentsDigest, Message: message}
 	}
 	return nil
 }

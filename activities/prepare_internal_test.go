@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/toolcrib/toolcrib/agent"
+	"github.com/toolcrib/toolcrib/confirm"
 	"github.com/toolcrib/toolcrib/schema"
 	"github.com/toolcrib/toolcrib/tool"
 )
@@ -15,7 +16,10 @@ import (
 func testKit(t *testing.T) *kit {
 	t.Helper()
 	cache := schema.New(0)
-	k := &kit{principal: tool.Principal{Permissions: []string{"orders.read"}}}
+	k := &kit{
+		principal: tool.Principal{Permissions: []string{"orders.read"}},
+		confirms:  (&Activities{confirmations: confirm.NewCache()}).confirms,
+	}
 	for _, d := range []tool.Definition{
 		{Name: "searchOrders", Description: "Searches.", InputSchema: json.RawMessage(
 			`{"type":"object","properties":{"query":{"type":"string"},"limit":{"type":"integer"}},"required":["query"]}`)},

@@ -58,7 +58,11 @@ func (a *Activities) provided(ctx context.Context, k *kit, mode tool.Mode, model
 // withheld returns why a tool must not be used now; empty if it may. A tool that needs approvals is
 // withheld, since its calls cannot be approved here.
 func (a *Activities) withheld(ctx context.Context, p tool.Principal, mode tool.Mode, t kitTool) (string, error) {
-	reasons, refused := judged(policy.Input{Principal: p, Policy: t.policy})
+	in := policy.Input{Principal: p, Policy: t.policy}
+	if t.version.Snapshot.Interaction.Confirmation != nil { // Its arguments are never seen here.
+		in.Confirm = "the tool asks for confirmations of its calls"
+	}
+	reasons, refused := judged(in)
 	if len(reasons) > 0 {
 		refused = unasked(reasons)
 	}

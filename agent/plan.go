@@ -50,6 +50,8 @@ type Pin struct {
 	// Stepwise says that a visible call of it, the only one of its turn, is made by an
 	// activity that then asks the next question.
 	Stepwise bool `json:"stepwise,omitempty"`
+	// Confirms says that the tool itself may ask for an approval of a call.
+	Confirms bool `json:"confirms,omitempty"`
 	// Outside says that calls are answered by a browser or another program.
 	Outside bool `json:"outside,omitempty"`
 

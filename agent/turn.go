@@ -44,6 +44,8 @@ type Asking struct {
 	Reasons []string `json:"reasons,omitempty"` // Safe to show to the caller and the model.
 	// Arguments is the digest of the prepared arguments, to which the approval is bound.
 	Arguments string `json:"arguments,omitempty"`
+	// Message is what the tool's own message asks the approver; empty for the usual one.
+	Message string `json:"message,omitempty"`
 }
 
 // Refusal is the reason why a call must not run.

@@ -34,6 +34,11 @@ require (
 require github.com/go-chi/cors v1.2.2
 
 require (
+	cel.dev/cel-go v0.33.2 // indirect
+	github.com/antlr4-go/antlr/v4 v4.13.1 // indirect
+)
+
+require (
 	github.com/clipperhouse/uax29/v2 v2.7.0 // indirect
 	github.com/itchyny/timefmt-go v0.1.9 // indirect
 	github.com/oasdiff/yaml v0.1.1 // indirect

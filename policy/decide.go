@@ -39,6 +39,8 @@ type Input struct {
 	Policy    tool.Policy // Of the tool as it is now.
 	Profile   *Profile    // The profile of the tool's use; nil for none.
 	Test      *Test       // Set when the call is a test of the tool.
+	// Confirm is why the tool itself asks for an approval of this call; empty where it does not.
+	Confirm string
 }
 
 // Profile is a set of restrictions that a tenant adds to a tool. It can only be stricter than the
@@ -63,6 +65,7 @@ const (
 	RuleRequiresApproval Rule = "requires_approval"
 	RulePermissionPolicy Rule = "permission_policy"
 	RuleProfile          Rule = "profile"
+	RuleConfirmation     Rule = "confirmation"
 )
 
 // Reason is one restriction that applies to a call.
@@ -114,6 +117,9 @@ func Decide(in Input) Decision {
 		d.add(RuleRequiresApproval, NeedsApproval, "the tool requires an approval of every call")
 	}
 	d.ask(in.Policy.PermissionPolicy, RulePermissionPolicy)
+	if in.Confirm != "" {
+		d.add(RuleConfirmation, NeedsApproval, in.Confirm)
+	}
 	if in.Profile != nil {
 		d.profile(in.Principal, *in.Profile)
 	}

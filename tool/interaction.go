@@ -52,9 +52,11 @@ type Interaction struct {
 	Visible    *bool      `json:"visible,omitempty"` // See [Definition.Shown] for nil.
 	Visibility Visibility `json:"visibility,omitempty"`
 	Risk       *Risk      `json:"risk,omitempty"`
-	Async      bool       `json:"is_async,omitempty"`
-	Intent     Intent     `json:"intent,omitempty"`
-	Audience   Audience   `json:"audience,omitempty"`
+	// Confirmation asks for an approval of some calls, or of all. Nil asks for none.
+	Confirmation *Confirmation `json:"confirmation,omitempty"`
+	Async        bool          `json:"is_async,omitempty"`
+	Intent       Intent        `json:"intent,omitempty"`
+	Audience     Audience      `json:"audience,omitempty"`
 	// Aliases are further names that people and clients call the tool by. Like
 	// FormerNames, they take effect when a version that has them is published.
 	Aliases []string `json:"aliases,omitempty"`

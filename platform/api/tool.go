@@ -277,14 +277,33 @@ func (s *server) explainTool(ctx context.Context, p tool.Principal, in *explainI
 	}
 	out := showExplanation(e)
 	if out.Code == "" {
-		explainPolicy(&out, p, e.Policy)
+		explainPolicy(&out, p, e.Policy, s.confirmationOf(ctx, p, e))
 	}
 	return answer(out), nil
 }
 
+// confirmationOf returns when the version that an explanation chose asks for approvals itself;
+// nil where it does not, or cannot be read.
+func (s *server) confirmationOf(ctx context.Context, p tool.Principal, e resolver.Explanation) *tool.Confirmation {
+	version, err := s.cfg.Resolver.Version(ctx, p.Tenant, e.ToolID, e.Digest)
+	if err != nil {
+		return nil
+	}
+	return version.Snapshot.Interaction.Confirmation
+}
+
 // explainPolicy adds the policy decisions on each call of a version that may run.
-func explainPolicy(out *v1.Explanation, p tool.Principal, held tool.Policy) {
-	d := policy.Decide(policy.Input{Principal: p, Policy: held})
+func explainPolicy(out *v1.Explanation, p tool.Principal, held tool.Policy, confirmation *tool.Confirmation) {
+	in := policy.Input{Principal: p, Policy: held}
+	some := ""
+	switch {
+	case confirmation == nil:
+	case confirmation.When == "":
+		in.Confirm = "the tool asks for a confirmation of every call"
+	default:
+		some = "calls for which " + confirmation.When
+	}
+	d := policy.Decide(in)
 	steps := []v1.Step{
 		{
 			Rule:   string(policy.RuleEgress),
@@ -304,6 +323,9 @@ func explainPolicy(out *v1.Explanation, p tool.Principal, held tool.Policy) {
 		}
 		noted[at] = true
 		at.Passed, at.Saw = at.Passed && reason.Verdict != policy.Deny, reason.Text
+	}
+	if some != "" && !noted[&steps[1]] {
+		steps[1].Saw = some + " need an approval"
 	}
 	out.Steps = append(out.Steps, steps...)
 	switch d.Verdict {

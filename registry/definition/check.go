@@ -155,6 +155,9 @@ func checkInteraction(s *ToolSpec) error {
 	if err := checkRisk(i.Risk); err != nil {
 		return err
 	}
+	if err := checkConfirmation(i.Confirmation); err != nil {
+		return err
+	}
 	if len(i.Middleware) > maxMiddleware {
 		return refusal.New(tool.Invalid, "/interaction/middleware", "%d middleware: expected at most %d", len(i.Middleware),
 			maxMiddleware)

@@ -94,6 +94,13 @@ func TestParseForms(t *testing.T) {
 	require.Equal(t, tool.AudienceUser, s.Interaction.Audience)
 	require.JSONEq(t, `{"ok":true}`, string(s.Interaction.DefaultResult))
 
+	s = parse(`{"name":"refundOrder","requiresConfirmation":"input.amount > 100","confirmationMessage":"Refund {{input.amount}}?"}`)
+	require.Equal(t, &tool.Confirmation{When: "input.amount > 100", Message: "Refund {{input.amount}}?"},
+		s.Interaction.Confirmation)
+	s = parse(`{"name":"refundOrder","requiresConfirmation":true,"confirmationMessage":"Refund {{input.amount}}?"}`)
+	require.Equal(t, &tool.Confirmation{Message: "Refund {{input.amount}}?"}, s.Interaction.Confirmation)
+	require.Equal(t, tool.PermissionAlwaysAsk, s.PermissionPolicy)
+
 	s = parse(`{"name":"renderChart","type":"CLIENT","requiresResponse":false}`)
 	require.JSONEq(t, `{"success":true}`, string(s.Interaction.DefaultResult), "or its calls would wait")
 	s = parse(`{"name":"renderChart","type":"CLIENT"}`)
@@ -131,8 +138,8 @@ func TestParseRefusals(t *testing.T) {
 		{"two timeouts", `{"slug":"a","timeout":5,"timeout_s":5}`, "/timeout", "once"},
 		{"an unknown execution type", `{"slug":"a","executionType":"magic"}`, "/execution_type", "gateway"},
 		{
-			"a conditional confirmation", `{"slug":"a","requiresConfirmation":"input.x"}`, "/requires_confirmation",
-			"true or false",
+			"a confirmation that is none", `{"slug":"a","requiresConfirmation":7}`, "/requires_confirmation",
+			"true, false, or a condition",
 		},
 		{"an unknown part of schema", `{"slug":"a","schema":{"inputz":{}}}`, "/schema/inputz", "did you mean input?"},
 		{"a bad tool reference", `{"kind":"agent","slug":"a","tools":["not a ref"]}`, "", "tool reference"},

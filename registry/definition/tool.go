@@ -32,7 +32,8 @@ var (
 		"is_pure", "idempotent", "concurrency_group", "max_concurrency", "timeout_s", "max_attempts", "lane",
 	}
 	interactionFields = []string{
-		"visible", "visibility", "risk", "is_async", "intent", "audience", "aliases", "former_names", "open_input",
+		"visible", "visibility", "risk", "confirmation", "is_async", "intent", "audience", "aliases", "former_names",
+		"open_input",
 		"requires_response", "default_result",
 		"collaborative", "aggregate", "output_sections", "annotations", "provider_options", "middleware",
 	}
@@ -50,6 +51,9 @@ func parseTool(doc object) (*ToolSpec, error) {
 	if err := parseFields(doc); err != nil {
 		return nil, err
 	}
+	if err := parseConfirmation(doc); err != nil {
+		return nil, err
+	}
 	if doc["slug"] == nil && doc["name"] != nil { // Some systems have a name only.
 		doc["slug"] = doc["name"]
 	}
@@ -63,7 +67,7 @@ func parseTool(doc object) (*ToolSpec, error) {
 	if err := take(doc, "always_ask", &ask); err != nil {
 		return nil, refusal.Within(
 			"/requires_confirmation",
-			refusal.New(tool.Invalid, "", "expected true or false: conditions that depend on the call are not supported yet"),
+			refusal.New(tool.Invalid, "", "expected true, false, or a condition in CEL such as \"input.amount > 100\""),
 		)
 	}
 	doc.drop(rowFields...)
@@ -75,6 +79,34 @@ func parseTool(doc object) (*ToolSpec, error) {
 		s.PermissionPolicy = tool.PermissionAlwaysAsk
 	}
 	return &s, nil
+}
+
+// parseConfirmation moves a condition in requires_confirmation, and a confirmation_message, to
+// confirmation (checklist S4-39, S4-40).
+func parseConfirmation(doc object) error {
+	condition := len(doc["always_ask"]) > 0 && doc["always_ask"][0] == '"'
+	message := doc["confirmation_message"]
+	if !condition && message == nil {
+		return nil
+	}
+	confirmation, err := inner(doc, "confirmation")
+	if err != nil {
+		return err
+	}
+	if condition {
+		if err := doc.move("always_ask", confirmation, "when"); err != nil {
+			return refusal.Within("/requires_confirmation", err)
+		}
+	} else if string(doc["always_ask"]) != "true" && len(confirmation) == 0 {
+		return refusal.New(tool.Invalid, "/confirmation_message",
+			"expected requires_confirmation beside it: no call of the tool is to be confirmed")
+	}
+	if message != nil {
+		if err := doc.move("confirmation_message", confirmation, "message"); err != nil {
+			return err
+		}
+	}
+	return doc.put("confirmation", confirmation)
 }
 
 // unpack moves the members of schema {input, output} and config_schema

@@ -1,0 +1,64 @@
+package e2e_test
+
+import (
+	"context"
+	"encoding/json"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/toolcrib/toolcrib/agent"
+	"github.com/toolcrib/toolcrib/tool"
+	"github.com/toolcrib/toolcrib/wait"
+	"github.com/toolcrib/toolcrib/worker"
+)
+
+// A condition decides by the arguments which calls wait, and a message says what is asked.
+// What an approver writes instead is judged again.
+func TestConfirmationDependsOnTheCall(t *testing.T) {
+	t.Parallel()
+
+	o := &office{site: newSite(t)}
+	d := functionTool("read", tool.Execution{Pure: true})
+	d.InputSchema = json.RawMessage(`{"type":"object"}`)
+	d.Interaction.Confirmation = &tool.Confirmation{
+		When: `input.name == "secret"`, Message: "Read {{ input.name }} for {{ principal.subject }}?", Approvals: 2,
+	}
+	o.publish("read", d, tool.Policy{})
+	first, second := o.key("first", wait.DecidePermission), o.key("second", wait.DecidePermission)
+	a := o.publishAgent(agent.Definition{Name: "Desk", Model: "test/x", Tools: refs(t, "read")})
+	var name string
+	model := agent.ModelFunc(func(_ context.Context, req *agent.ModelRequest) (*agent.ModelResponse, error) {
+		if req.Turn > 1 {
+			return &agent.ModelResponse{Text: "done"}, nil
+		}
+		return &agent.ModelResponse{Calls: []agent.Call{{
+			ID: "call_1", Name: "read", Arguments: json.RawMessage(`{"name":"` + name + `"}`),
+		}}}, nil
+	})
+	o.start(worker.Config{Functions: readers(t), Models: map[string]agent.Model{"test": model}})
+
+	name = "public"
+	run, w := o.run(a, "go")
+	_, err := o.wait(w)
+	require.NoError(t, err)
+	require.Equal(t, tool.StatusCompleted, o.invocations(run.ID)[0].Status)
+	require.Equal(t, tool.ApprovalNotRequired, o.invocations(run.ID)[0].ApprovalStatus, "nobody is asked")
+
+	name = "secret"
+	run, w = o.run(a, "go")
+	asked := o.waiting(1)[0]
+	require.Equal(t, "Read secret for test?", asked.Message)
+	require.Equal(t, []string{"the tool asks for a confirmation of such a call"}, asked.Reasons)
+	require.Equal(t, 2, asked.Needed)
+	approved := o.decide(wait.Verdict{Principal: first, ID: asked.ID, Approve: true, Seen: asked.Binding})
+	require.Equal(t, wait.Pending, approved.Status)
+	approved = o.decide(wait.Verdict{Principal: second, ID: asked.ID, Approve: true, Seen: asked.Binding})
+	require.Equal(t, wait.Approved, approved.Status)
+	require.NoError(t, o.tell(approved))
+	_, err = o.wait(w)
+	require.NoError(t, err)
+	done := o.invocations(run.ID)[0]
+	require.Equal(t, tool.StatusCompleted, done.Status)
+	require.Equal(t, tool.ApprovalApproved, done.ApprovalStatus)
+}
