@@ -29,6 +29,8 @@ var typical = map[string]any{
 	"tenant_id": "01975c2e-7d1a-7c3e-9f00-000000000001", "text": "Order 4711 left the warehouse.", "timeout_s": 30,
 	"tool":    "searchOrders",
 	"tool_id": "01975c2e-7d1a-7c3e-9f00-0000000000a1", "turn": 1, "turns": 2, "version": "1.2.0", "visible": true,
+	"approvals": 1, "expires_s": 3600, "permission": "approvals.decide",
+	"when":            "has(input.amount) && input.amount > 100",
 	"output_sections": []any{map[string]any{"key": "orders", "label": "Orders", "type": "table"}},
 	"input_fields":    nil, "output_fields": nil, // The schemas are shown instead.
 	"arguments": map[string]any{"customer": "C-17"}, "structured": map[string]any{"orders": []any{"4711"}},
