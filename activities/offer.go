@@ -13,8 +13,9 @@ import (
 	"github.com/toolcrib/toolcrib/wire"
 )
 
-// offer records an admitted call as one that is answered from outside. The call ends here if
-// nobody waits for its result; else the workflow does. It is idempotent, and sends nothing.
+// offer records an admitted call as pending for an external executor. A call that does not
+// block on its result is settled here; otherwise the workflow waits. It is idempotent, and
+// sends nothing.
 func (t *attempt) offer(ctx context.Context, ticket ledger.Ticket, version *tool.Version) (ledger.Outcome, error) {
 	if t.a.Calls == nil {
 		return t.fail(ctx, &tool.Error{

@@ -26,9 +26,10 @@ const (
 	overdue = time.Minute
 )
 
-// Deliver ends requests that are overdue, tells at most limit workflows what was decided, and
-// as many of results, where they were not told, and returns how many it told. Several processes may deliver at the
-// same time.
+// Deliver expires overdue requests, then sends undelivered decisions to at most limit
+// workflows and undelivered results to as many, and returns the number of deliveries. A
+// failure of one kind does not hold up the other. Several processes may deliver at the same
+// time.
 func (s *Service) Deliver(ctx context.Context, limit int) (told int, err error) {
 	if _, err := s.cfg.Store.ExpireOverdue(ctx, limit, overdue); err != nil {
 		return 0, fmt.Errorf("ending overdue requests: %w", err)
@@ -41,22 +42,18 @@ func (s *Service) Deliver(ctx context.Context, limit int) (told int, err error) 
 		ended, err := s.cfg.Store.FindApproval(ctx, u.Tenant, u.ID)
 		return err == nil && ended.Status.Final() && s.deliver(ctx, ended), err
 	})
-	if err != nil {
-		return told, err
+	resolved, claimErr := s.cfg.Store.ClaimResolved(ctx, limit, startLease)
+	if claimErr != nil {
+		return told, errors.Join(err, claimErr)
 	}
-	resolved, err := s.cfg.Store.ClaimResolved(ctx, limit, startLease)
-	if err != nil {
-		return told, err //nolint:wrapcheck // As above.
-	}
-	more, err := each(resolved, func(u wait.Undelivered) (bool, error) {
+	more, resultsErr := each(resolved, func(u wait.Undelivered) (bool, error) {
 		called, err := s.cfg.Store.FindCall(ctx, u.Tenant, u.ID)
 		return err == nil && s.deliverResult(ctx, called), err
 	})
-	return told + more, err
+	return told + more, errors.Join(err, resultsErr)
 }
 
-// each tells the workflows of what was claimed, several at once, and returns how many were
-// told.
+// each delivers claimed items concurrently, and returns the number of deliveries.
 func each(claimed []wait.Undelivered, tell func(wait.Undelivered) (bool, error)) (told int, err error) {
 	var group errgroup.Group
 	group.SetLimit(dispatchWidth)

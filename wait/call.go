@@ -13,7 +13,7 @@ import (
 // submit their results.
 const SubmitPermission = "results.submit"
 
-// KeepResults is how long the result of a call that nobody waits for is taken.
+// KeepResults is how long a late or asynchronous result is accepted.
 const KeepResults = 7 * 24 * time.Hour
 
 // CallStatus is the state of a call that is answered from outside.
@@ -22,7 +22,7 @@ type CallStatus string
 // States of calls (checklist S1-31…S1-33). They are stored: never rename one.
 const (
 	CallWaiting   CallStatus = "waiting"   // The caller waits for the result.
-	CallPending   CallStatus = "pending"   // Nobody waits: a result goes to the inbox of the run.
+	CallPending   CallStatus = "pending"   // The call has returned: a result goes to the run's inbox.
 	CallResolved  CallStatus = "resolved"  // It has its result.
 	CallExpired   CallStatus = "expired"   // No result is taken any more.
 	CallCancelled CallStatus = "cancelled" // The call or its run ended otherwise.

@@ -277,19 +277,29 @@ func (s *server) explainTool(ctx context.Context, p tool.Principal, in *explainI
 	}
 	out := showExplanation(e)
 	if out.Code == "" {
-		explainPolicy(&out, p, e.Policy, s.confirmationOf(ctx, p, e))
+		confirmation, err := s.confirmationOf(ctx, p, e)
+		if err != nil {
+			return nil, err
+		}
+		explainPolicy(&out, p, e.Policy, confirmation)
 	}
 	return answer(out), nil
 }
 
-// confirmationOf returns when the version that an explanation chose asks for approvals itself;
-// nil where it does not, or cannot be read.
-func (s *server) confirmationOf(ctx context.Context, p tool.Principal, e resolver.Explanation) *tool.Confirmation {
+// confirmationOf returns the confirmation of the resolved version; nil without one, and for a
+// draft that has no stored version.
+func (s *server) confirmationOf(
+	ctx context.Context, p tool.Principal, e resolver.Explanation,
+) (*tool.Confirmation, error) {
 	version, err := s.cfg.Resolver.Version(ctx, p.Tenant, e.ToolID, e.Digest)
-	if err != nil {
-		return nil
+	switch {
+	case tool.KindOf(err) == tool.NotFound:
+		return nil, nil //nolint:nilnil // There is none.
+	case err != nil:
+		return nil, err
+	default:
+		return version.Snapshot.Interaction.Confirmation, nil
 	}
-	return version.Snapshot.Interaction.Confirmation
 }
 
 // explainPolicy adds the policy decisions on each call of a version that may run.
