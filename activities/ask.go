@@ -120,6 +120,9 @@ func (a *Activities) request(ctx context.Context, in *wire.AskInput) (wire.AskOu
 	if err != nil {
 		return wire.AskOutput{}, fmt.Errorf("asking for the approval of %s: %w", call.Pin, err)
 	}
+	if request, err = a.granted(ctx, call.Principal, request); err != nil {
+		return wire.AskOutput{}, err
+	}
 	return standing(&request), nil
 }
 

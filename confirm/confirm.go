@@ -166,6 +166,18 @@ func (p *Program) Asks(ctx context.Context, input json.RawMessage, by tool.Princ
 	}
 }
 
+// Holds reports whether the condition is true for a call. It is false where the condition cannot
+// be evaluated, and true without one. It is for conditions that spare an approval, as those of
+// standing grants; [Program.Asks] is for those that demand one.
+func (p *Program) Holds(ctx context.Context, input json.RawMessage, by tool.Principal) bool {
+	if p.when == nil {
+		return true
+	}
+	value, err := evaluate(ctx, p.when, input, by)
+	holds, ok := value.(bool)
+	return err == nil && ok && holds
+}
+
 // Message returns what the approver is asked; empty where the tool has no message. A value that
 // cannot be evaluated is shown as "?".
 func (p *Program) Message(ctx context.Context, input json.RawMessage, by tool.Principal) string {

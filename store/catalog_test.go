@@ -191,6 +191,7 @@ func TestTheAppRoleIsBoundInEveryTable(t *testing.T) {
 	f.Start(t)
 	_, err = f.Store.Decide(t.Context(), f.Verdict(f.Ask(t, f.Request(t, f.Lone(t))), "user:bob", true))
 	require.NoError(t, err)
+	f.Grant(t, "user:bob", nil)
 	_, err = f.Store.AddToInbox(t.Context(), f.Said("hurry"))
 	require.NoError(t, err)
 	outside := f.Lone(t)

@@ -70,6 +70,7 @@ type deciding struct {
 	v     wait.Verdict
 	q     *db.Queries
 	found storedApproval
+	grant string // ID of the standing grant that decides; empty for a person.
 }
 
 func (d *deciding) decide(ctx context.Context) error {
@@ -83,7 +84,13 @@ func (d *deciding) decide(ctx context.Context) error {
 	if err != nil || repeated {
 		return err
 	}
-	if err := d.record(ctx); err != nil {
+	return d.settle(ctx)
+}
+
+// settle records a decision that counts, and ends the request where it is the last needed.
+func (d *deciding) settle(ctx context.Context) error {
+	err := d.record(ctx)
+	if err != nil {
 		return err
 	}
 	if err := d.reload(ctx); err != nil {
@@ -209,7 +216,7 @@ func (d *deciding) record(ctx context.Context) error {
 	tenant := string(d.found.Tenant)
 	err := d.q.AddDecision(ctx, db.AddDecisionParams{
 		TenantID: tenant, ApprovalID: d.found.ID, Round: number(d.found.Round), Subject: text(d.v.Principal.Subject),
-		Approve: d.v.Approve, Reason: text(d.v.Reason), Edited: d.v.Edited,
+		Approve: d.v.Approve, Reason: text(d.v.Reason), Edited: d.v.Edited, GrantID: optional(d.grant),
 	})
 	if err != nil || len(d.v.Edited) == 0 {
 		return err

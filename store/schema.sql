@@ -1119,6 +1119,7 @@ create table approval_decisions (
     reason text not null default ''::text,
     edited json,
     at timestamp with time zone not null default now(),
+    grant_id uuid,
     constraint approval_decisions_pkey PRIMARY KEY (tenant_id, approval_id, round, subject),
     constraint approval_decisions_subject_check CHECK ((subject <> ''::text)),
     constraint approval_decisions_tenant_id_approval_id_fkey FOREIGN KEY (tenant_id, approval_id) REFERENCES approvals(tenant_id, id) ON DELETE CASCADE
@@ -1129,6 +1130,36 @@ alter table approval_decisions force row level security;
 create policy tenant_isolation on approval_decisions for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid));
 grant insert, select on approval_decisions to toolcrib_app;
 comment on table approval_decisions is 'What people said of requests; immutable rows.';
+
+create table approval_grants (
+    tenant_id uuid not null,
+    id uuid not null,
+    tool text not null,
+    version text not null default ''::text,
+    agent text not null default ''::text,
+    requester text not null default ''::text,
+    condition text not null default ''::text,
+    uses integer not null,
+    used integer not null default 0,
+    reason text not null default ''::text,
+    created_by text not null,
+    created_at timestamp with time zone not null default now(),
+    expires_at timestamp with time zone not null,
+    revoked_at timestamp with time zone,
+    revoked_by text not null default ''::text,
+    constraint approval_grants_pkey PRIMARY KEY (tenant_id, id),
+    constraint approval_grants_check CHECK (((used >= 0) AND (used <= uses))),
+    constraint approval_grants_created_by_check CHECK ((created_by <> ''::text)),
+    constraint approval_grants_tool_check CHECK ((tool <> ''::text)),
+    constraint approval_grants_uses_check CHECK ((uses > 0)),
+    constraint approval_grants_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id)
+) with (fillfactor=70);
+CREATE INDEX approval_grants_live ON public.approval_grants USING btree (tenant_id, tool, id) WHERE (revoked_at IS NULL);
+alter table approval_grants enable row level security;
+alter table approval_grants force row level security;
+create policy tenant_isolation on approval_grants for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid));
+grant insert, select, update on approval_grants to toolcrib_app;
+comment on table approval_grants is 'Standing grants: approvals given in advance, within limits.';
 
 create table approvals (
     tenant_id uuid not null,

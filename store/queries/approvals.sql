@@ -89,7 +89,7 @@ select @tenant_id, @run_id, n.last_seq, @type, @invocation_id::uuid, @data::json
 -- A request with the arguments of its call and the decisions of its round.
 select sqlc.embed(a), i.input::json as arguments, (
         select json_agg(json_build_object('subject', d.subject, 'approve', d.approve, 'reason', d.reason, 'edited', d.edited,
-            'at', d.at) order by d.at, d.subject)
+            'grant_id', d.grant_id, 'at', d.at) order by d.at, d.subject)
         from approval_decisions d where d.tenant_id = a.tenant_id and d.approval_id = a.id and d.round = a.round
     )::json as decisions, (a.expires_at <= now())::boolean as overdue
 from approvals a
@@ -100,7 +100,7 @@ where a.tenant_id = @tenant_id and a.id = @id;
 -- The time of a call is in its id.
 select sqlc.embed(a), i.input::json as arguments, (
         select json_agg(json_build_object('subject', d.subject, 'approve', d.approve, 'reason', d.reason, 'edited', d.edited,
-            'at', d.at) order by d.at, d.subject)
+            'grant_id', d.grant_id, 'at', d.at) order by d.at, d.subject)
         from approval_decisions d where d.tenant_id = a.tenant_id and d.approval_id = a.id and d.round = a.round
     )::json as decisions, (a.expires_at <= now())::boolean as overdue
 from approvals a
@@ -114,8 +114,8 @@ order by a.id desc
 limit sqlc.arg('limit')::int;
 
 -- name: AddDecision :exec
-insert into approval_decisions (tenant_id, approval_id, round, subject, approve, reason, edited)
-values (@tenant_id, @approval_id, @round, @subject, @approve, @reason, sqlc.narg('edited')::json);
+insert into approval_decisions (tenant_id, approval_id, round, subject, approve, reason, edited, grant_id)
+values (@tenant_id, @approval_id, @round, @subject, @approve, @reason, sqlc.narg('edited')::json, sqlc.narg('grant_id')::uuid);
 
 -- name: EditApproval :exec
 update approvals a set edited = @edited::json, binding = @binding

@@ -473,6 +473,7 @@ func testForeign(t *testing.T, d *Database) {
 	maps.Copy(cases, reconcileCases)
 	maps.Copy(cases, keyCases)
 	maps.Copy(cases, requestCases)
+	maps.Copy(cases, grantCases)
 	maps.Copy(cases, approvalCases)
 	maps.Copy(cases, callCases)
 	maps.Copy(cases, inboxCases)

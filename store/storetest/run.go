@@ -39,6 +39,7 @@ func Run(t *testing.T, newDatabase func(tb testing.TB) *Database) {
 		{"ApprovalsAsk", testAsk},
 		{"ApprovalsOfCalls", testApprovedCalls},
 		{"ApprovalsList", testListApprovals},
+		{"Grants", testGrants},
 		{"ApprovalsCount", testCountApprovers},
 		{"ApprovalsDecide", testDecide},
 		{"CallsFromOutside", testCalls},

@@ -97,8 +97,8 @@ func (q *Queries) AddCallEvent(ctx context.Context, arg AddCallEventParams) erro
 }
 
 const AddDecision = `-- name: AddDecision :exec
-insert into approval_decisions (tenant_id, approval_id, round, subject, approve, reason, edited)
-values ($1, $2, $3, $4, $5, $6, $7::json)
+insert into approval_decisions (tenant_id, approval_id, round, subject, approve, reason, edited, grant_id)
+values ($1, $2, $3, $4, $5, $6, $7::json, $8::uuid)
 `
 
 type AddDecisionParams struct {
@@ -109,6 +109,7 @@ type AddDecisionParams struct {
 	Approve    bool
 	Reason     string
 	Edited     []byte
+	GrantID    *string
 }
 
 func (q *Queries) AddDecision(ctx context.Context, arg AddDecisionParams) error {
@@ -120,6 +121,7 @@ func (q *Queries) AddDecision(ctx context.Context, arg AddDecisionParams) error 
 		arg.Approve,
 		arg.Reason,
 		arg.Edited,
+		arg.GrantID,
 	)
 	return err
 }
@@ -261,7 +263,7 @@ func (q *Queries) EndInvocationApproval(ctx context.Context, arg EndInvocationAp
 const FindApproval = `-- name: FindApproval :one
 select a.tenant_id, a.id, a.run_id, a.root_run_id, a.effect_id, a.turn, a.call_id, a.tool, a.version, a.agent, a.requester, a.content, a.credential, a.host, a.asked, a.binding, a.edited, a.message, a.reasons, a.round, a.needed, a.permission, a.status, a.reason, a.workflow_id, a.created_at, a.expires_at, a.ended_at, a.deliver_at, i.input::json as arguments, (
         select json_agg(json_build_object('subject', d.subject, 'approve', d.approve, 'reason', d.reason, 'edited', d.edited,
-            'at', d.at) order by d.at, d.subject)
+            'grant_id', d.grant_id, 'at', d.at) order by d.at, d.subject)
         from approval_decisions d where d.tenant_id = a.tenant_id and d.approval_id = a.id and d.round = a.round
     )::json as decisions, (a.expires_at <= now())::boolean as overdue
 from approvals a
@@ -477,7 +479,7 @@ func (q *Queries) HoldInvocation(ctx context.Context, arg HoldInvocationParams) 
 const ListApprovals = `-- name: ListApprovals :many
 select a.tenant_id, a.id, a.run_id, a.root_run_id, a.effect_id, a.turn, a.call_id, a.tool, a.version, a.agent, a.requester, a.content, a.credential, a.host, a.asked, a.binding, a.edited, a.message, a.reasons, a.round, a.needed, a.permission, a.status, a.reason, a.workflow_id, a.created_at, a.expires_at, a.ended_at, a.deliver_at, i.input::json as arguments, (
         select json_agg(json_build_object('subject', d.subject, 'approve', d.approve, 'reason', d.reason, 'edited', d.edited,
-            'at', d.at) order by d.at, d.subject)
+            'grant_id', d.grant_id, 'at', d.at) order by d.at, d.subject)
         from approval_decisions d where d.tenant_id = a.tenant_id and d.approval_id = a.id and d.round = a.round
     )::json as decisions, (a.expires_at <= now())::boolean as overdue
 from approvals a

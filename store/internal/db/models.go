@@ -82,6 +82,25 @@ type Approval struct {
 	DeliverAt  *time.Time
 }
 
+// Standing grants: approvals given in advance, within limits.
+type ApprovalGrant struct {
+	TenantID  string
+	ID        string
+	Tool      string
+	Version   string
+	Agent     string
+	Requester string
+	Condition string
+	Uses      int32
+	Used      int32
+	Reason    string
+	CreatedBy string
+	CreatedAt time.Time
+	ExpiresAt time.Time
+	RevokedAt *time.Time
+	RevokedBy string
+}
+
 // Programs that tenants uploaded.
 type Artifact struct {
 	ID          string

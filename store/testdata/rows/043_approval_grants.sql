@@ -1,0 +1,2 @@
+insert into approval_grants ("tenant_id", "id", "tool", "version", "agent", "requester", "condition", "uses", "used", "reason", "created_by", "created_at", "expires_at", "revoked_at", "revoked_by") values
+    ('01a205c9-b73e-7ee4-818a-d8f5fa2c6ff6', '01a205c9-b858-7153-ba27-77db6f508b01', 'searchOrders', '^1.0', 'support', '', 'input.q == "a"', '20', '1', 'routine', 'user:bob', '2026-11-23 00:23:55.770833+00', '2026-11-24 00:23:55.770833+00', NULL, '');
