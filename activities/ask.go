@@ -79,7 +79,7 @@ func (a *Activities) expire(ctx context.Context, in *wire.AskInput) (wire.AskOut
 	if err != nil {
 		return wire.AskOutput{}, fmt.Errorf("ending request %s: %w", in.ID, err)
 	}
-	return standing(&request), nil
+	return stands(&request), nil
 }
 
 // request records the request of a call.
@@ -123,7 +123,7 @@ func (a *Activities) request(ctx context.Context, in *wire.AskInput) (wire.AskOu
 	if request, err = a.granted(ctx, call.Principal, request); err != nil {
 		return wire.AskOutput{}, err
 	}
-	return standing(&request), nil
+	return stands(&request), nil
 }
 
 // unapprovable explains why a call cannot be approved.
@@ -158,8 +158,8 @@ func askedFor(in *wire.InvokeInput, by string) string {
 	return fmt.Sprintf("Approve a call of %s by agent %s?", in.Pin, by)
 }
 
-// standing returns how a request stands.
-func standing(r *wait.Approval) wire.AskOutput {
+// stands returns how a request stands.
+func stands(r *wait.Approval) wire.AskOutput {
 	return wire.AskOutput{
 		Resolution: wire.Resolution{ID: r.ID, Round: r.Round, Status: r.Status, Reason: r.Reason},
 		ExpiresAt:  r.ExpiresAt,

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/toolcrib/toolcrib/internal/standing"
 	"github.com/toolcrib/toolcrib/tool"
 	"github.com/toolcrib/toolcrib/wait"
 )
@@ -33,7 +34,7 @@ func (a *Activities) granted(
 			if request.Status.Final() || len(request.Edited) > 0 {
 				return request, nil
 			}
-			if !found[i].Names(&request) || !a.holds(ctx, &found[i], by, &request) {
+			if !standing.Names(&found[i], &request) || !a.holds(ctx, &found[i], by, &request) {
 				continue
 			}
 			if request, err = a.Grants.UseGrant(ctx, by.Tenant, found[i].ID, request); err != nil {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/toolcrib/toolcrib/internal/standing"
 	"github.com/toolcrib/toolcrib/internal/uuid7"
 	"github.com/toolcrib/toolcrib/store/internal/db"
 	"github.com/toolcrib/toolcrib/tool"
@@ -18,7 +19,7 @@ const grantUnknown = "grant not found"
 // AddGrant implements [wait.Grants].
 func (s *Store) AddGrant(ctx context.Context, g wait.Grant, lasts time.Duration) (wait.Grant, error) {
 	const op = "store.AddGrant"
-	if err := g.Check(lasts); err != nil {
+	if err := standing.Check(&g, lasts); err != nil {
 		return wait.Grant{}, err
 	}
 	if g.CreatedBy == "" {
@@ -131,7 +132,7 @@ func (d *deciding) byGrant(ctx context.Context) error {
 		return err
 	}
 	grant := foundGrant(row)
-	if grant.Status() != wait.GrantActive || !grant.Names(&d.found.Approval) {
+	if grant.Status() != wait.GrantActive || !standing.Names(&grant, &d.found.Approval) {
 		return nil
 	}
 	permissions, err := d.q.PermissionsOfKey(ctx, db.PermissionsOfKeyParams{TenantID: tenant, Subject: grant.CreatedBy})

@@ -76,7 +76,7 @@ type Decision struct {
 	Subject string          `json:"subject"`
 	Approve bool            `json:"approve"`
 	Reason  string          `json:"reason,omitempty"`
-	Edited  json.RawMessage `json:"edited,omitempty"` // Arguments to call with instead; prepared, and checked by the schema.
+	Edited  json.RawMessage `json:"edited,omitempty"`   // Arguments to call with instead; prepared, and checked by the schema.
 	GrantID string          `json:"grant_id,omitempty"` // The standing grant that decided for the subject; empty for a person.
 	At      time.Time       `json:"at"`
 }

@@ -6,8 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/Masterminds/semver/v3"
-
 	"github.com/toolcrib/toolcrib/tool"
 )
 
@@ -66,46 +64,6 @@ func (g *Grant) Status() GrantStatus {
 	default:
 		return GrantActive
 	}
-}
-
-// Check refuses a grant with a bad version constraint, number of uses or length of time. It
-// does not compile the condition.
-func (g *Grant) Check(lasts time.Duration) error {
-	invalid := func(path, format string, args ...any) error {
-		return &tool.Error{Kind: tool.Invalid, Op: "wait.Grant", Path: path, Msg: fmt.Sprintf(format, args...)}
-	}
-	if g.Version != "" {
-		if _, err := semver.NewConstraint(g.Version); err != nil {
-			return invalid("/version", "%q is no version constraint: give one such as ^1.2 or 1.4.0", g.Version)
-		}
-	}
-	switch {
-	case g.Tool == "":
-		return invalid("/tool", "a grant names a tool")
-	case g.Uses < 1 || g.Uses > MaxGrantUses:
-		return invalid("/uses", "%d uses: expected 1 to %d", g.Uses, MaxGrantUses)
-	case lasts < MinGrantTime || lasts > MaxGrantTime:
-		return invalid("/expires_s", "%d seconds: expected %d to %d", int64(lasts.Seconds()),
-			int64(MinGrantTime.Seconds()), int64(MaxGrantTime.Seconds()))
-	}
-	return nil
-}
-
-// Names reports whether the grant is for calls such as that of a request, its condition aside.
-// The requests of other tools, callers and versions are not.
-func (g *Grant) Names(a *Approval) bool {
-	if g.Tool != a.Tool || g.Agent != "" && g.Agent != a.Agent || g.Requester != "" && g.Requester != a.Requester {
-		return false
-	}
-	if g.Version == "" {
-		return true
-	}
-	constraint, err := semver.NewConstraint(g.Version)
-	if err != nil {
-		return false
-	}
-	version, err := semver.NewVersion(a.Version)
-	return err == nil && constraint.Check(version)
 }
 
 // Covers says in one sentence what the grant is for.

@@ -192,6 +192,7 @@ func New(cfg Config) (http.Handler, error) {
 	s.registerToolTests()
 	s.registerInvocations()
 	s.registerApprovals()
+	s.registerGrants()
 	s.registerPendingCalls()
 	s.registerConversations()
 	s.registerKeys()

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
@@ -21,6 +22,7 @@ import (
 	"github.com/toolcrib/toolcrib/retrieval"
 	"github.com/toolcrib/toolcrib/store"
 	"github.com/toolcrib/toolcrib/tool"
+	"github.com/toolcrib/toolcrib/wait"
 )
 
 // operation is an endpoint as the API describes it.
@@ -104,6 +106,11 @@ func TestForeignTenant(t *testing.T) {
 	ids := seedForeign(t, b)
 	ids["approvals"] = []string{b.asks(t, "user:theirs").ID}
 	ids["pending-tool-calls"] = []string{b.offers(t, b.outside(t, "pickSeat")).ID}
+	granted, err := b.Store.AddGrant(t.Context(), wait.Grant{
+		Tenant: b.tenant, Tool: "pickSeat", Uses: 1, CreatedBy: "user:theirs",
+	}, time.Hour)
+	require.NoError(t, err)
+	ids["approval-grants"] = []string{granted.ID}
 	stranger := b.Key(t, b.Tenant(t), "*")
 	bodies := map[string]string{
 		"POST /v1/tools/{tool}/call":                "{}",

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -61,4 +62,56 @@ func TestConfirmationDependsOnTheCall(t *testing.T) {
 	done := o.invocations(run.ID)[0]
 	require.Equal(t, tool.StatusCompleted, done.Status)
 	require.Equal(t, tool.ApprovalApproved, done.ApprovalStatus)
+}
+
+// A standing grant approves the calls that its condition covers, as often as it may; nobody is
+// asked for those, and somebody is for others.
+func TestGrantApprovesWithinItsLimits(t *testing.T) {
+	t.Parallel()
+
+	o := &office{site: newSite(t)}
+	d := functionTool("read", tool.Execution{Pure: true})
+	d.InputSchema = json.RawMessage(`{"type":"object"}`)
+	o.publish("read", d, tool.Policy{RequiresApproval: true})
+	by := o.key("granter", wait.DecidePermission)
+	g, err := o.Store.AddGrant(t.Context(), wait.Grant{
+		Tenant: o.principal.Tenant, Tool: "read", Version: "^1", Condition: `input.name == "known"`, Uses: 1, CreatedBy: by.Subject,
+	}, time.Hour)
+	require.NoError(t, err)
+	a := o.publishAgent(agent.Definition{Name: "Desk", Model: "test/x", Tools: refs(t, "read")})
+	var name string
+	model := agent.ModelFunc(func(_ context.Context, req *agent.ModelRequest) (*agent.ModelResponse, error) {
+		if req.Turn > 1 {
+			return &agent.ModelResponse{Text: "done"}, nil
+		}
+		return &agent.ModelResponse{Calls: []agent.Call{{
+			ID: "call_1", Name: "read", Arguments: json.RawMessage(`{"name":"` + name + `"}`),
+		}}}, nil
+	})
+	o.start(worker.Config{Functions: readers(t), Models: map[string]agent.Model{"test": model}})
+
+	for i, name1 := range []string{"unknown", "known", "known"} {
+		name = name1
+		run, w := o.run(a, "go")
+		if i != 1 { // The condition does not hold; the grant is used up.
+			asked := o.waiting(1)[0]
+			rejected := o.decide(wait.Verdict{Principal: by, ID: asked.ID, Seen: asked.Binding})
+			require.NoError(t, o.tell(rejected))
+		}
+		_, err := o.wait(w)
+		require.NoError(t, err)
+		done := o.invocations(run.ID)[0]
+		if i != 1 {
+			require.Equal(t, tool.StatusRejected, done.Status)
+			continue
+		}
+		require.Equal(t, tool.StatusCompleted, done.Status)
+		approval, err := o.Store.FindApproval(t.Context(), o.principal.Tenant, done.InvocationID)
+		require.NoError(t, err)
+		require.Equal(t, g.ID, approval.Decisions[0].GrantID)
+		require.Equal(t, by.Subject, approval.Decisions[0].Subject)
+	}
+	used, err := o.Store.FindGrant(t.Context(), o.principal.Tenant, g.ID)
+	require.NoError(t, err)
+	require.Equal(t, wait.GrantUsedUp, used.Status())
 }

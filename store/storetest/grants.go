@@ -175,14 +175,16 @@ func testGrants(t *testing.T, d *Database) {
 		t.Parallel()
 		f := guarded(t, d)
 		for _, g := range []wait.Grant{
-			{Tool: "refund", Uses: 0, CreatedBy: "user:bob"}, {Tool: "refund", Uses: wait.MaxGrantUses + 1, CreatedBy: "user:bob"},
+			{Tool: "refund", Uses: 0, CreatedBy: "user:bob"},
+			{Tool: "refund", Uses: wait.MaxGrantUses + 1, CreatedBy: "user:bob"},
 			{Uses: 1, CreatedBy: "user:bob"}, {Tool: "refund", Uses: 1, Version: "newest", CreatedBy: "user:bob"},
 		} {
 			g.Tenant = f.Tenant
 			_, err := f.Store.AddGrant(t.Context(), g, time.Hour)
 			require.Equal(t, tool.Invalid, tool.KindOf(err), "%+v", g)
 		}
-		_, err := f.Store.AddGrant(t.Context(), wait.Grant{Tenant: f.Tenant, Tool: "refund", Uses: 1, CreatedBy: "user:bob"}, time.Second)
+		brief := wait.Grant{Tenant: f.Tenant, Tool: "refund", Uses: 1, CreatedBy: "user:bob"}
+		_, err := f.Store.AddGrant(t.Context(), brief, time.Second)
 		require.Equal(t, tool.Invalid, tool.KindOf(err))
 		_, err = f.Store.AddGrant(t.Context(), wait.Grant{Tenant: f.Tenant, Tool: "refund", Uses: 1}, time.Hour)
 		require.Equal(t, tool.Denied, tool.KindOf(err))

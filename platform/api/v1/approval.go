@@ -42,6 +42,7 @@ type Decision struct {
 	Approve bool            `json:"approve"`
 	Reason  string          `json:"reason,omitempty"`
 	Edited  json.RawMessage `json:"edited,omitempty" doc:"Arguments that were approved instead"`
+	GrantID string          `json:"grant_id,omitempty" doc:"The standing grant that decided for the subject; absent for a person"`
 	At      time.Time       `json:"at"`
 }
 

@@ -21,7 +21,8 @@ func (a *app) approvalsCommand() *cobra.Command {
 	cmd := cli.Describe(cli.Group("approvals", "Approve and reject calls that wait for a person",
 		a.approvalListCommand(), a.approvalWatchCommand(), a.approvalShowCommand(),
 		a.decideCommand("approve", "Approve calls, as they are or with other arguments"),
-		a.decideCommand("reject", "Reject calls; the model gets the reason")),
+		a.decideCommand("reject", "Reject calls; the model gets the reason"),
+		a.grantCommand(), a.grantListCommand(), a.grantRevokeCommand()),
 		`A call that writes, or whose tool asks for it, waits until a person has approved it.
 Who started the run never approves its calls: another key does, with the
 permission approvals.decide.`,
