@@ -177,7 +177,8 @@ func testGrants(t *testing.T, d *Database) {
 		for _, g := range []wait.Grant{
 			{Tool: "refund", Uses: 0, CreatedBy: "user:bob"},
 			{Tool: "refund", Uses: wait.MaxGrantUses + 1, CreatedBy: "user:bob"},
-			{Uses: 1, CreatedBy: "user:bob"}, {Tool: "refund", Uses: 1, Version: "newest", CreatedBy: "user:bob"},
+			{Uses: 1, CreatedBy: "user:bob"},
+			{Tool: "refund", Uses: 1, Version: "newest", CreatedBy: "user:bob"},
 		} {
 			g.Tenant = f.Tenant
 			_, err := f.Store.AddGrant(t.Context(), g, time.Hour)
