@@ -53,6 +53,32 @@ func TestConditions(t *testing.T) {
 	}
 }
 
+// A condition that spares an approval must be true; what cannot be evaluated does not hold.
+func TestHolds(t *testing.T) {
+	t.Parallel()
+
+	for name, c := range map[string]struct {
+		when, input string
+		holds       bool
+	}{
+		"none":            {"", `{}`, true},
+		"true":            {"input.amount <= 50", `{"amount":50}`, true},
+		"false":           {"input.amount <= 50", `{"amount":51}`, false},
+		"a missing field": {"input.amount <= 50", `{}`, false},
+		"another type":    {"input.amount <= 50", `{"amount":"7"}`, false},
+		"no bool":         {"input.amount", `{"amount":1}`, false},
+		"no object":       {"true", `[]`, false},
+		"too costly":      {"input.l.all(a, input.l.all(b, input.l.all(c, a + b + c >= 0)))", long(300), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p, err := confirm.Compile(tool.Confirmation{When: c.when})
+			require.NoError(t, err)
+			require.Equal(t, c.holds, p.Holds(t.Context(), []byte(c.input), ada))
+		})
+	}
+}
+
 func long(n int) string {
 	return `{"l":[` + strings.TrimSuffix(strings.Repeat("1,", n), ",") + `]}`
 }

@@ -18,8 +18,8 @@ import (
 )
 
 const (
-	// DeliverLimit is how many workflows one [Service.Deliver] should tell at most: as many as
-	// it can within their lease when each takes its full time.
+	// DeliverLimit is the largest useful limit of [Service.Deliver]: the number of deliveries
+	// that fit into their lease when each takes its full time.
 	DeliverLimit = dispatchWidth * int(startLease/(2*StartTimeout))
 	// overdue is for how long the time of a request must be over before it is ended here: its
 	// workflow ends it, if there is one.
@@ -30,7 +30,7 @@ const (
 // workflows and undelivered results to as many, and returns the number of deliveries. A
 // failure of one kind does not hold up the other. Several processes may deliver at the same
 // time.
-func (s *Service) Deliver(ctx context.Context, limit int) (told int, err error) {
+func (s *Service) Deliver(ctx context.Context, limit int) (delivered int, err error) {
 	if _, err := s.cfg.Store.ExpireOverdue(ctx, limit, overdue); err != nil {
 		return 0, fmt.Errorf("ending overdue requests: %w", err)
 	}
@@ -38,29 +38,29 @@ func (s *Service) Deliver(ctx context.Context, limit int) (told int, err error) 
 	if err != nil {
 		return 0, err //nolint:wrapcheck // The store says what failed.
 	}
-	told, err = each(decided, func(u wait.Undelivered) (bool, error) {
+	delivered, err = each(decided, func(u wait.Undelivered) (bool, error) {
 		ended, err := s.cfg.Store.FindApproval(ctx, u.Tenant, u.ID)
 		return err == nil && ended.Status.Final() && s.deliver(ctx, ended), err
 	})
 	resolved, claimErr := s.cfg.Store.ClaimResolved(ctx, limit, startLease)
 	if claimErr != nil {
-		return told, errors.Join(err, claimErr)
+		return delivered, errors.Join(err, claimErr)
 	}
 	more, resultsErr := each(resolved, func(u wait.Undelivered) (bool, error) {
 		called, err := s.cfg.Store.FindCall(ctx, u.Tenant, u.ID)
 		return err == nil && s.deliverResult(ctx, called), err
 	})
-	return told + more, errors.Join(err, resultsErr)
+	return delivered + more, errors.Join(err, resultsErr)
 }
 
 // each delivers claimed items concurrently, and returns the number of deliveries.
-func each(claimed []wait.Undelivered, tell func(wait.Undelivered) (bool, error)) (told int, err error) {
+func each(claimed []wait.Undelivered, deliver func(wait.Undelivered) (bool, error)) (delivered int, err error) {
 	var group errgroup.Group
 	group.SetLimit(dispatchWidth)
 	var done atomic.Int64
 	for _, u := range claimed {
 		group.Go(func() error {
-			ok, err := tell(u)
+			ok, err := deliver(u)
 			if ok {
 				done.Add(1)
 			}
@@ -82,7 +82,7 @@ func (s *Service) deliver(ctx context.Context, a wait.Approval) bool {
 		s.availability.report(err)
 	}
 	if err != nil {
-		s.log.WarnContext(ctx, "telling a workflow of a decision failed; it is told again",
+		s.log.WarnContext(ctx, "delivering a decision to its workflow failed; it is retried",
 			slog.String("tenant_id", string(a.Tenant)), slog.String("run_id", a.RunID), slog.String("approval_id", a.ID),
 			slog.Any("error", err))
 	}
@@ -104,7 +104,7 @@ func (s *Service) resolve(ctx context.Context, workflowID string, r wire.Resolut
 }
 
 // notWaiting reports whether a workflow refused an Update because it does not wait: it was
-// told, or asked how the request stands, before.
+// delivered, or read by the workflow, before.
 func notWaiting(err error) bool {
 	app, ok := errors.AsType[*temporal.ApplicationError](err)
 	return ok && (app.Type() == wire.NotWaiting || app.Type() == string(tool.Invalid))
@@ -114,7 +114,7 @@ func notWaiting(err error) bool {
 func (s *Service) deliverDue(ctx context.Context) {
 	n, err := s.Deliver(ctx, DeliverLimit)
 	if n > 0 {
-		s.log.InfoContext(ctx, "workflows were told of decisions that they had missed", slog.Int("count", n))
+		s.log.InfoContext(ctx, "overdue deliveries were made", slog.Int("count", n))
 	}
 	if err != nil && ctx.Err() == nil && tool.KindOf(err) != tool.Unavailable {
 		s.log.WarnContext(ctx, "delivering decisions failed", slog.Any("error", err))

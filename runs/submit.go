@@ -181,7 +181,7 @@ func (s *Service) deliverResult(ctx context.Context, c wait.Call) bool {
 		s.availability.report(err)
 	}
 	if err != nil {
-		s.log.WarnContext(ctx, "telling a workflow of a result failed; it is told again",
+		s.log.WarnContext(ctx, "delivering a result to its workflow failed; it is retried",
 			slog.String("tenant_id", string(c.Principal.Tenant)), slog.String("run_id", c.RunID),
 			slog.String("invocation_id", c.ID), slog.Any("error", err))
 	}

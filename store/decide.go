@@ -44,7 +44,7 @@ func checkVerdict(op string, v wait.Verdict) error {
 	invalid := func(msg string) error { return &tool.Error{Kind: tool.Invalid, Op: op, Msg: msg} }
 	switch {
 	case v.Principal.Subject == "":
-		return &tool.Error{Kind: tool.Denied, Op: op, Msg: "nobody decides without a name"}
+		return &tool.Error{Kind: tool.Denied, Op: op, Msg: "a decision needs the subject that makes it"}
 	case len(v.Edited) == 0:
 		return nil
 	case !v.Approve:

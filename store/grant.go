@@ -23,7 +23,7 @@ func (s *Store) AddGrant(ctx context.Context, g wait.Grant, lasts time.Duration)
 		return wait.Grant{}, err
 	}
 	if g.CreatedBy == "" {
-		return wait.Grant{}, &tool.Error{Kind: tool.Denied, Op: op, Msg: "nobody grants without a name"}
+		return wait.Grant{}, &tool.Error{Kind: tool.Denied, Op: op, Msg: "a grant needs the subject that creates it"}
 	}
 	id, err := uuid7.New()
 	if err != nil {

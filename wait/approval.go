@@ -24,7 +24,7 @@ const (
 	Pending   Status = "pending"
 	Approved  Status = "approved"
 	Rejected  Status = "rejected"
-	Expired   Status = "expired"   // Nobody decided in time.
+	Expired   Status = "expired"   // Not decided in time.
 	Cancelled Status = "cancelled" // The run ended first.
 )
 

@@ -70,7 +70,7 @@ type Offer struct {
 	Intent     tool.Intent
 	Shown      bool
 	Async      bool
-	// Result is given where no response is required; then nobody waits for one.
+	// Result is given where no response is required: the call does not wait then.
 	Result *tool.Result
 	// Timeout is how long the caller waits. It is not used for a call that is Async or has
 	// a Result.

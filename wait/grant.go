@@ -26,7 +26,7 @@ type Grant struct {
 	Tool      string // Slug.
 	Version   string // Constraint, such as "^1.2"; empty for every version.
 	Agent     string // Slug of the agent that calls; empty for every caller.
-	Requester string // Whom the run acts for; empty for everybody.
+	Requester string // Whom the run acts for; empty for every subject.
 	Condition string // CEL over input and principal, as that of a confirmation; empty for all arguments.
 
 	Uses int // 1 to MaxGrantUses.

@@ -48,14 +48,14 @@ func (w *waits) offer(ctx workflow.Context, in wire.InvokeInput) (out wire.Invok
 	return out, err //nolint:wrapcheck // Decoded where it ends the call.
 }
 
-// await waits until a call has its result, or its time is over, after it has told so. It
+// await waits until a call has its result, or its time is over; it calls waiting first. It
 // fails where ctx is cancelled.
-func (w *waits) await(ctx workflow.Context, in wire.InvokeInput, call wire.Waiting, told func()) error {
+func (w *waits) await(ctx workflow.Context, in wire.InvokeInput, call wire.Waiting, waiting func()) error {
 	defer w.hold(ctx)()
 	defer delete(w.pending, call.ID)
 	defer delete(w.known, call.ID)
-	if told != nil {
-		told()
+	if waiting != nil {
+		waiting()
 	}
 	_, err := workflow.AwaitWithOptions(ctx, workflow.AwaitOptions{
 		Timeout:      max(call.Until.Sub(workflow.Now(ctx)), time.Millisecond),

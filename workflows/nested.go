@@ -20,7 +20,7 @@ type scope struct {
 	deadline time.Time // Of the workflow; zero for none.
 	calls    int       // How many calls a run of an agent may make; zero for its own limit, negative for none.
 	waits    *waits    // What the workflow waits for; nil in hosts.
-	outside  func()    // Is told when the call waits for its result from outside. Nil for nobody.
+	outside  func()    // Called when the call begins to wait for an outside result. Nil for no callback.
 }
 
 // until returns the deadline of a call of in: that of the workflow, or that of

@@ -155,7 +155,7 @@ func refused(out wire.AskOutput) *agent.Refusal {
 		return &agent.Refusal{Kind: tool.Denied, Status: tool.StatusRejected, Msg: msg}
 	case wait.Expired:
 		return &agent.Refusal{
-			Kind: tool.Timeout, Status: tool.StatusExpired, Msg: "nobody approved the call before the request expired",
+			Kind: tool.Timeout, Status: tool.StatusExpired, Msg: "the call was not approved before the request expired",
 		}
 	case wait.Cancelled, wait.Pending:
 		return &agent.Refusal{Kind: tool.Cancelled, Msg: "the request to approve the call was cancelled"}

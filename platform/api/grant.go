@@ -52,6 +52,11 @@ func (s *server) createGrant(ctx context.Context, p tool.Principal, in *body[v1.
 	if _, err := s.cfg.Store.FindTool(ctx, p.Tenant, tool.Ref{Slug: asked.Tool}); err != nil {
 		return nil, err
 	}
+	if asked.Agent != "" {
+		if _, err := s.cfg.Store.FindAgent(ctx, p.Tenant, asked.Agent); err != nil {
+			return nil, err
+		}
+	}
 	made, err := s.cfg.Store.AddGrant(ctx, wait.Grant{
 		Tenant: p.Tenant, Tool: asked.Tool, Version: asked.Version, Agent: asked.Agent, Requester: asked.Requester,
 		Condition: asked.When, Uses: asked.Uses, Reason: asked.Reason, CreatedBy: p.Subject,

@@ -86,6 +86,40 @@ func TestApprovals(t *testing.T) {
 	require.Equal(t, cli.ExitNotFound, s.run(t, "approvals", "show", uuid.NewString()).code)
 }
 
+func TestGrantCommands(t *testing.T) {
+	t.Parallel()
+
+	s := setup(t)
+	at := s.write(t, "refund.yaml", `{kind: tool, slug: refund, description: Refunds., implementation_type: internal,
+  version: 1.0.0, publish: true, input_schema: {type: object}}`)
+	s.ok(t, "apply", "-f", at)
+	require.Contains(t, s.ok(t, "approvals", "grants"), "no standing grant has been made")
+	var made v1.Grant
+	require.NoError(t, json.Unmarshal([]byte(s.ok(t, "approvals", "grant", "refund", "--when", "input.amount <= 50",
+		"--version", "^1", "--uses", "3", "--for", "2h", "--json")), &made))
+	require.Equal(t, 3, made.Uses)
+	require.WithinDuration(t, made.CreatedAt.Add(2*time.Hour), made.ExpiresAt, time.Minute)
+	require.Contains(t, s.ok(t, "approvals", "grants", "--active"), "0 of 3")
+	require.Equal(t, "revoked "+made.ID+" after 0 of 3 uses\n", s.ok(t, "approvals", "revoke", made.ID))
+	require.NotContains(t, s.ok(t, "approvals", "grants", "--active"), made.ID)
+	require.Contains(t, s.ok(t, "approvals", "grants"), "revoked")
+
+	for _, wrong := range []struct {
+		args []string
+		code int
+	}{
+		{[]string{"approvals", "grant"}, cli.ExitUsage},
+		{[]string{"approvals", "grant", "refundd"}, cli.ExitNotFound},
+		{[]string{"approvals", "grant", "refund", "--agent", "desk"}, cli.ExitNotFound},
+		{[]string{"approvals", "grant", "refund", "--when", "input."}, cli.ExitInvalid},
+		{[]string{"approvals", "grant", "refund", "--for", "1s"}, cli.ExitInvalid},
+		{[]string{"approvals", "grant", "refund", "--for", "soon"}, cli.ExitUsage},
+		{[]string{"approvals", "revoke", uuid.NewString()}, cli.ExitNotFound},
+	} {
+		require.Equal(t, wrong.code, s.run(t, wrong.args...).code, wrong.args)
+	}
+}
+
 // The commands know who may answer, as the API does, and exit accordingly.
 func TestWhoMayDecide(t *testing.T) {
 	t.Parallel()

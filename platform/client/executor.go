@@ -20,7 +20,7 @@ import (
 
 // Handler answers a call. What it returns is sent as JSON: content blocks as a list of
 // [tool.Content]. An error is an answer too, which the caller, such as a model, is shown.
-// Its context ends when nobody waits for the answer any more.
+// Its context ends when the answer is no longer awaited.
 type Handler func(ctx context.Context, call v1.PendingCall) (any, error)
 
 // Executor answers calls of tools of the type client (checklist S1-13, S4-20): it watches

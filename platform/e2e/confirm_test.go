@@ -3,6 +3,7 @@ package e2e_test
 import (
 	"context"
 	"encoding/json"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -13,6 +14,17 @@ import (
 	"github.com/toolcrib/toolcrib/wait"
 	"github.com/toolcrib/toolcrib/worker"
 )
+
+// reads is a model that calls read with the name, once, and is done.
+func reads(name *atomic.Value) agent.Model {
+	return agent.ModelFunc(func(_ context.Context, req *agent.ModelRequest) (*agent.ModelResponse, error) {
+		if req.Turn > 1 {
+			return &agent.ModelResponse{Text: "done"}, nil
+		}
+		arguments, err := json.Marshal(map[string]any{"name": name.Load()})
+		return &agent.ModelResponse{Calls: []agent.Call{{ID: "call_1", Name: "read", Arguments: arguments}}}, err
+	})
+}
 
 // A condition decides by the arguments which calls wait, and a message says what is asked.
 // What an approver writes instead is judged again.
@@ -28,25 +40,17 @@ func TestConfirmationDependsOnTheCall(t *testing.T) {
 	o.publish("read", d, tool.Policy{})
 	first, second := o.key("first", wait.DecidePermission), o.key("second", wait.DecidePermission)
 	a := o.publishAgent(agent.Definition{Name: "Desk", Model: "test/x", Tools: refs(t, "read")})
-	var name string
-	model := agent.ModelFunc(func(_ context.Context, req *agent.ModelRequest) (*agent.ModelResponse, error) {
-		if req.Turn > 1 {
-			return &agent.ModelResponse{Text: "done"}, nil
-		}
-		return &agent.ModelResponse{Calls: []agent.Call{{
-			ID: "call_1", Name: "read", Arguments: json.RawMessage(`{"name":"` + name + `"}`),
-		}}}, nil
-	})
-	o.start(worker.Config{Functions: readers(t), Models: map[string]agent.Model{"test": model}})
+	var name atomic.Value
+	o.start(worker.Config{Functions: readers(t), Models: map[string]agent.Model{"test": reads(&name)}})
 
-	name = "public"
+	name.Store("public")
 	run, w := o.run(a, "go")
 	_, err := o.wait(w)
 	require.NoError(t, err)
 	require.Equal(t, tool.StatusCompleted, o.invocations(run.ID)[0].Status)
-	require.Equal(t, tool.ApprovalNotRequired, o.invocations(run.ID)[0].ApprovalStatus, "nobody is asked")
+	require.Equal(t, tool.ApprovalNotRequired, o.invocations(run.ID)[0].ApprovalStatus)
 
-	name = "secret"
+	name.Store("secret")
 	run, w = o.run(a, "go")
 	asked := o.waiting(1)[0]
 	require.Equal(t, "Read secret for test?", asked.Message)
@@ -64,8 +68,8 @@ func TestConfirmationDependsOnTheCall(t *testing.T) {
 	require.Equal(t, tool.ApprovalApproved, done.ApprovalStatus)
 }
 
-// A standing grant approves the calls that its condition covers, as often as it may; nobody is
-// asked for those, and somebody is for others.
+// A standing grant approves the calls that its condition covers, as often as it may; other
+// calls wait for a person.
 func TestGrantApprovesWithinItsLimits(t *testing.T) {
 	t.Parallel()
 
@@ -79,19 +83,11 @@ func TestGrantApprovesWithinItsLimits(t *testing.T) {
 	}, time.Hour)
 	require.NoError(t, err)
 	a := o.publishAgent(agent.Definition{Name: "Desk", Model: "test/x", Tools: refs(t, "read")})
-	var name string
-	model := agent.ModelFunc(func(_ context.Context, req *agent.ModelRequest) (*agent.ModelResponse, error) {
-		if req.Turn > 1 {
-			return &agent.ModelResponse{Text: "done"}, nil
-		}
-		return &agent.ModelResponse{Calls: []agent.Call{{
-			ID: "call_1", Name: "read", Arguments: json.RawMessage(`{"name":"` + name + `"}`),
-		}}}, nil
-	})
-	o.start(worker.Config{Functions: readers(t), Models: map[string]agent.Model{"test": model}})
+	var name atomic.Value
+	o.start(worker.Config{Functions: readers(t), Models: map[string]agent.Model{"test": reads(&name)}})
 
-	for i, name1 := range []string{"unknown", "known", "known"} {
-		name = name1
+	for i, argument := range []string{"unknown", "known", "known"} {
+		name.Store(argument)
 		run, w := o.run(a, "go")
 		if i != 1 { // The condition does not hold; the grant is used up.
 			asked := o.waiting(1)[0]

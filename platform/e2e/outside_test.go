@@ -141,7 +141,7 @@ func TestResultThatComesTooLate(t *testing.T) {
 	require.Equal(t, tool.StatusExpired, c.invocations(run.ID)[0].Status, "a call ends once")
 }
 
-func TestResultThatNobodyWaitsFor(t *testing.T) {
+func TestAsynchronousCallDoesNotWait(t *testing.T) {
 	t.Parallel()
 
 	for name, c := range map[string]struct {

@@ -169,6 +169,8 @@ func (w writer) text(schema node) any {
 	switch text(schema["format"]) {
 	case "date-time":
 		return time.Date(2026, 1, 1+w.IntN(2000), w.IntN(24), 0, 0, 0, time.UTC).Format(time.RFC3339)
+	case "date":
+		return time.Date(2026, 1, 1+w.IntN(2000), 0, 0, 0, 0, time.UTC).Format(time.DateOnly)
 	case "uuid":
 		return fmt.Sprintf("01900000-0000-7000-8000-%012x", w.IntN(1000))
 	case "uri", "uri-reference":

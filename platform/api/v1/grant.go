@@ -13,7 +13,7 @@ type Grant struct {
 	Tool      string           `json:"tool" example:"refundOrder"`
 	Version   string           `json:"version,omitempty" doc:"Constraint; every version when absent" example:"^1.2"`
 	Agent     string           `json:"agent,omitempty" doc:"Slug; every caller when absent"`
-	Requester string           `json:"requester,omitempty" doc:"Whom the run acts for; everybody when absent"`
+	Requester string           `json:"requester,omitempty" doc:"Whom the run acts for; every subject when absent"`
 	When      string           `json:"when,omitempty" doc:"CEL over input and principal; all arguments when absent"`
 	Uses      int              `json:"uses"`
 	Used      int              `json:"used"`
@@ -31,7 +31,7 @@ type NewGrant struct {
 	Tool      string `json:"tool" minLength:"1" maxLength:"64" example:"refundOrder"`
 	Version   string `json:"version,omitempty" maxLength:"64" doc:"Constraint; every version when absent" example:"^1.2"`
 	Agent     string `json:"agent,omitempty" maxLength:"64" doc:"Slug; every caller when absent" example:"supportDesk"`
-	Requester string `json:"requester,omitempty" maxLength:"200" doc:"Whom the run acts for; everybody when absent" example:"key:01975c2e-7d1a-7c3e-9f00-0000000000d2"`
+	Requester string `json:"requester,omitempty" maxLength:"200" doc:"Whom the run acts for; every subject when absent" example:"key:01975c2e-7d1a-7c3e-9f00-0000000000d2"`
 	When      string `json:"when,omitempty" maxLength:"4096" doc:"CEL over input and principal, as in a confirmation; all arguments when absent" example:"input.amount <= 50"`
 	Uses      int    `json:"uses" minimum:"1" maximum:"10000" example:"20"`
 	ExpiresS  int    `json:"expires_s" minimum:"60" maximum:"7776000" doc:"Seconds from now, at most 90 days" example:"604800"`

@@ -36,7 +36,7 @@ for runs that you started. A call that needs several approvals still needs the o
 	flags := cmd.Flags()
 	flags.StringVar(&in.Version, "version", "", "version constraint (default: every version)")
 	flags.StringVar(&in.Agent, "agent", "", "slug of the agent that calls (default: every caller)")
-	flags.StringVar(&in.Requester, "requester", "", "whom the run acts for (default: everybody)")
+	flags.StringVar(&in.Requester, "requester", "", "whom the run acts for (default: every subject)")
 	flags.StringVar(&in.When, "when", "", "condition on input and principal, in CEL (default: all arguments)")
 	flags.IntVar(&in.Uses, "uses", 1, "how many calls, up to 10000")
 	flags.DurationVar(&lasts, "for", 24*time.Hour, "how long it lasts, up to 2160h")

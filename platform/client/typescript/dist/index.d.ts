@@ -36,7 +36,7 @@ export interface Submitted extends PendingCall {
 }
 /**
  * Answers a call. What it returns is sent as JSON; what it throws is an answer too, whose message
- * the caller, such as a model, is shown. The signal is aborted when nobody waits any more.
+ * the caller, such as a model, is shown. The signal is aborted when the answer is no longer awaited.
  */
 export type Handler = (call: PendingCall, signal: AbortSignal) => unknown;
 /** Where the server is, and who asks. */
