@@ -32,7 +32,8 @@ func TestGrants(t *testing.T) {
 		http.StatusCreated)
 	page := as[v1.Page[v1.Grant]](t, b.do(t, http.MethodGet, grantsPath+"?limit=1", "", clerk), http.StatusOK)
 	require.Equal(t, []v1.Grant{second}, page.Items)
-	page = as[v1.Page[v1.Grant]](t, b.do(t, http.MethodGet, grantsPath+"?limit=1&cursor="+page.Next, "", clerk), http.StatusOK)
+	next := grantsPath + "?limit=1&cursor=" + page.Next
+	page = as[v1.Page[v1.Grant]](t, b.do(t, http.MethodGet, next, "", clerk), http.StatusOK)
 	require.Equal(t, []v1.Grant{made}, page.Items)
 	require.Empty(t, page.Next)
 
@@ -41,7 +42,8 @@ func TestGrants(t *testing.T) {
 	require.Equal(t, subject, revoked.RevokedBy)
 	again := as[v1.Grant](t, b.do(t, http.MethodPost, grantsPath+"/"+made.ID+"/revoke", ""), http.StatusOK)
 	require.Equal(t, revoked, again, "a revoked grant stays as it is")
-	page = as[v1.Page[v1.Grant]](t, b.do(t, http.MethodGet, grantsPath+"?active=true&tool=refund", "", clerk), http.StatusOK)
+	active := grantsPath + "?active=true&tool=refund"
+	page = as[v1.Page[v1.Grant]](t, b.do(t, http.MethodGet, active, "", clerk), http.StatusOK)
 	require.Equal(t, []v1.Grant{second}, page.Items)
 }
 
@@ -67,14 +69,13 @@ func TestGrantsAreRefused(t *testing.T) {
 		"longer than 90 d":  {`{"tool":"refund","uses":1,"expires_s":7776001}`, tool.Invalid, "/expires_s"},
 		"a misspelt member": {`{"tool":"refund","uses":1,"expires_s":60,"agents":"desk"}`, tool.Invalid, "/agents"},
 	} {
-		t.Run(name, func(t *testing.T) {
-			p := b.do(t, http.MethodPost, grantsPath, c.body).problem(t)
-			require.Equal(t, c.kind, p.Code, p.Detail)
-			require.Equal(t, c.path, p.Path, p.Detail)
-		})
+		p := b.do(t, http.MethodPost, grantsPath, c.body).problem(t)
+		require.Equal(t, c.kind, p.Code, "%s: %s", name, p.Detail)
+		require.Equal(t, c.path, p.Path, "%s: %s", name, p.Detail)
 	}
 
-	made := as[v1.Grant](t, b.do(t, http.MethodPost, grantsPath, `{"tool":"refund","uses":1,"expires_s":60}`), http.StatusCreated)
+	made := as[v1.Grant](t, b.do(t, http.MethodPost, grantsPath, `{"tool":"refund","uses":1,"expires_s":60}`),
+		http.StatusCreated)
 	reader, _ := b.principal(t, "approvals.read")
 	stranger := b.Key(t, b.Tenant(t), "*")
 	for _, c := range []struct {

@@ -90,9 +90,8 @@ func TestGrantCommands(t *testing.T) {
 	t.Parallel()
 
 	s := setup(t)
-	at := s.write(t, "refund.yaml", `{kind: tool, slug: refund, description: Refunds., implementation_type: internal,
-  version: 1.0.0, publish: true, input_schema: {type: object}}`)
-	s.ok(t, "apply", "-f", at)
+	s.ok(t, "apply", "-f", s.write(t, "refund.json", `{"kind":"tool","slug":"refund","description":"Refunds an order.",
+		"implementation_type":"internal","version":"1.0.0","publish":true,"input_schema":{"type":"object"}}`))
 	require.Contains(t, s.ok(t, "approvals", "grants"), "no standing grant has been made")
 	var made v1.Grant
 	require.NoError(t, json.Unmarshal([]byte(s.ok(t, "approvals", "grant", "refund", "--when", "input.amount <= 50",
