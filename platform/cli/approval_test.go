@@ -91,8 +91,8 @@ func TestGrantCommands(t *testing.T) {
 
 	s := setup(t)
 	s.ok(t, "apply", "-f", s.write(t, "refund.json", `{"kind":"tool","slug":"refund","description":"Refunds an order.",
-		"implementation_type":"internal","version":"1.0.0","publish":true,"input_schema":{"type":"object"}}`))
-	require.Contains(t, s.ok(t, "approvals", "grants"), "no standing grant has been made")
+		"implementation_type":"internal","version":"1.0.0","publish":true,"open_input":true,"input_schema":{"type":"object"}}`))
+	require.Empty(t, s.ok(t, "approvals", "grants"))
 	var made v1.Grant
 	require.NoError(t, json.Unmarshal([]byte(s.ok(t, "approvals", "grant", "refund", "--when", "input.amount <= 50",
 		"--version", "^1", "--uses", "3", "--for", "2h", "--json")), &made))
