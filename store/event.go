@@ -38,6 +38,28 @@ func (s *Store) ListEvents(
 	}), nil
 }
 
+// CallEvents returns the events of one call of a run in order, without output: at most 1000,
+// the first ones. An unknown run or call has none.
+func (s *Store) CallEvents(
+	ctx context.Context, tenant tool.TenantID, runID, invocationID string,
+) ([]tool.Event, error) {
+	const op = "store.CallEvents"
+	if !tool.ValidID(runID) || !tool.ValidID(invocationID) {
+		return nil, nil
+	}
+	rows, err := ask(ctx, s.do, op, tenant, (*db.Queries).ListCallEvents, db.ListCallEventsParams{
+		TenantID: string(tenant), RunID: runID, InvocationID: invocationID, Limit: pageSize(maxCallEvents),
+	})
+	if err != nil {
+		return nil, err
+	}
+	return convert(rows, func(row db.ListCallEventsRow) tool.Event {
+		return eventOf(row.RunID, row.Seq, row.Type, row.InvocationID, row.Data, row.At)
+	}), nil
+}
+
+const maxCallEvents = 1000
+
 // EventCursor is a position in a tenant's stream of events: the number of the last
 // event before it. Zero is the beginning. Events are numbered after they commit, and
 // keep their numbers in copies of the database.

@@ -38,6 +38,12 @@ func (s *server) registerInvocations() {
 		summary: "Get an invocation", detail: "With the arguments, the record of their coercions, and the answer. " +
 			"A call whose outcome is unknown has `check`: where to look for its effect. List those by `status=unknown`.",
 	}, s.getInvocation)
+	handle(s, route{
+		id: "explainInvocation", method: http.MethodGet, path: "/v1/invocations/{id}/explain", tag: "invocations",
+		permission: RunsRead, summary: "Explain a call that happened",
+		detail: "How its tool was resolved, what was changed in its arguments, why it was allowed or asked for, who decided, " +
+			"when it was tried, and how it ended or what it waits for.",
+	}, s.explainCall)
 }
 
 func (s *server) listInvocations(

@@ -63,6 +63,12 @@ func TestApprovals(t *testing.T) {
 	for _, text := range []string{"api.example.com", "a-17", "user:ada", "it writes", "Approve a call of refund@1.0.0"} {
 		require.Contains(t, shown, text)
 	}
+	explained := s.ok(t, "explain", one)
+	for _, text := range []string{"refund@1.0.0 is pending", "it needed an approval: it writes", "waits for 1 of 1 approvals"} {
+		require.Contains(t, explained, text)
+	}
+	require.Equal(t, cli.ExitNotFound, s.run(t, "explain", uuid.NewString()).code)
+	require.Equal(t, cli.ExitUsage, s.run(t, "explain").code)
 	require.Equal(t, "approved refund@1.0.0\n", s.ok(t, "approvals", "approve", one, "--reason", "fine"))
 	require.Contains(t, s.ok(t, "approvals", "show", one), "fine")
 

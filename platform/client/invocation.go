@@ -33,3 +33,8 @@ func (c *Client) ListInvocations(ctx context.Context, q InvocationQuery) (v1.Pag
 func (c *Client) Invocation(ctx context.Context, id string) (v1.Invocation, error) {
 	return get[v1.Invocation](ctx, c, nil, "invocations", id)
 }
+
+// ExplainCall returns the account of a call that happened.
+func (c *Client) ExplainCall(ctx context.Context, id string) (v1.CallExplanation, error) {
+	return get[v1.CallExplanation](ctx, c, nil, "invocations", id, "explain")
+}

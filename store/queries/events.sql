@@ -45,3 +45,11 @@ select e.data, e.at from run_events e
 where e.tenant_id = @tenant_id and e.run_id = @run_id and e.type = 'model.retrying'
 order by e.seq desc
 limit sqlc.arg('limit')::int;
+
+-- name: ListCallEvents :many
+-- The events of one call, without its output.
+select e.run_id, e.seq, e.type, e.invocation_id, e.data, e.at from run_events e
+where e.tenant_id = @tenant_id and e.run_id = @run_id and e.invocation_id = @invocation_id::uuid
+  and e.type not like '%.output\_appended'
+order by e.seq
+limit sqlc.arg('limit')::int;

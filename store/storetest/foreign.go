@@ -380,6 +380,14 @@ var foreignCases = map[string]func(t *testing.T, f foreign){
 		_, err := f.Store.ListEvents(t.Context(), f.stranger, f.Run.ID, 0, 0)
 		RequireKind(t, tool.NotFound, err)
 	},
+	"CallEvents": func(t *testing.T, f foreign) {
+		t.Helper()
+		call := f.Lone(t)
+		f.Fixture.Admit(t, call, true, true)
+		found, err := f.Store.CallEvents(t.Context(), f.stranger, f.Run.ID, call.InvocationID)
+		require.NoError(t, err)
+		require.Empty(t, found)
+	},
 	"TurnCalls": func(t *testing.T, f foreign) {
 		t.Helper()
 		calls, err := f.Store.TurnCalls(t.Context(), f.stranger, f.Run.ID)

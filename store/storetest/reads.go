@@ -67,6 +67,22 @@ func testReads(t *testing.T, d *Database) {
 		RequireKind(t, tool.NotFound, err)
 	})
 
+	t.Run("EventsOfACall", func(t *testing.T) {
+		t.Parallel()
+		f := NewFixture(t, d)
+		first, second := f.Lone(t), f.Lone(t)
+		f.Admit(t, first, true, true)
+		f.Admit(t, second, true, true)
+		events, err := f.Store.CallEvents(t.Context(), f.Tenant, f.Run.ID, first.InvocationID)
+		require.NoError(t, err)
+		require.Len(t, events, 1)
+		require.Equal(t, tool.EventStarted, events[0].Type)
+		require.Equal(t, first.InvocationID, events[0].InvocationID)
+		events, err = f.Store.CallEvents(t.Context(), f.Tenant, f.Run.ID, "seven")
+		require.NoError(t, err)
+		require.Empty(t, events)
+	})
+
 	t.Run("EventCursors", func(t *testing.T) {
 		t.Parallel()
 		f := NewFixture(t, d)

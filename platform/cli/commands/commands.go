@@ -21,7 +21,7 @@ func New(invocation *cli.App) []*cobra.Command {
 	a := &app{invocation}
 	all := []*cobra.Command{
 		a.applyCommand(), a.toolCommand(), a.mcpCommand(), a.artifactCommand(), a.agentCommand(), a.runCommand(),
-		a.invocationsCommand(), a.approvalsCommand(), a.resultsCommand(), a.keyCommand(), a.credentialCommand(),
+		a.invocationsCommand(), a.explainCommand(), a.approvalsCommand(), a.resultsCommand(), a.keyCommand(), a.credentialCommand(),
 		a.pipelineCommand(), a.tenantCommand(),
 	}
 	a.completeFlags(all)

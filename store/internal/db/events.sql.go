@@ -35,6 +35,63 @@ func (q *Queries) EventHead(ctx context.Context, tenantID string) ([]int64, erro
 	return items, nil
 }
 
+const ListCallEvents = `-- name: ListCallEvents :many
+select e.run_id, e.seq, e.type, e.invocation_id, e.data, e.at from run_events e
+where e.tenant_id = $1 and e.run_id = $2 and e.invocation_id = $3::uuid
+  and e.type not like '%.output\_appended'
+order by e.seq
+limit $4::int
+`
+
+type ListCallEventsParams struct {
+	TenantID     string
+	RunID        string
+	InvocationID string
+	Limit        int32
+}
+
+type ListCallEventsRow struct {
+	RunID        string
+	Seq          int64
+	Type         string
+	InvocationID *string
+	Data         []byte
+	At           time.Time
+}
+
+// The events of one call, without its output.
+func (q *Queries) ListCallEvents(ctx context.Context, arg ListCallEventsParams) ([]ListCallEventsRow, error) {
+	rows, err := q.db.Query(ctx, ListCallEvents,
+		arg.TenantID,
+		arg.RunID,
+		arg.InvocationID,
+		arg.Limit,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []ListCallEventsRow
+	for rows.Next() {
+		var i ListCallEventsRow
+		if err := rows.Scan(
+			&i.RunID,
+			&i.Seq,
+			&i.Type,
+			&i.InvocationID,
+			&i.Data,
+			&i.At,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const ListEvents = `-- name: ListEvents :many
 select e.run_id, e.seq, e.type, e.invocation_id, e.data, e.at from run_events e
 where e.tenant_id = $1 and e.run_id = $2 and e.seq > $3
