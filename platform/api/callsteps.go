@@ -154,7 +154,9 @@ func (r *callRecord) decisions() []v1.CallStep {
 		out = append(out, v1.CallStep{Stage: v1.StageApproval, At: &d.At, Detail: detail, By: d.Subject})
 	}
 	if a.EndedAt != nil && (a.Status == wait.Expired || a.Status == wait.Cancelled) {
-		out = append(out, v1.CallStep{Stage: v1.StageApproval, At: a.EndedAt, Detail: "the request ended as " + string(a.Status)})
+		out = append(out, v1.CallStep{
+			Stage: v1.StageApproval, At: a.EndedAt, Detail: "the request ended as " + string(a.Status),
+		})
 	}
 	return out
 }
@@ -163,17 +165,19 @@ func (r *callRecord) decisions() []v1.CallStep {
 // stands.
 func (r *callRecord) happened(e *tool.Event) (v1.CallStep, bool) {
 	step := v1.CallStep{At: &e.At}
-	switch e.Type {
+	switch e.Type { //nolint:exhaustive // The end is stands, and output is no step.
 	case tool.EventStarted:
 		v := payload[agent.CallStarted](e)
 		step.Stage, step.Detail = v1.StageAttempt, fmt.Sprintf("attempt %d was admitted", v.Attempt)
 	case tool.EventNeedsApproval:
 		v := payload[agent.ApprovalAsked](e)
 		step.Stage = v1.StageApproval
-		step.Detail = fmt.Sprintf("asked for (round %d, %d needed, until %s): %s", v.Round, v.Needed, stamp(v.ExpiresAt), v.Message)
+		step.Detail = fmt.Sprintf("asked for (round %d, %d needed, until %s): %s", v.Round, v.Needed, stamp(v.ExpiresAt),
+			v.Message)
 	case tool.EventApproved:
 		v := payload[agent.CallApproved](e)
-		step.Stage, step.Detail = v1.StageApproval, fmt.Sprintf("round %d was approved by %s", v.Round, strings.Join(v.By, ", "))
+		step.Stage = v1.StageApproval
+		step.Detail = fmt.Sprintf("round %d was approved by %s", v.Round, strings.Join(v.By, ", "))
 		return step, r.approval == nil || v.Round != r.approval.Round
 	case tool.EventPending:
 		v := payload[agent.CallOffered](e)

@@ -39,7 +39,8 @@ func TestExplainCall(t *testing.T) {
 	require.Equal(t, "refund@1.0.0 was resolved for this call", stages[v1.StageResolve][0].Detail)
 	require.Contains(t, stages[v1.StagePolicy][0].Detail, "it needed an approval")
 	require.Contains(t, stages[v1.StageApproval][0].Detail, "asked for (round 1, 1 needed, until ")
-	require.Contains(t, stages[v1.StageWaits][0].Detail, "waits for 1 of 1 approvals by keys with the permission approvals.decide")
+	require.Contains(t, stages[v1.StageWaits][0].Detail,
+		"waits for 1 of 1 approvals by keys with the permission approvals.decide")
 	require.Empty(t, stages[v1.StageEnd])
 
 	clerk, subject := b.principal(t, "approvals.read", "approvals.decide")

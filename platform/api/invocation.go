@@ -41,8 +41,8 @@ func (s *server) registerInvocations() {
 	handle(s, route{
 		id: "explainInvocation", method: http.MethodGet, path: "/v1/invocations/{id}/explain", tag: "invocations",
 		permission: RunsRead, summary: "Explain a call that happened",
-		detail: "How its tool was resolved, what was changed in its arguments, why it was allowed or asked for, who decided, " +
-			"when it was tried, and how it ended or what it waits for.",
+		detail: "How its tool was resolved, what was changed in its arguments, why it was allowed or asked for, " +
+			"who decided, when it was tried, and how it ended or what it waits for.",
 	}, s.explainCall)
 }
 

@@ -64,7 +64,9 @@ func TestApprovals(t *testing.T) {
 		require.Contains(t, shown, text)
 	}
 	explained := s.ok(t, "explain", one)
-	for _, text := range []string{"refund@1.0.0 is pending", "it needed an approval: it writes", "waits for 1 of 1 approvals"} {
+	for _, text := range []string{
+		"refund@1.0.0 is pending", "it needed an approval: it writes", "waits for 1 of 1 approvals",
+	} {
 		require.Contains(t, explained, text)
 	}
 	require.Equal(t, cli.ExitNotFound, s.run(t, "explain", uuid.NewString()).code)
