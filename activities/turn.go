@@ -82,7 +82,13 @@ func (a *Activities) turn(
 	attempt := newModelTurn(ctx, q, key)
 	attempt.model = definition.Model
 	a.modelLost(ctx, attempt)
-	resp, err := a.ask(ctx, attempt, definition, open, kit, provided)
+	ask := func(open agent.OpenTurn) (*agent.ModelResponse, error) {
+		return a.ask(ctx, attempt, definition, open, kit, provided)
+	}
+	resp, err := ask(open)
+	if err == nil {
+		resp, err = a.conform(ctx, &definition, open, resp, ask)
+	}
 	if err != nil {
 		return turn, nil, true, a.modelFailed(ctx, attempt, err)
 	}
@@ -197,7 +203,7 @@ func (a *Activities) ask(
 	resp, err := generate(inTime, model, &agent.ModelRequest{
 		Model:         name,
 		Options:       definition.ModelOptions,
-		Instructions:  definition.Instructions,
+		Instructions:  instructed(&definition),
 		Messages:      open.Transcript,
 		Tools:         kit.specs(),
 		ProviderTools: provided,

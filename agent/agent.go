@@ -38,6 +38,10 @@ type Definition struct {
 	// OnUnavailableTool is the handling of a tool of the agent that cannot be
 	// used when a run begins. OmitTool when empty.
 	OnUnavailableTool UnavailablePolicy `json:"on_unavailable_tool,omitempty"`
+	// OutputSchema is a JSON Schema that the final answer of a run matches, as JSON; empty for a
+	// text. What differs in form only is repaired; for other answers the model is asked again,
+	// and a run whose model gives none that matches fails with tool.Invalid.
+	OutputSchema json.RawMessage `json:"output_schema,omitempty"`
 	// Skills are named instructions that tools of type prompt in mode skill can
 	// run the agent with.
 	Skills map[string]Skill `json:"skills,omitempty"`

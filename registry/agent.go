@@ -114,6 +114,9 @@ func (r *Registry) newAgent(tenant tool.TenantID, s definition.AgentSpec) (agent
 func (r *Registry) editAgent(a agent.Agent, s definition.AgentSpec) (agent.Agent, []string, error) {
 	s.ModelOptions = redact.Restore(s.ModelOptions, a.ModelOptions)
 	warnings, err := s.Check()
+	if err == nil {
+		err = s.CheckSchemas(r.opts.Schemas)
+	}
 	if err != nil {
 		return a, nil, err
 	}

@@ -73,6 +73,7 @@ func TestAgentGuardrails(t *testing.T) {
 		"/slug":                func(s *definition.AgentSpec) { s.Slug = "" },
 		"/model":               func(s *definition.AgentSpec) { s.Model = "gpt" },
 		"/on_unavailable_tool": func(s *definition.AgentSpec) { s.OnUnavailableTool = "shrug" },
+		"/output_schema/type":  func(s *definition.AgentSpec) { s.OutputSchema = []byte(`{"type":"objct"}`) },
 		"/tool_mode":           func(s *definition.AgentSpec) { s.ToolMode = "chaos" },
 		"/limits/max_turns":    func(s *definition.AgentSpec) { s.Limits.MaxTurns = -1 },
 		"/tools/1": func(s *definition.AgentSpec) {

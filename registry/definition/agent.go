@@ -9,6 +9,7 @@ import (
 	"github.com/toolcrib/toolcrib/agent"
 	"github.com/toolcrib/toolcrib/registry/internal/refusal"
 	"github.com/toolcrib/toolcrib/registry/release"
+	"github.com/toolcrib/toolcrib/schema"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
@@ -73,4 +74,13 @@ func (s *AgentSpec) Check() (warnings []string, err error) {
 		return []string{"no instructions: the model gets nothing but the conversation"}, nil
 	}
 	return nil, nil
+}
+
+// CheckSchemas fails with tool.Invalid for a malformed output schema.
+func (s *AgentSpec) CheckSchemas(schemas *schema.Cache) error {
+	if len(s.OutputSchema) == 0 {
+		return nil
+	}
+	_, err := schemas.Compile(s.OutputSchema)
+	return refusal.Within("/output_schema", err)
 }

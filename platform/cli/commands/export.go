@@ -200,7 +200,7 @@ var (
 	}
 	agentFields = []string{
 		"slug", "name", "description", "version", "publish", "status", "model", "model_options", "instructions", "tools",
-		"tool_mode", "limits", "max_concurrency", "on_unavailable_tool", "skills",
+		"tool_mode", "limits", "max_concurrency", "on_unavailable_tool", "output_schema", "skills",
 	}
 	// usual are the defaults of fields, which are not written.
 	usual = map[string]string{
@@ -250,6 +250,7 @@ func exportAgent(ctx context.Context, c *client.Client, name string) (exported, 
 		Limits:            &limits,
 		MaxConcurrency:    g.MaxConcurrency,
 		OnUnavailableTool: g.OnUnavailableTool,
+		OutputSchema:      g.OutputSchema,
 		Skills:            g.Skills,
 	}
 	published := false
