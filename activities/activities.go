@@ -41,7 +41,7 @@ type Policies interface {
 }
 
 // Config holds the dependencies of the activities. Every field but Journal,
-// NestedResultMiddleware, Models, Outputs, Ingester, Control, Approvals, Grants and Calls is required.
+// NestedResultMiddleware, Models, Outputs, Ingester, Control, Approvals, Slots, Grants and Calls is required.
 type Config struct {
 	Ledger ledger.Ledger
 	Runs   agent.Runs
@@ -71,6 +71,8 @@ type Config struct {
 	Control *Control
 	// Approvals records requests for approvals. When nil, calls that need one are refused.
 	Approvals wait.Approvals
+	// Slots limits calls across runs. When nil, calls of tools that are limited so fail.
+	Slots ledger.Slots
 	// Grants finds standing grants. When nil, none counts.
 	Grants wait.Grants
 	// Calls records calls that are answered from outside. When nil, they fail.

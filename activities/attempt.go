@@ -68,6 +68,11 @@ func (t *attempt) run(ctx context.Context) (ledger.Outcome, error) {
 	if err := t.a.complete(ctx, t.in); err != nil {
 		return t.fail(ctx, err)
 	}
+	free, err := t.takeSlot(ctx)
+	if err != nil {
+		return t.fail(ctx, err)
+	}
+	defer free()
 	ticket, err := t.admit(ctx)
 	t.fence, t.invocation, t.arguments = ticket.Fence, ticket.InvocationID, ticket.Arguments
 	if asks, ok := errors.AsType[*asksError](err); ok {

@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/stretchr/testify/require"
 
+	"github.com/toolcrib/toolcrib/ledger"
 	"github.com/toolcrib/toolcrib/registry/artifact"
 	"github.com/toolcrib/toolcrib/registry/definition"
 	"github.com/toolcrib/toolcrib/registry/mcpserver"
@@ -192,6 +193,10 @@ func TestTheAppRoleIsBoundInEveryTable(t *testing.T) {
 	_, err = f.Store.Decide(t.Context(), f.Verdict(f.Ask(t, f.Request(t, f.Lone(t))), "user:bob", true))
 	require.NoError(t, err)
 	f.Grant(t, "user:bob", nil)
+	_, _, err = f.Store.TakeSlot(t.Context(), ledger.SlotRequest{
+		Tenant: f.Tenant, Scope: "group/mail", Limit: 2, Holder: "effect", Lease: time.Minute,
+	})
+	require.NoError(t, err)
 	_, err = f.Store.AddToInbox(t.Context(), f.Said("hurry"))
 	require.NoError(t, err)
 	outside := f.Lone(t)

@@ -2063,6 +2063,25 @@ create policy tenant_update on tool_registry for update to public using ((tenant
 grant insert, select, update on tool_registry to toolcrib_app;
 comment on table tool_registry is 'Tools: the editable head, its state, and the authority over its calls.';
 
+create table tool_slots (
+    tenant_id uuid not null,
+    scope text not null,
+    slot integer not null,
+    holder text,
+    lease_until timestamp with time zone,
+    fence bigint not null default 0,
+    constraint tool_slots_pkey PRIMARY KEY (tenant_id, scope, slot),
+    constraint tool_slots_check CHECK (((holder IS NULL) = (lease_until IS NULL))),
+    constraint tool_slots_scope_check CHECK ((scope <> ''::text)),
+    constraint tool_slots_slot_check CHECK ((slot >= 0)),
+    constraint tool_slots_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE
+) with (fillfactor=50);
+alter table tool_slots enable row level security;
+alter table tool_slots force row level security;
+create policy tenant_isolation on tool_slots for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid));
+grant insert, select, update on tool_slots to toolcrib_app;
+comment on table tool_slots is 'Leases on the right to run a call of a limited tool.';
+
 create table tool_versions (
     id uuid not null,
     tool_id uuid not null,

@@ -40,6 +40,11 @@ type Execution struct {
 	ConcurrencyGroup string `json:"concurrency_group,omitempty"`
 	// MaxConcurrency limits the group's parallel calls within one run; 1 when zero.
 	MaxConcurrency int `json:"max_concurrency,omitempty"`
+	// TenantMaxConcurrency limits the calls that run at once across all runs and workers of a
+	// tenant; zero for no limit. It is that of the ConcurrencyGroup, if one is named, otherwise
+	// that of the tool alone: see [Execution.SlotScope]. Attempts wait for their turn, in no
+	// particular order.
+	TenantMaxConcurrency int `json:"tenant_max_concurrency,omitempty"`
 	// TimeoutSeconds bounds one attempt; 30 when zero.
 	TimeoutSeconds int `json:"timeout_s,omitempty"`
 	// MaxAttempts bounds the attempts of a call that may be repeated; 3 when zero.
@@ -63,6 +68,16 @@ func (e Execution) Group() string {
 		return DefaultConcurrencyGroup
 	}
 	return e.ConcurrencyGroup
+}
+
+// SlotScope names what TenantMaxConcurrency limits: the concurrency group, if one is named, or
+// the tool of the given id. Where tools of a group have different limits, the calls of each take
+// the first so many places of the group.
+func (e Execution) SlotScope(toolID string) string {
+	if e.ConcurrencyGroup != "" {
+		return "group/" + e.ConcurrencyGroup
+	}
+	return "tool/" + toolID
 }
 
 // Limit returns the concurrency limit within a run, defaults applied.

@@ -41,6 +41,8 @@ func (e Execution) FastLane(t Traits) (fast bool, obstacle string) {
 	case e.Timeout() > MaxFastTimeout:
 		obstacle = fmt.Sprintf("its timeout_s is %d, and the fast lane allows %d", int(e.Timeout().Seconds()),
 			int(MaxFastTimeout.Seconds()))
+	case e.TenantMaxConcurrency > 0:
+		obstacle = "its tenant_max_concurrency makes calls wait for others, and a workflow's task must not wait"
 	case !t.Quick:
 		obstacle = fmt.Sprintf("calls of type %s run where they can be watched", t.Implementation)
 	}
@@ -52,8 +54,8 @@ func (e Execution) FastLane(t Traits) (fast bool, obstacle string) {
 const MaxInPlaceTimeout = 5 * time.Minute
 
 // InPlace reports whether an agent run makes the first attempt of a call within its own
-// activity: calls of a worker's executor, unless every attempt is to be visible. Plans
-// pin the answer.
+// activity: calls of a worker's executor, unless every attempt is to be visible, or waits for
+// other calls of its tenant. Plans pin the answer.
 func (e Execution) InPlace(t Traits) bool {
 	return e.Lane != LaneVisible && e.withinActivity(t)
 }
@@ -65,5 +67,5 @@ func (e Execution) Stepwise(t Traits) bool {
 }
 
 func (e Execution) withinActivity(t Traits) bool {
-	return t.RunBy == RunByWorker && e.Timeout() <= MaxInPlaceTimeout
+	return t.RunBy == RunByWorker && e.Timeout() <= MaxInPlaceTimeout && e.TenantMaxConcurrency == 0
 }

@@ -30,7 +30,10 @@ func TestFastLane(t *testing.T) {
 		"once":       {tool.Execution{TimeoutSeconds: 1}, quick, false, "neither pure nor idempotent"},
 		"slow":       {with(pure, func(x *tool.Execution) { x.TimeoutSeconds = 6 }), quick, false, "timeout_s is 6"},
 		"default":    {tool.Execution{Pure: true}, quick, false, "timeout_s is 30"},
-		"untrusted":  {pure, tool.Traits{Implementation: tool.Artifact}, false, "calls of type artifact"},
+		"limited": {
+			with(pure, func(x *tool.Execution) { x.TenantMaxConcurrency = 2 }), quick, false, "tenant_max_concurrency",
+		},
+		"untrusted": {pure, tool.Traits{Implementation: tool.Artifact}, false, "calls of type artifact"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

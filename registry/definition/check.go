@@ -114,6 +114,7 @@ func checkExecution(s *ToolSpec) error {
 	}{
 		{"timeout_s", x.TimeoutSeconds, maxTimeoutSeconds},
 		{"max_concurrency", x.MaxConcurrency, maxConcurrency},
+		{"tenant_max_concurrency", x.TenantMaxConcurrency, maxConcurrency},
 		{"max_attempts", x.MaxAttempts, maxAttempts},
 	} {
 		if f.value < 0 || f.value > f.most {
@@ -133,6 +134,10 @@ func checkLane(s *ToolSpec, types executors.Types) error {
 	x := s.Execution
 	if !x.Lane.Valid() {
 		return refusal.New(tool.Invalid, "/execution/lane", "lane %.40q: expected auto, visible or fast", x.Lane)
+	}
+	if x.TenantMaxConcurrency > 0 && types.Traits(s.ImplementationType()).RunBy != tool.RunByWorker {
+		return refusal.New(tool.Invalid, "/execution/tenant_max_concurrency",
+			"calls of type %s are not run by a worker: limit the tools that it calls", s.ImplementationType())
 	}
 	if _, obstacle := x.FastLane(types.Traits(s.ImplementationType())); x.Lane == tool.LaneFast && obstacle != "" {
 		return refusal.New(tool.Invalid, "/execution/lane", "the tool cannot have the fast lane: %s", obstacle)

@@ -29,7 +29,8 @@ var synonyms = []struct{ from, to string }{
 // executionFields and interactionFields may stand at the top of a definition.
 var (
 	executionFields = []string{
-		"is_pure", "idempotent", "concurrency_group", "max_concurrency", "timeout_s", "max_attempts", "lane",
+		"is_pure", "idempotent", "concurrency_group", "max_concurrency", "tenant_max_concurrency",
+		"timeout_s", "max_attempts", "lane",
 	}
 	interactionFields = []string{
 		"visible", "visibility", "risk", "confirmation", "is_async", "intent", "audience", "aliases", "former_names",

@@ -482,6 +482,7 @@ func testForeign(t *testing.T, d *Database) {
 	maps.Copy(cases, keyCases)
 	maps.Copy(cases, requestCases)
 	maps.Copy(cases, grantCases)
+	maps.Copy(cases, slotCases)
 	maps.Copy(cases, approvalCases)
 	maps.Copy(cases, callCases)
 	maps.Copy(cases, inboxCases)

@@ -40,6 +40,7 @@ func Run(t *testing.T, newDatabase func(tb testing.TB) *Database) {
 		{"ApprovalsOfCalls", testApprovedCalls},
 		{"ApprovalsList", testListApprovals},
 		{"Grants", testGrants},
+		{"Slots", testSlots},
 		{"ApprovalsCount", testCountApprovers},
 		{"ApprovalsDecide", testDecide},
 		{"CallsFromOutside", testCalls},

@@ -1,0 +1,75 @@
+package activities
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/toolcrib/toolcrib/ledger"
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+const (
+	// slotPatience is how long an attempt waits for a slot. It is a part of the grace that
+	// Temporal gives an attempt beside its tool's timeout.
+	slotPatience = 2 * time.Minute
+	// slotMargin is how much longer than the tool's timeout a slot is leased: for admission,
+	// marking and settlement.
+	slotMargin = time.Minute
+	// How often a slot is asked for, at first and at last.
+	minSlotInterval = 20 * time.Millisecond
+	maxSlotInterval = 500 * time.Millisecond
+)
+
+// takeSlot waits for a slot, if the calls of the tool are limited across the runs of its
+// tenant, and returns the function that ends the lease. It fails with tool.RateLimited when none
+// is free in time: the attempt has sent nothing, so another may follow.
+func (t *attempt) takeSlot(ctx context.Context) (free func(), err error) {
+	limit := t.in.Pin.Execution.TenantMaxConcurrency
+	if limit <= 0 {
+		return func() {}, nil
+	}
+	if t.a.Slots == nil {
+		return nil, &tool.Error{
+			Kind: tool.InternalError, Op: "activities.Invoke", Msg: "this worker cannot limit calls across runs",
+		}
+	}
+	want := ledger.SlotRequest{
+		Tenant: t.in.Principal.Tenant, Scope: t.in.Pin.Execution.SlotScope(t.in.Pin.ToolID), Limit: limit,
+		Holder: t.in.EffectID, Lease: t.in.Pin.Execution.Timeout() + slotMargin,
+	}
+	began, interval := time.Now(), minSlotInterval
+	for {
+		held, ok, err := t.a.Slots.TakeSlot(ctx, want)
+		if err != nil {
+			return nil, fmt.Errorf("taking a slot: %w", err)
+		}
+		if ok {
+			return func() { t.freeSlot(ctx, held) }, nil
+		}
+		if time.Since(began) > slotPatience {
+			return nil, &tool.Error{
+				Kind: tool.RateLimited, Op: "activities.Invoke", RetryAfter: maxSlotInterval, Msg: fmt.Sprintf(
+					"%d calls of %s ran at once all the time: its tenant_max_concurrency allows no more", limit, t.in.Pin.Slug),
+			}
+		}
+		jitter := time.Duration(time.Now().UnixNano()) % interval
+		pause := time.NewTimer(interval/2 + jitter)
+		select {
+		case <-pause.C:
+		case <-ctx.Done():
+			pause.Stop()
+			return nil, context.Cause(ctx)
+		}
+		interval = min(interval*3/2, maxSlotInterval)
+	}
+}
+
+// freeSlot ends a lease. Where that fails, the lease ends by itself.
+func (t *attempt) freeSlot(ctx context.Context, held ledger.Slot) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), admitPatience)
+	defer cancel()
+	if err := t.a.Slots.FreeSlot(ctx, held); err != nil {
+		logFailure(ctx, "freeing a slot failed; its lease ends by itself", err, callAttrs(t.in)...)
+	}
+}
