@@ -28,9 +28,13 @@ const (
 
 // Program is a compiled confirmation. It is safe for concurrent use.
 type Program struct {
-	when  cel.Program // Nil for every call.
-	parts []part
+	when   cel.Program // Nil for every call.
+	parts  []part
+	fields []Field // See [Program.Fields].
 }
+
+// inputVariable is the name of the arguments in expressions.
+const inputVariable = "input"
 
 // part is a piece of a message: a text, or an expression.
 type part struct {
@@ -72,17 +76,17 @@ func Compile(of tool.Confirmation) (*Program, error) {
 	}
 	p := &Program{}
 	if of.When != "" {
-		if p.when, err = compile(env, of.When, "/when", true); err != nil {
+		if p.when, err = p.compile(env, of.When, "/when", true); err != nil {
 			return nil, err
 		}
 	}
-	p.parts, err = template(env, of.Message)
+	p.parts, err = p.template(env, of.Message)
 	return p, err
 }
 
 func environment() (*cel.Env, error) {
 	env, err := cel.NewEnv(
-		cel.Variable("input", cel.MapType(cel.StringType, cel.DynType)),
+		cel.Variable(inputVariable, cel.MapType(cel.StringType, cel.DynType)),
 		cel.Variable("principal", cel.MapType(cel.StringType, cel.DynType)),
 		cel.CrossTypeNumericComparisons(true),
 	)
@@ -93,7 +97,7 @@ func environment() (*cel.Env, error) {
 }
 
 // compile compiles an expression, which must be a bool where that is asked for.
-func compile(env *cel.Env, text, path string, boolean bool) (cel.Program, error) {
+func (p *Program) compile(env *cel.Env, text, path string, boolean bool) (cel.Program, error) {
 	invalid := func(msg string) error {
 		return &tool.Error{Kind: tool.Invalid, Op: "confirm.Compile", Path: path, Msg: msg}
 	}
@@ -114,11 +118,12 @@ func compile(env *cel.Env, text, path string, boolean bool) (cel.Program, error)
 	if err != nil {
 		return nil, invalid("the expression cannot be evaluated: " + err.Error())
 	}
+	p.named(path, ast)
 	return program, nil
 }
 
 // template splits a message into texts and expressions.
-func template(env *cel.Env, message string) ([]part, error) {
+func (p *Program) template(env *cel.Env, message string) ([]part, error) {
 	invalid := func(msg string) error {
 		return &tool.Error{Kind: tool.Invalid, Op: "confirm.Compile", Path: "/message", Msg: msg}
 	}
@@ -138,7 +143,7 @@ func template(env *cel.Env, message string) ([]part, error) {
 		if !closed {
 			return nil, invalid("{{ is not closed by }}")
 		}
-		value, err := compile(env, strings.TrimSpace(expression), "/message", false)
+		value, err := p.compile(env, strings.TrimSpace(expression), "/message", false)
 		if err != nil {
 			return nil, err
 		}
@@ -223,7 +228,7 @@ func evaluate(ctx context.Context, program cel.Program, input json.RawMessage, b
 	ctx, cancel := context.WithTimeout(ctx, maxTime)
 	defer cancel()
 	value, _, err := program.ContextEval(ctx, map[string]any{
-		"input": arguments,
+		inputVariable: arguments,
 		"principal": map[string]any{
 			"subject": by.Subject, "tenant": string(by.Tenant), "permissions": slices.Clone(by.Permissions),
 		},

@@ -141,3 +141,22 @@ func TestAnyExpressionEnds(t *testing.T) {
 		p.Message(t.Context(), []byte(`{"a":[1,"x",null,{"a":{}}]}`), ada)
 	})
 }
+
+func TestFields(t *testing.T) {
+	t.Parallel()
+
+	p, err := confirm.Compile(tool.Confirmation{
+		When: `has(input.b) && input["a"] > 1 && input.list.exists(x, x.inner == input.b) && "c" in input`, Message: "{{ input.d }}",
+	})
+	require.NoError(t, err)
+	require.ElementsMatch(t, []confirm.Field{
+		{Path: "/when", Name: "b"},
+		{Path: "/when", Name: "a"},
+		{Path: "/when", Name: "list"},
+		{Path: "/when", Name: "b"},
+		{Path: "/message", Name: "d"},
+	}, p.Fields())
+	p, err = confirm.Compile(tool.Confirmation{When: `input.list.exists(input, input.x == 1)`})
+	require.NoError(t, err)
+	require.Empty(t, p.Fields())
+}

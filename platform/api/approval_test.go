@@ -57,7 +57,7 @@ func (b *bundle) refund(t *testing.T) tool.VersionIdentity {
 	t.Helper()
 	b.apply(t, `{"kind":"tool","slug":"refund","description":"Refunds.","implementation_type":"internal",
 		"version":"1.0.0","publish":true,"input_schema":{"type":"object","required":["amount"],
-		"properties":{"amount":{"type":"integer","maximum":100}}}}`)
+		"properties":{"amount":{"type":"integer","maximum":100}},"additionalProperties":false}}`)
 	head, err := b.Store.FindTool(t.Context(), b.tenant, tool.Ref{Slug: "refund"})
 	require.NoError(t, err)
 	versions, err := b.Store.ListVersions(t.Context(), b.tenant, head.ID)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/toolcrib/toolcrib/confirm"
 	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
+	"github.com/toolcrib/toolcrib/registry/definition"
 	"github.com/toolcrib/toolcrib/tool"
 	"github.com/toolcrib/toolcrib/wait"
 )
@@ -46,11 +47,16 @@ func (s *server) registerGrants() {
 
 func (s *server) createGrant(ctx context.Context, p tool.Principal, in *body[v1.NewGrant]) (*body[v1.Grant], error) {
 	asked := in.Body
-	if _, err := confirm.Compile(tool.Confirmation{When: asked.When}); err != nil {
+	condition, err := confirm.Compile(tool.Confirmation{When: asked.When})
+	if err != nil {
 		return nil, err //nolint:wrapcheck // It says what is wrong, and where.
 	}
-	if _, err := s.cfg.Store.FindTool(ctx, p.Tenant, tool.Ref{Slug: asked.Tool}); err != nil {
+	named, err := s.cfg.Store.FindTool(ctx, p.Tenant, tool.Ref{Slug: asked.Tool})
+	if err != nil {
 		return nil, err
+	}
+	if err := definition.CheckConditionFields(condition, named.InputSchema); err != nil {
+		return nil, err //nolint:wrapcheck // As above.
 	}
 	if asked.Agent != "" {
 		if _, err := s.cfg.Store.FindAgent(ctx, p.Tenant, asked.Agent); err != nil {

@@ -63,6 +63,7 @@ func TestGrantsAreRefused(t *testing.T) {
 		"no constraint":     {`{"tool":"refund","version":"one","uses":1,"expires_s":60}`, tool.Invalid, "/version"},
 		"no CEL":            {`{"tool":"refund","when":"input.amount >","uses":1,"expires_s":60}`, tool.Invalid, "/when"},
 		"no condition":      {`{"tool":"refund","when":"1 + 1","uses":1,"expires_s":60}`, tool.Invalid, "/when"},
+		"no such argument":  {`{"tool":"refund","when":"input.amuont < 5","uses":1,"expires_s":60}`, tool.Invalid, "/when"},
 		"no use":            {`{"tool":"refund","uses":0,"expires_s":60}`, tool.Invalid, "/uses"},
 		"too many uses":     {`{"tool":"refund","uses":10001,"expires_s":60}`, tool.Invalid, "/uses"},
 		"too short":         {`{"tool":"refund","uses":1,"expires_s":59}`, tool.Invalid, "/expires_s"},

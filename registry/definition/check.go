@@ -160,7 +160,7 @@ func checkInteraction(s *ToolSpec) error {
 	if err := checkRisk(i.Risk); err != nil {
 		return err
 	}
-	if err := checkConfirmation(i.Confirmation); err != nil {
+	if err := checkConfirmation(i.Confirmation, s.InputSchema); err != nil {
 		return err
 	}
 	if len(i.Middleware) > maxMiddleware {

@@ -1,20 +1,30 @@
 package definition
 
 import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/toolcrib/toolcrib/confirm"
+	"github.com/toolcrib/toolcrib/internal/nearest"
 	"github.com/toolcrib/toolcrib/registry/internal/refusal"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// checkConfirmation checks when a tool asks for approvals, and how.
-func checkConfirmation(c *tool.Confirmation) error {
+// checkConfirmation checks when a tool with the given input schema asks for approvals, and how.
+func checkConfirmation(c *tool.Confirmation, input json.RawMessage) error {
 	const at = "/interaction/confirmation"
 	if c == nil {
 		return nil
 	}
-	if _, err := confirm.Compile(*c); err != nil {
+	program, err := confirm.Compile(*c)
+	if err != nil {
+		return refusal.Within(at, err)
+	}
+	if err := CheckConditionFields(program, input); err != nil {
 		return refusal.Within(at, err)
 	}
 	if c.Approvals < 0 || c.Approvals > tool.MaxApprovals {
@@ -24,6 +34,32 @@ func checkConfirmation(c *tool.Confirmation) error {
 	if c.ExpiresSeconds != 0 && (expires < tool.MinConfirmationExpires || expires > tool.MaxConfirmationExpires) {
 		return refusal.New(tool.Invalid, at+"/expires_s", "%d seconds: expected %d to %d", c.ExpiresSeconds,
 			int(tool.MinConfirmationExpires.Seconds()), int(tool.MaxConfirmationExpires.Seconds()))
+	}
+	return nil
+}
+
+// CheckConditionFields fails with tool.Invalid, at the path, for a condition or message that names a
+// member of input which the input schema does not allow: it could never be evaluated. Schemas
+// that allow further members, or are not plain objects, allow all names.
+func CheckConditionFields(of *confirm.Program, input json.RawMessage) error {
+	var read struct {
+		Properties map[string]json.RawMessage `json:"properties"`
+		Patterns   map[string]json.RawMessage `json:"patternProperties"`    //nolint:tagliatelle // JSON Schema's.
+		Further    json.RawMessage            `json:"additionalProperties"` //nolint:tagliatelle // JSON Schema's.
+	}
+	if json.Unmarshal(input, &read) != nil || string(read.Further) != "false" || len(read.Patterns) > 0 {
+		return nil
+	}
+	for _, field := range of.Fields() {
+		if _, ok := read.Properties[field.Name]; ok {
+			continue
+		}
+		known := slices.Sorted(maps.Keys(read.Properties))
+		hint := "it has " + strings.Join(known, ", ")
+		if meant := nearest.Name(field.Name, known); meant != "" {
+			hint = fmt.Sprintf("did you mean %q?", meant)
+		}
+		return refusal.New(tool.Invalid, field.Path, "the input has no property %.80q: %s", field.Name, tool.Clip(hint, 400))
 	}
 	return nil
 }

@@ -13,20 +13,23 @@ func TestConfirmationGuardrails(t *testing.T) {
 	t.Parallel()
 
 	for name, c := range map[string]struct{ confirmation, path string }{
-		"no CEL":           {`{"when":"input.amount >"}`, "/interaction/confirmation/when"},
-		"no condition":     {`{"when":"1 + 2"}`, "/interaction/confirmation/when"},
-		"no such name":     {`{"message":"{{ amount }}"}`, "/interaction/confirmation/message"},
-		"many approvals":   {`{"approvals":11}`, "/interaction/confirmation/approvals"},
-		"few approvals":    {`{"approvals":-1}`, "/interaction/confirmation/approvals"},
-		"a short time":     {`{"expires_s":5}`, "/interaction/confirmation/expires_s"},
-		"a long time":      {`{"expires_s":99999999}`, "/interaction/confirmation/expires_s"},
-		"everything":       {`{"when":"input.a > 1","message":"{{ input.a }}","approvals":2,"expires_s":600}`, ""},
-		"nothing but that": {`{}`, ""},
+		"no CEL":                         {`{"when":"input.amount >"}`, "/interaction/confirmation/when"},
+		"no condition":                   {`{"when":"1 + 2"}`, "/interaction/confirmation/when"},
+		"no such name":                   {`{"message":"{{ amount }}"}`, "/interaction/confirmation/message"},
+		"many approvals":                 {`{"approvals":11}`, "/interaction/confirmation/approvals"},
+		"few approvals":                  {`{"approvals":-1}`, "/interaction/confirmation/approvals"},
+		"a short time":                   {`{"expires_s":5}`, "/interaction/confirmation/expires_s"},
+		"a long time":                    {`{"expires_s":99999999}`, "/interaction/confirmation/expires_s"},
+		"everything":                     {`{"when":"input.a > 1","message":"{{ input.a }}","approvals":2,"expires_s":600}`, ""},
+		"nothing but that":               {`{}`, ""},
+		"a misspelt member":              {`{"when":"input.b > 1"}`, "/interaction/confirmation/when"},
+		"a misspelt member of a message": {`{"message":"{{ input[\"b\"] }}"}`, "/interaction/confirmation/message"},
+		"a member that may be there":     {`{"when":"has(input.a) && input[\"a\"] > 1"}`, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			d, err := definition.Parse([]byte(`{"slug":"refundOrder","description":"Refunds an order.","implementation_type":"internal",
-				"input_schema":{"type":"object","properties":{"a":{"type":"integer"}}},"confirmation":` + c.confirmation + `}`))
+				"input_schema":{"type":"object","properties":{"a":{"type":"integer"}},"additionalProperties":false},"confirmation":` + c.confirmation + `}`))
 			require.NoError(t, err)
 			err = d.Tool.CheckContent(nil)
 			if c.path == "" {
