@@ -48,7 +48,7 @@ func CheckConditionFields(of *confirm.Program, input json.RawMessage) error {
 		Further    json.RawMessage            `json:"additionalProperties"` //nolint:tagliatelle // JSON Schema's.
 	}
 	if json.Unmarshal(input, &read) != nil || string(read.Further) != "false" || len(read.Patterns) > 0 {
-		return nil
+		return nil //nolint:nilerr // Another check is about schemas that are none.
 	}
 	for _, field := range of.Fields() {
 		if _, ok := read.Properties[field.Name]; ok {
