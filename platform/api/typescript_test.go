@@ -82,6 +82,18 @@ func TestTypeScriptExecutor(t *testing.T) {
 	b.requireAnswers(t, seats)
 }
 
+// profile makes a folder for a browser. Processes of a browser that was killed write into it for
+// a moment longer, so that it is removed repeatedly.
+func profile(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "toolcrib-browser-") //nolint:usetesting // It fails where a file appears while it removes.
+	require.NoError(t, err)
+	t.Cleanup(func() {
+		require.Eventually(t, func() bool { return os.RemoveAll(dir) == nil }, 30*time.Second, 50*time.Millisecond)
+	})
+	return dir
+}
+
 // The same in a browser, on a page of another origin; and a page that has a token for one
 // call only.
 func TestTypeScriptInABrowser(t *testing.T) {
@@ -107,7 +119,7 @@ func TestTypeScriptInABrowser(t *testing.T) {
 	open := func(path string) {
 		begin(t, exec.CommandContext(t.Context(), browser,
 			"--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-			"--disable-component-update", "--disable-sync", "--disable-dev-shm-usage", "--user-data-dir="+t.TempDir(),
+			"--disable-component-update", "--disable-sync", "--disable-dev-shm-usage", "--user-data-dir="+profile(t),
 			"--remote-debugging-port=0", site.URL+path))
 	}
 	once := b.offers(t, seats)
