@@ -146,8 +146,8 @@ func (s *server) watchCalls(
 			return answer(out), nil
 		}
 		select {
-		case <-ctx.Done():
-			return nil, ctx.Err()
+		case <-ctx.Done(): // The time of the request may be shorter than the wait.
+			return answer(out), nil
 		case <-stopping(ctx):
 			return answer(out), nil
 		case <-over.C:
@@ -156,7 +156,7 @@ func (s *server) watchCalls(
 		}
 		select {
 		case <-ctx.Done():
-			return nil, ctx.Err()
+			return answer(out), nil
 		case <-time.After(watchRest):
 		}
 	}

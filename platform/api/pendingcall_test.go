@@ -15,6 +15,7 @@ import (
 
 	"github.com/toolcrib/toolcrib/agent"
 	"github.com/toolcrib/toolcrib/ledger"
+	"github.com/toolcrib/toolcrib/platform/api"
 	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
 	"github.com/toolcrib/toolcrib/platform/client"
 	"github.com/toolcrib/toolcrib/tool"
@@ -240,4 +241,14 @@ func TestExecutorAnswers(t *testing.T) {
 	t.Cleanup(denied.Close)
 	executor.Client = denied
 	require.Equal(t, tool.Denied, tool.KindOf(executor.Run(t.Context())))
+}
+
+// A watch whose request may not take as long as its wait answers with what is there.
+func TestWatchEndsWithItsRequest(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t, func(c *api.Config) { c.RequestTimeout = 300 * time.Millisecond })
+	first := as[v1.OpenCalls](t, b.do(t, http.MethodGet, "/v1/open-tool-calls?wait_s=0", ""), http.StatusOK)
+	path := "/v1/open-tool-calls?wait_s=20&seen=" + first.Seen
+	require.Equal(t, first, as[v1.OpenCalls](t, b.do(t, http.MethodGet, path, ""), http.StatusOK))
 }
