@@ -45,6 +45,7 @@ type attempt struct {
 	// invocation and arguments are those of the admission.
 	invocation string
 	arguments  json.RawMessage
+	leased     time.Time // When its slot was taken; zero for a call without a limit.
 	// defers leaves the end of an admitted call in closing, to be written with what follows.
 	defers  bool
 	closing *ledger.Settlement
@@ -114,6 +115,9 @@ func (t *attempt) run(ctx context.Context) (ledger.Outcome, error) {
 		if err != nil {
 			return t.fail(ctx, err)
 		}
+	}
+	if err := t.keepsSlot(); err != nil {
+		return t.fail(ctx, err)
 	}
 	result, err := t.execute(ctx, ticket, version)
 	if err != nil {

@@ -40,6 +40,7 @@ func (t *attempt) takeSlot(ctx context.Context) (free func(), err error) {
 	}
 	began, interval := time.Now(), minSlotInterval
 	for {
+		t.leased = time.Now() // Before the lease begins.
 		held, ok, err := t.a.Slots.TakeSlot(ctx, want)
 		if err != nil {
 			return nil, fmt.Errorf("taking a slot: %w", err)
@@ -62,6 +63,17 @@ func (t *attempt) takeSlot(ctx context.Context) (free func(), err error) {
 			return nil, context.Cause(ctx)
 		}
 		interval = min(interval*3/2, maxSlotInterval)
+	}
+}
+
+// keepsSlot fails where so much time has passed since the slot was taken that its lease could
+// end during the call: another call may take it over then.
+func (t *attempt) keepsSlot() error {
+	if t.leased.IsZero() || time.Since(t.leased) < slotMargin {
+		return nil
+	}
+	return &tool.Error{
+		Kind: tool.Unavailable, Op: "activities.Invoke", Msg: "its slot was held for too long before the call could begin",
 	}
 }
 

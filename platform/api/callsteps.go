@@ -78,11 +78,18 @@ func (r *callRecord) resolved() string {
 
 func coerced(receipt json.RawMessage) string {
 	var edits schema.Receipt
-	if len(receipt) == 0 || json.Unmarshal(receipt, &edits) != nil || len(edits) == 0 {
+	switch err := json.Unmarshal(receipt, &edits); {
+	case len(receipt) == 0 || err == nil && len(edits) == 0:
 		return "the arguments were not changed"
+	case err != nil:
+		return "changed to fit the input schema; the record of the changes cannot be read"
 	}
 	changes := make([]string, len(edits))
 	for i, e := range edits {
+		if e.From == "" { // Stands for changes that are too many to list.
+			changes[i] = string(e.Rule)
+			continue
+		}
 		changes[i] = fmt.Sprintf("%s from %s to %s (%s)", cmp.Or(e.Path, "the whole"), e.From, e.To, e.Rule)
 	}
 	return "changed to fit the input schema: " + strings.Join(changes, "; ")

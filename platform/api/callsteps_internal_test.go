@@ -70,4 +70,8 @@ func TestResolvedAndLane(t *testing.T) {
 	}
 	require.Equal(t, "changed to fit the input schema: /amount from string to number (string_to_number)",
 		coerced(json.RawMessage(`[{"path":"/amount","from":"string","to":"number","rule":"string_to_number"}]`)))
+	require.Equal(t, "changed to fit the input schema: too_many_changes_to_list",
+		coerced(json.RawMessage(`[{"rule":"too_many_changes_to_list"}]`)))
+	require.Contains(t, coerced(json.RawMessage(`{`)), "cannot be read")
+	require.Equal(t, "the arguments were not changed", coerced(nil))
 }

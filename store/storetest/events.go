@@ -38,3 +38,20 @@ func RequireTyped(tb testing.TB, e tool.Event) {
 	require.NoError(tb, dec.Decode(into.Interface()), "%s: %s", e.Type, e.Data)
 	require.NotContains(tb, string(e.Data), ":null", "%s: %s", e.Type, e.Data)
 }
+
+// eventCases are the foreign cases of events.
+var eventCases = map[string]func(t *testing.T, f foreign){
+	"ListEvents": func(t *testing.T, f foreign) {
+		t.Helper()
+		_, err := f.Store.ListEvents(t.Context(), f.stranger, f.Run.ID, 0, 0)
+		RequireKind(t, tool.NotFound, err)
+	},
+	"CallEvents": func(t *testing.T, f foreign) {
+		t.Helper()
+		call := f.Lone(t)
+		f.Fixture.Admit(t, call, true, true)
+		found, err := f.Store.CallEvents(t.Context(), f.stranger, f.Run.ID, call.InvocationID)
+		require.NoError(t, err)
+		require.Empty(t, found)
+	},
+}

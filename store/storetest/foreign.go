@@ -375,19 +375,6 @@ var foreignCases = map[string]func(t *testing.T, f foreign){
 		require.NoError(t, err)
 		require.Empty(t, found)
 	},
-	"ListEvents": func(t *testing.T, f foreign) {
-		t.Helper()
-		_, err := f.Store.ListEvents(t.Context(), f.stranger, f.Run.ID, 0, 0)
-		RequireKind(t, tool.NotFound, err)
-	},
-	"CallEvents": func(t *testing.T, f foreign) {
-		t.Helper()
-		call := f.Lone(t)
-		f.Fixture.Admit(t, call, true, true)
-		found, err := f.Store.CallEvents(t.Context(), f.stranger, f.Run.ID, call.InvocationID)
-		require.NoError(t, err)
-		require.Empty(t, found)
-	},
 	"TurnCalls": func(t *testing.T, f foreign) {
 		t.Helper()
 		calls, err := f.Store.TurnCalls(t.Context(), f.stranger, f.Run.ID)
@@ -483,6 +470,7 @@ func testForeign(t *testing.T, d *Database) {
 	maps.Copy(cases, requestCases)
 	maps.Copy(cases, grantCases)
 	maps.Copy(cases, slotCases)
+	maps.Copy(cases, eventCases)
 	maps.Copy(cases, approvalCases)
 	maps.Copy(cases, callCases)
 	maps.Copy(cases, inboxCases)
