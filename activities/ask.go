@@ -109,7 +109,7 @@ func (a *Activities) request(ctx context.Context, in *wire.AskInput) (wire.AskOu
 	if err := a.confirmed(ctx, call, &r); err != nil {
 		return wire.AskOutput{}, err
 	}
-	able, err := a.Approvals.CountApprovers(ctx, call.Principal.Tenant, r.Permission, call.Principal.Subject)
+	able, err := a.Approvals.CountApprovers(ctx, call.Principal.Tenant, deciders(&r), call.Principal.Subject)
 	if err != nil {
 		return wire.AskOutput{}, fmt.Errorf("counting who may approve: %w", err)
 	}
@@ -126,12 +126,18 @@ func (a *Activities) request(ctx context.Context, in *wire.AskInput) (wire.AskOu
 	return stands(&request), nil
 }
 
+// deciders are the permissions of those who may decide a request, now or once it escalates.
+func deciders(r *wait.Request) []string {
+	of := wait.Approval{Permission: r.Permission, EscalateTo: r.EscalateTo}
+	return of.Permissions()
+}
+
 // unapprovable explains why a call cannot be approved.
 func unapprovable(r *wait.Request, able int) string {
 	return fmt.Sprintf(
 		"the call needs an approval (%s), and nobody can give it: it takes %d API keys with the permission %s, "+
 			"beside that of who started the run, and there are %d",
-		strings.Join(r.Reasons, "; "), r.Needed, r.Permission, able,
+		strings.Join(r.Reasons, "; "), r.Needed, strings.Join(deciders(r), " or "), able,
 	)
 }
 

@@ -59,5 +59,6 @@ func (a *Activities) confirmed(ctx context.Context, in *wire.InvokeInput, r *wai
 	if of.ExpiresSeconds > 0 {
 		r.Expires = time.Duration(of.ExpiresSeconds) * time.Second
 	}
+	r.EscalateAfter, r.EscalateTo = time.Duration(of.EscalateAfterSeconds)*time.Second, of.EscalateTo
 	return nil
 }

@@ -43,6 +43,17 @@ type ApprovalAsked struct {
 	ExpiresAt  time.Time `json:"expires_at"`
 }
 
+// ApprovalEscalated is the payload of [tool.EventEscalated].
+type ApprovalEscalated struct {
+	Tool       string    `json:"tool"`
+	Version    string    `json:"version"`
+	CallID     string    `json:"call_id"`
+	ApprovalID string    `json:"approval_id"`
+	Round      int       `json:"round"`
+	To         string    `json:"to"` // The permission of those who may decide too from now on.
+	ExpiresAt  time.Time `json:"expires_at"`
+}
+
 // CallApproved is the payload of [tool.EventApproved].
 type CallApproved struct {
 	Tool       string   `json:"tool"`
@@ -127,7 +138,8 @@ func EventPayloads() map[tool.EventType]any {
 		tool.EventCompleted: CallEnded{}, tool.EventFailed: CallEnded{}, tool.EventCancelled: CallEnded{},
 		tool.EventRejected: CallEnded{}, tool.EventExpired: CallEnded{},
 		tool.EventNeedsApproval: ApprovalAsked{}, tool.EventApproved: CallApproved{},
-		tool.EventPending: CallOffered{}, tool.EventResultReceived: ResultReceived{},
+		tool.EventEscalated: ApprovalEscalated{},
+		tool.EventPending:   CallOffered{}, tool.EventResultReceived: ResultReceived{},
 		EventRunStarted: RunStarted{}, EventRunCompleted: RunEnded{}, EventRunFailed: RunEnded{},
 		EventRunCancelled: RunEnded{}, EventTurn: TurnAnswered{}, EventOutputAppended: Output{},
 		EventModelRetrying: ModelRetry{}, EventInbox: InboxTaken{},

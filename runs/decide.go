@@ -66,7 +66,7 @@ func (s *Service) edit(ctx context.Context, d Decision, verdict *wait.Verdict) e
 		return fmt.Errorf("finding the request: %w", err)
 	case d.Principal.Subject == asked.Requester:
 		return &tool.Error{Kind: tool.Denied, Op: "runs.Decide", Msg: "who started the run does not decide on its calls"}
-	case !d.Principal.May(asked.Permission):
+	case !asked.Permits(d.Principal):
 		lacking := &tool.PermissionError{Permissions: []string{asked.Permission}}
 		return &tool.Error{Kind: tool.Denied, Op: "runs.Decide", Msg: lacking.Error(), Err: lacking}
 	}

@@ -26,14 +26,23 @@ const (
 	overdue = time.Minute
 )
 
-// Deliver expires overdue requests, then sends undelivered decisions to at most limit
-// workflows and undelivered results to as many, and returns the number of deliveries. A
-// failure of one kind does not hold up the other. Several processes may deliver at the same
-// time.
+// Deliver expires overdue requests, writes the events of those that escalate, then sends
+// undelivered decisions to at most limit workflows and undelivered results to as many, and
+// returns the number of deliveries. A failure of one kind does not hold up the others. Several
+// processes may deliver at the same time.
 func (s *Service) Deliver(ctx context.Context, limit int) (delivered int, err error) {
-	if _, err := s.cfg.Store.ExpireOverdue(ctx, limit, overdue); err != nil {
-		return 0, fmt.Errorf("ending overdue requests: %w", err)
+	if _, err = s.cfg.Store.ExpireOverdue(ctx, limit, overdue); err != nil {
+		err = fmt.Errorf("ending overdue requests: %w", err)
 	}
+	if _, escalateErr := s.cfg.Store.EscalateDue(ctx, limit); escalateErr != nil {
+		err = errors.Join(err, fmt.Errorf("escalating requests: %w", escalateErr))
+	}
+	delivered, deliverErr := s.deliverAll(ctx, limit)
+	return delivered, errors.Join(err, deliverErr)
+}
+
+// deliverAll sends what is undelivered.
+func (s *Service) deliverAll(ctx context.Context, limit int) (delivered int, err error) {
 	decided, err := s.cfg.Store.ClaimUndelivered(ctx, limit, startLease)
 	if err != nil {
 		return 0, err //nolint:wrapcheck // The store says what failed.

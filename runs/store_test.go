@@ -77,6 +77,8 @@ func (s *fakeStore) Decide(_ context.Context, v wait.Verdict) (wait.Approval, er
 	return a, nil
 }
 
+func (s *fakeStore) EscalateDue(context.Context, int) (int, error) { return 0, nil }
+
 func (s *fakeStore) ExpireOverdue(context.Context, int, time.Duration) (int, error) { return 0, nil }
 
 // AddToInbox keeps items of runs that go on.

@@ -55,6 +55,8 @@ func askParams(op string, r wait.Request) (*asking, error) {
 		return nil, invalid("a call needs an effect id, an invocation id and a run to be approved")
 	case r.Binding == "":
 		return nil, invalid("a request needs the binding of what it asks for")
+	case r.EscalateAfter < 0 || (r.EscalateAfter == 0) != (r.EscalateTo == ""):
+		return nil, invalid("a request that escalates needs the time of it, and a permission")
 	case r.Expires < 0 || r.Needed < 0:
 		return nil, invalid("a request needs a time to wait, and a number of approvals")
 	}
@@ -189,6 +191,7 @@ func (a *asking) add(ctx context.Context, q *db.Queries, call db.FindCallOfRunRo
 		Credential: text(a.r.Target.Credential), Host: text(a.r.Target.Host), Binding: text(a.r.Binding),
 		Message: text(a.r.Message), Reasons: texts(a.r.Reasons), Needed: number(a.r.Needed),
 		Permission: text(a.r.Permission), WorkflowID: text(a.r.WorkflowID), ExpiresS: a.r.Expires.Seconds(),
+		EscalateS: a.escalateAfter(), EscalateTo: text(a.r.EscalateTo),
 	})
 }
 
@@ -207,7 +210,17 @@ func (a *asking) renew(ctx context.Context, q *db.Queries, prior storedApproval)
 		Host: text(a.r.Target.Host), Binding: text(a.r.Binding), KeepEdited: keep, Message: text(a.r.Message),
 		Reasons: texts(a.r.Reasons), Needed: number(a.r.Needed), Permission: text(a.r.Permission),
 		WorkflowID: text(a.r.WorkflowID), ExpiresS: a.r.Expires.Seconds(),
+		EscalateS: a.escalateAfter(), EscalateTo: text(a.r.EscalateTo),
 	})
+}
+
+// escalateAfter returns when the request escalates, in seconds from now; nil for never.
+func (a *asking) escalateAfter() *float64 {
+	if a.r.EscalateAfter == 0 {
+		return nil
+	}
+	seconds := a.r.EscalateAfter.Seconds()
+	return &seconds
 }
 
 // announce writes the event, and returns the request.
@@ -277,6 +290,8 @@ type storedApproval struct {
 	asked   string // The binding that was asked for.
 	overdue bool   // Its time is over.
 	subject string // Of the run.
+	// announced reports whether the event of its escalation is written.
+	announced bool
 }
 
 // lockApproval locks a run and a request of it, and reports whether there is the request.
@@ -306,6 +321,7 @@ func findApproval(ctx context.Context, q *db.Queries, tenant, id string) (stored
 	approval, err := approvalOf(row)
 	return storedApproval{
 		Approval: approval, effect: row.Approval.EffectID, asked: row.Approval.Asked, overdue: row.Overdue,
+		announced: row.Approval.EscalatedAt != nil,
 	}, err == nil, err
 }
 
@@ -318,7 +334,7 @@ func approvalOf(row db.FindApprovalRow) (wait.Approval, error) {
 		Target:  wait.Target{Content: r.Content, Credential: r.Credential, Host: r.Host},
 		Binding: r.Binding, Message: r.Message, Round: int(r.Round), Needed: int(r.Needed), Permission: r.Permission,
 		Status: wait.Status(r.Status), Reason: r.Reason, CreatedAt: r.CreatedAt, ExpiresAt: r.ExpiresAt, EndedAt: r.EndedAt,
-		WorkflowID: r.WorkflowID,
+		WorkflowID: r.WorkflowID, EscalatesAt: r.EscalatesAt, EscalateTo: r.EscalateTo, Escalated: row.Escalated,
 	}
 	if len(r.Reasons) > 0 {
 		a.Reasons = r.Reasons

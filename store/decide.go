@@ -164,7 +164,7 @@ func (d *deciding) authorize(ctx context.Context) error {
 		return err
 	case made:
 		return denied("a key that was created by who started the run does not decide on its calls", nil)
-	case !p.May(d.found.Permission):
+	case !d.found.Permits(p):
 		cause := &tool.PermissionError{Permissions: []string{d.found.Permission}}
 		return denied(cause.Error(), cause)
 	}
@@ -323,10 +323,10 @@ func (s *Store) endApproval(
 // CountApprovers implements [wait.Approvals]. It leaves out the keys that the subject
 // created, which may not decide either.
 func (s *Store) CountApprovers(
-	ctx context.Context, tenant tool.TenantID, permission, except string,
+	ctx context.Context, tenant tool.TenantID, permissions []string, except string,
 ) (int, error) {
 	n, err := ask(ctx, s.do, "store.CountApprovers", tenant, (*db.Queries).CountApprovers, db.CountApproversParams{
-		TenantID: string(tenant), Permission: text(permission), Subject: text(except),
+		TenantID: string(tenant), Permissions: texts(permissions), Subject: text(except),
 	})
 	return int(n), err
 }

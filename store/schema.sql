@@ -233,6 +233,20 @@ end
 $function$
 ;
 
+CREATE OR REPLACE FUNCTION public.escalating_approvals(most integer)
+ RETURNS json
+ LANGUAGE sql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+    select coalesce(json_agg(json_build_object('t', o.tenant_id, 'i', o.id)), '[]') from (
+        select a.tenant_id, a.id from approvals a
+        where a.status = 'pending' and a.escalates_at <= now() and a.escalated_at is null and a.expires_at > now()
+        order by a.escalates_at
+        limit most) o
+$function$
+;
+
 CREATE OR REPLACE FUNCTION public.fence_default_partition(months_ahead integer)
  RETURNS text
  LANGUAGE plpgsql
@@ -1191,6 +1205,9 @@ create table approvals (
     expires_at timestamp with time zone not null,
     ended_at timestamp with time zone,
     deliver_at timestamp with time zone,
+    escalates_at timestamp with time zone,
+    escalate_to text not null default ''::text,
+    escalated_at timestamp with time zone,
     constraint approvals_pkey PRIMARY KEY (tenant_id, id),
     constraint approvals_check CHECK (((status = 'pending'::text) = (ended_at IS NULL))),
     constraint approvals_needed_check CHECK ((needed > 0)),
@@ -1198,6 +1215,7 @@ create table approvals (
     constraint approvals_tenant_id_run_id_fkey FOREIGN KEY (tenant_id, run_id) REFERENCES runs(tenant_id, id) ON DELETE CASCADE
 ) with (fillfactor=70);
 CREATE UNIQUE INDEX approvals_effect ON public.approvals USING btree (tenant_id, effect_id);
+CREATE INDEX approvals_escalating ON public.approvals USING btree (escalates_at) WHERE ((status = 'pending'::text) AND (escalates_at IS NOT NULL) AND (escalated_at IS NULL));
 CREATE INDEX approvals_overdue ON public.approvals USING btree (expires_at) WHERE (status = 'pending'::text);
 CREATE INDEX approvals_pending ON public.approvals USING btree (tenant_id, id DESC) WHERE (status = 'pending'::text);
 CREATE INDEX approvals_root ON public.approvals USING btree (tenant_id, root_run_id, id DESC);

@@ -17,11 +17,18 @@ type Confirmation struct {
 	ExpiresSeconds int `json:"expires_s,omitempty"`
 	// Permission is what one must be permitted to decide; approvals.decide when empty.
 	Permission string `json:"permission,omitempty"`
+	// EscalateAfterSeconds is how long a request waits before those with EscalateTo may decide
+	// it too; never when zero. It is shorter than the time that the request waits at all.
+	EscalateAfterSeconds int `json:"escalate_after_s,omitempty"`
+	// EscalateTo is the permission of those who may decide a request that was escalated.
+	EscalateTo string `json:"escalate_to,omitempty"`
 }
 
 // Bounds of a [Confirmation].
 const (
-	MaxApprovals           = 10
-	MinConfirmationExpires = time.Minute
-	MaxConfirmationExpires = 30 * 24 * time.Hour
+	MaxApprovals               = 10
+	MinConfirmationExpires     = time.Minute
+	MaxConfirmationExpires     = 30 * 24 * time.Hour
+	DefaultConfirmationExpires = 24 * time.Hour
+	MinEscalation              = time.Minute
 )

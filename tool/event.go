@@ -17,6 +17,7 @@ const (
 	EventCancelled      EventType = "tool.cancelled"
 	EventNeedsApproval  EventType = "tool.needs_approval"
 	EventApproved       EventType = "tool.approved"
+	EventEscalated      EventType = "tool.approval_escalated"
 	EventRejected       EventType = "tool.rejected"
 	EventExpired        EventType = "tool.expired"
 	EventPending        EventType = "tool.pending"

@@ -14,7 +14,7 @@ import (
 const DecidePermission = "approvals.decide"
 
 // DefaultExpiry is how long a request waits, unless the tool says otherwise.
-const DefaultExpiry = 24 * time.Hour
+const DefaultExpiry = tool.DefaultConfirmationExpires
 
 // Status is the state of a request. It changes once, from Pending.
 type Status string
@@ -58,17 +58,36 @@ type Approval struct {
 	Message string   `json:"message"`           // What the approver is asked, in plain text.
 	Reasons []string `json:"reasons,omitempty"` // Why the policy asks.
 
-	Round      int        `json:"round"`      // Counted from 1.
-	Needed     int        `json:"needed"`     // How many approvals are needed; one rejection rejects.
-	Permission string     `json:"permission"` // What one must be permitted to decide.
-	Status     Status     `json:"status"`
-	Reason     string     `json:"reason,omitempty"` // Of the decision that ended it.
-	Decisions  []Decision `json:"decisions,omitempty"`
-	CreatedAt  time.Time  `json:"created_at"`
-	ExpiresAt  time.Time  `json:"expires_at"`
-	EndedAt    *time.Time `json:"ended_at,omitempty"`
+	Round      int    `json:"round"`      // Counted from 1.
+	Needed     int    `json:"needed"`     // How many approvals are needed; one rejection rejects.
+	Permission string `json:"permission"` // What one must be permitted to decide.
+	// EscalatesAt is when those with EscalateTo may decide too, and Escalated whether they may
+	// now. Nil for never.
+	EscalatesAt *time.Time `json:"escalates_at,omitempty"`
+	EscalateTo  string     `json:"escalate_to,omitempty"`
+	Escalated   bool       `json:"escalated,omitempty"`
+	Status      Status     `json:"status"`
+	Reason      string     `json:"reason,omitempty"` // Of the decision that ended it.
+	Decisions   []Decision `json:"decisions,omitempty"`
+	CreatedAt   time.Time  `json:"created_at"`
+	ExpiresAt   time.Time  `json:"expires_at"`
+	EndedAt     *time.Time `json:"ended_at,omitempty"`
 
 	WorkflowID string `json:"workflow_id"` // The workflow that waits.
+}
+
+// Permits reports whether the permissions of a principal let it decide the request now. It may be
+// refused all the same: see [Approvals].
+func (a *Approval) Permits(p tool.Principal) bool {
+	return p.May(a.Permission) || a.Escalated && p.May(a.EscalateTo)
+}
+
+// Permissions are those of which one must have one to decide the request, now or later.
+func (a *Approval) Permissions() []string {
+	if a.EscalateTo == "" || a.EscalateTo == a.Permission {
+		return []string{a.Permission}
+	}
+	return []string{a.Permission, a.EscalateTo}
 }
 
 // Decision is what one person said of a request.
@@ -93,6 +112,9 @@ type Request struct {
 	Needed     int
 	Permission string
 	Expires    time.Duration // From now.
+	// EscalateAfter is when those with EscalateTo may decide too, from now. Zero for never.
+	EscalateAfter time.Duration
+	EscalateTo    string
 }
 
 // Verdict decides a request.
@@ -157,9 +179,14 @@ type Approvals interface {
 	FindApproval(ctx context.Context, tenant tool.TenantID, id string) (Approval, error)
 	ListApprovals(ctx context.Context, q Query) ([]Approval, error)
 
-	// CountApprovers counts the active API keys of a tenant that may decide, without the given
-	// subject.
-	CountApprovers(ctx context.Context, tenant tool.TenantID, permission, except string) (int, error)
+	// CountApprovers counts the active API keys of a tenant that have one of the permissions,
+	// without the given subject.
+	CountApprovers(ctx context.Context, tenant tool.TenantID, permissions []string, except string) (int, error)
+
+	// EscalateDue writes the event tool.approval_escalated for pending requests of any tenant,
+	// at most limit of them, whose time to escalate has come. It returns their number. It is
+	// not what lets others decide: that is the time alone.
+	EscalateDue(ctx context.Context, limit int) (int, error)
 
 	// ExpireOverdue ends requests of any tenant, at most limit of them, whose time was over
 	// the given duration ago: the workflow that waited does not. It returns their number.

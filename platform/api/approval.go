@@ -38,7 +38,8 @@ type listApprovalsInput struct {
 }
 
 func (s *server) registerApprovals() {
-	const decides = "The key needs the request's permission (approvals.decide, unless the tool asks for another), " +
+	const decides = "The key needs the request's permission (approvals.decide, unless the tool asks for another; " +
+		"that of escalate_to too once the request has escalated), " +
 		"beside approvals.read. Who started the run never decides (403). A request that is over, or asks for something " +
 		"else than was seen, is a conflict (409). The same decision, sent again, changes nothing."
 	handle(s, route{

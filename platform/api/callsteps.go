@@ -181,6 +181,10 @@ func (r *callRecord) happened(e *tool.Event) (v1.CallStep, bool) {
 		step.Stage = v1.StageApproval
 		step.Detail = fmt.Sprintf("asked for (round %d, %d needed, until %s): %s", v.Round, v.Needed, stamp(v.ExpiresAt),
 			v.Message)
+	case tool.EventEscalated:
+		v := payload[agent.ApprovalEscalated](e)
+		step.Stage = v1.StageApproval
+		step.Detail = fmt.Sprintf("round %d escalated: keys with the permission %s may decide too", v.Round, v.To)
 	case tool.EventApproved:
 		v := payload[agent.CallApproved](e)
 		step.Stage = v1.StageApproval
@@ -253,7 +257,7 @@ func (r *callRecord) waitsFor() string {
 	switch {
 	case r.approval != nil && r.approval.Status == wait.Pending:
 		return fmt.Sprintf("waits for %d of %d approvals by keys with the permission %s, until %s",
-			r.approval.Needed-len(r.approval.Decisions), r.approval.Needed, r.approval.Permission, stamp(r.approval.ExpiresAt))
+			r.approval.Needed-len(r.approval.Decisions), r.approval.Needed, r.mayDecide(), stamp(r.approval.ExpiresAt))
 	case r.outside != nil && r.outside.Status.Open() && r.outside.AnswerBy != nil:
 		return "waits for a result from a client, until " + stamp(*r.outside.AnswerBy)
 	case r.call.Status == tool.StatusApproved:
@@ -263,6 +267,14 @@ func (r *callRecord) waitsFor() string {
 	default:
 		return "has not ended"
 	}
+}
+
+// mayDecide names the permissions of which one must have one to decide the approval now.
+func (r *callRecord) mayDecide() string {
+	if !r.approval.Escalated {
+		return r.approval.Permission
+	}
+	return strings.Join(r.approval.Permissions(), " or ")
 }
 
 func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }

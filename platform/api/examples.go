@@ -30,6 +30,7 @@ var typical = map[string]any{
 	"tool":    "searchOrders",
 	"tool_id": "01975c2e-7d1a-7c3e-9f00-0000000000a1", "turn": 1, "turns": 2, "version": "1.2.0", "visible": true,
 	"approvals": 1, "expires_s": 3600, "permission": "approvals.decide",
+	"escalate_after_s": 1800, "escalate_to": "approvals.escalated",
 	"when":            "has(input.amount) && input.amount > 100",
 	"output_sections": []any{map[string]any{"key": "orders", "label": "Orders", "type": "table"}},
 	"input_fields":    nil, "output_fields": nil, // The schemas are shown instead.

@@ -172,7 +172,7 @@ func advice(s *store.Store, models []string) registry.Advice {
 		return a
 	}
 	a.Approvable = func(ctx context.Context, tenant tool.TenantID) (bool, error) {
-		n, err := s.CountApprovers(ctx, tenant, wait.DecidePermission, "")
+		n, err := s.CountApprovers(ctx, tenant, []string{wait.DecidePermission}, "")
 		return n > 0, err
 	}
 	a.HasCredential = func(ctx context.Context, tenant tool.TenantID, ref string) (bool, error) {

@@ -1,6 +1,7 @@
 package definition
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -34,6 +35,23 @@ func checkConfirmation(c *tool.Confirmation, input json.RawMessage) error {
 	if c.ExpiresSeconds != 0 && (expires < tool.MinConfirmationExpires || expires > tool.MaxConfirmationExpires) {
 		return refusal.New(tool.Invalid, at+"/expires_s", "%d seconds: expected %d to %d", c.ExpiresSeconds,
 			int(tool.MinConfirmationExpires.Seconds()), int(tool.MaxConfirmationExpires.Seconds()))
+	}
+	return checkEscalation(c, cmp.Or(expires, tool.DefaultConfirmationExpires), at)
+}
+
+// checkEscalation checks who may decide requests that waited for long. They wait for the given time.
+func checkEscalation(c *tool.Confirmation, expires time.Duration, at string) error {
+	after := time.Duration(c.EscalateAfterSeconds) * time.Second
+	switch {
+	case c.EscalateTo == "" && after == 0:
+		return nil
+	case c.EscalateTo == "":
+		return refusal.New(tool.Invalid, at+"/escalate_to",
+			"escalate_after_s needs escalate_to, the permission of those who may decide by then")
+	case after < tool.MinEscalation || after >= expires:
+		return refusal.New(tool.Invalid, at+"/escalate_after_s",
+			"%d seconds: expected %d at least, and less than the %d of expires_s", c.EscalateAfterSeconds,
+			int(tool.MinEscalation.Seconds()), int(expires.Seconds()))
 	}
 	return nil
 }

@@ -64,17 +64,20 @@ select l.id::uuid as id from line l order by l.above desc limit 1;
 
 -- name: AddApproval :exec
 insert into approvals (tenant_id, id, run_id, root_run_id, effect_id, turn, call_id, tool, version, agent, requester,
-    content, credential, host, asked, binding, message, reasons, needed, permission, workflow_id, expires_at)
+    content, credential, host, asked, binding, message, reasons, needed, permission, workflow_id, expires_at, escalates_at,
+    escalate_to)
 values (@tenant_id, @id, @run_id, @root_run_id, @effect_id, @turn, @call_id, @tool, @version, @agent, @requester,
     @content, @credential, @host, @binding, @binding, @message, @reasons, @needed, @permission, @workflow_id,
-    now() + make_interval(secs => @expires_s::float8));
+    now() + make_interval(secs => @expires_s::float8), now() + make_interval(secs => sqlc.narg('escalate_s')::float8),
+    @escalate_to);
 
 -- name: RenewApproval :exec
 -- Asks anew for a call that was approved for another binding, in the next round.
 update approvals a set content = @content, credential = @credential, host = @host, asked = @binding, binding = @binding,
     edited = case when @keep_edited::boolean then a.edited end, message = @message, reasons = @reasons,
     round = a.round + 1, needed = @needed, permission = @permission, status = 'pending', reason = '',
-    workflow_id = @workflow_id, expires_at = now() + make_interval(secs => @expires_s::float8), ended_at = null, deliver_at = null
+    workflow_id = @workflow_id, expires_at = now() + make_interval(secs => @expires_s::float8), ended_at = null, deliver_at = null,
+    escalates_at = now() + make_interval(secs => sqlc.narg('escalate_s')::float8), escalate_to = @escalate_to, escalated_at = null
 where a.tenant_id = @tenant_id and a.id = @id;
 
 -- name: AddCallEvent :exec
@@ -91,7 +94,8 @@ select sqlc.embed(a), i.input::json as arguments, (
         select json_agg(json_build_object('subject', d.subject, 'approve', d.approve, 'reason', d.reason, 'edited', d.edited,
             'grant_id', d.grant_id, 'at', d.at) order by d.at, d.subject)
         from approval_decisions d where d.tenant_id = a.tenant_id and d.approval_id = a.id and d.round = a.round
-    )::json as decisions, (a.expires_at <= now())::boolean as overdue
+    )::json as decisions, (a.expires_at <= now())::boolean as overdue,
+    coalesce(a.escalates_at <= now(), false)::boolean as escalated
 from approvals a
 left join tool_invocations i on i.tenant_id = a.tenant_id and i.id = a.id
 where a.tenant_id = @tenant_id and a.id = @id;
@@ -102,7 +106,8 @@ select sqlc.embed(a), i.input::json as arguments, (
         select json_agg(json_build_object('subject', d.subject, 'approve', d.approve, 'reason', d.reason, 'edited', d.edited,
             'grant_id', d.grant_id, 'at', d.at) order by d.at, d.subject)
         from approval_decisions d where d.tenant_id = a.tenant_id and d.approval_id = a.id and d.round = a.round
-    )::json as decisions, (a.expires_at <= now())::boolean as overdue
+    )::json as decisions, (a.expires_at <= now())::boolean as overdue,
+    coalesce(a.escalates_at <= now(), false)::boolean as escalated
 from approvals a
 left join tool_invocations i on i.tenant_id = a.tenant_id and i.id = a.id
 where a.tenant_id = @tenant_id
@@ -145,7 +150,7 @@ with recursive makers as (
 select exists (select from makers m where m.created_by = any (@makers::text[])) as made;
 
 -- name: CountApprovers :one
--- The active keys with a permission, without those of a subject: itself, and what it
+-- The active keys with one of the permissions, without those of a subject: itself, and what it
 -- created.
 with recursive excluded as (
     select @subject::text as subject
@@ -155,11 +160,18 @@ with recursive excluded as (
 )
 select count(*) from api_keys k
 where k.tenant_id = @tenant_id and k.revoked_at is null and (k.expires_at is null or k.expires_at > now())
-  and (@permission::text = '' or k.permissions && array[@permission::text, '*'])
+  and (cardinality(@permissions::text[]) = 0 or k.permissions && (@permissions::text[] || '*'::text))
   and not exists (select from excluded x where x.subject = 'key:' || k.id::text);
 
 -- name: OverdueApprovals :one
 select overdue_approvals(@most::int, make_interval(secs => @over_s::float8))::json as overdue;
+
+-- name: EscalatingApprovals :one
+select escalating_approvals(@most::int)::json as escalating;
+
+-- name: EscalateApproval :exec
+update approvals a set escalated_at = now()
+where a.tenant_id = @tenant_id and a.id = @id and a.status = 'pending';
 
 -- name: ClaimEndedApprovals :one
 select claim_ended_approvals(@most::int, make_interval(secs => @lease_s::float8))::json as claimed;

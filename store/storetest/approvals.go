@@ -495,17 +495,19 @@ func testCountApprovers(t *testing.T, d *Database) {
 	own := key(store.Key{Permissions: may, CreatedBy: "key:" + requester.ID})
 	key(store.Key{Permissions: may, CreatedBy: "key:" + own.ID})
 	for _, tt := range []struct {
-		permission, except string
-		want               int
+		permissions []string
+		except      string
+		want        int
 	}{
-		{wait.DecidePermission, "", 4},
-		{wait.DecidePermission, "user:ada", 4},
-		{wait.DecidePermission, "key:" + requester.ID, 1},
-		{wait.DecidePermission, "key:" + own.ID, 2},
-		{"refunds.approve", "", 1},
-		{"", "", 5},
+		{may, "", 4},
+		{may, "user:ada", 4},
+		{may, "key:" + requester.ID, 1},
+		{may, "key:" + own.ID, 2},
+		{[]string{"refunds.approve"}, "", 1},
+		{[]string{"orders.read", "refunds.approve"}, "", 2},
+		{nil, "", 5},
 	} {
-		n, err := d.Store.CountApprovers(t.Context(), tenant, tt.permission, tt.except)
+		n, err := d.Store.CountApprovers(t.Context(), tenant, tt.permissions, tt.except)
 		require.NoError(t, err)
 		require.Equal(t, tt.want, n, "%+v", tt)
 	}

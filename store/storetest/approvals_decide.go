@@ -571,7 +571,7 @@ var approvalCases = map[string]func(t *testing.T, f foreign){
 	"CountApprovers": func(t *testing.T, f foreign) {
 		t.Helper()
 		f.Key(t, f.Tenant, wait.DecidePermission)
-		n, err := f.Store.CountApprovers(t.Context(), f.stranger, wait.DecidePermission, "")
+		n, err := f.Store.CountApprovers(t.Context(), f.stranger, []string{wait.DecidePermission}, "")
 		require.NoError(t, err)
 		require.Zero(t, n)
 	},

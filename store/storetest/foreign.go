@@ -41,6 +41,7 @@ var methodsWithoutTenant = map[string]string{
 	"CountStarts":      "counts the starts of every tenant",
 	"ClaimResolved":    "as ClaimUndelivered",
 	"ClaimUndelivered": "returns keys of ended requests and their workflows, without contents",
+	"EscalateDue":      "writes the events of requests that escalate, each as its tenant",
 	"ExpireOverdue":    "ends the requests whose time is over, each as its tenant",
 
 	"TenantOfSlug":           "is how programs that name tenants find their ids; the id is all that it returns",

@@ -48,6 +48,7 @@ func Run(t *testing.T, newDatabase func(tb testing.TB) *Database) {
 		{"ApprovalsEnd", testEndApproval},
 		{"ApprovalsDelivery", testDeliveries},
 		{"ApprovalsOverdue", testOverdue},
+		{"ApprovalsEscalate", testEscalation},
 		{"ApprovalsRace", testRacingDecisions},
 	} {
 		t.Run(suite.name, func(t *testing.T) {

@@ -9,31 +9,34 @@ import (
 
 // Approval is a request to approve one call.
 type Approval struct {
-	ID         string          `json:"id" doc:"That of the call's invocation" example:"01975c2e-7d1a-7c3e-9f00-0000000000e1"`
-	RunID      string          `json:"run_id" example:"01975c2e-7d1a-7c3e-9f00-0000000000c1"`
-	RootRunID  string          `json:"root_run_id" doc:"The outermost run: run_id where the run is not nested"`
-	Turn       int             `json:"turn" doc:"Calls of one turn may be decided together"`
-	CallID     string          `json:"call_id" example:"call_1"`
-	Tool       string          `json:"tool" example:"refundOrder"`
-	Version    string          `json:"version" example:"1.2.0"`
-	Agent      string          `json:"agent,omitempty" example:"supportDesk"`
-	Requester  string          `json:"requester" doc:"Whom the run acts for; never decides"`
-	Arguments  json.RawMessage `json:"arguments,omitempty" doc:"As the caller gave them"`
-	Edited     json.RawMessage `json:"edited,omitempty" doc:"As they were approved, where those are others"`
-	Credential string          `json:"credential,omitempty" doc:"Name of the credential that the call uses"`
-	Host       string          `json:"host,omitempty" doc:"That the call is sent to" example:"api.example.com"`
-	Binding    string          `json:"binding" doc:"Digest of version, arguments, credential and host: what is approved. Send it back as seen"`
-	Message    string          `json:"message" example:"Approve a call of refundOrder@1.2.0 by agent supportDesk?"`
-	Reasons    []string        `json:"reasons,omitempty" doc:"Why an approval is needed"`
-	Round      int             `json:"round" doc:"Counted from 1; the next where what is asked for changed after it was approved"`
-	Needed     int             `json:"needed" doc:"How many approvals are needed; one rejection rejects"`
-	Permission string          `json:"permission" doc:"What one must be permitted to decide" example:"approvals.decide"`
-	Status     wait.Status     `json:"status" enum:"pending,approved,rejected,expired,cancelled"`
-	Reason     string          `json:"reason,omitempty" doc:"Of the decision that ended it"`
-	Decisions  []Decision      `json:"decisions,omitempty"`
-	CreatedAt  time.Time       `json:"created_at"`
-	ExpiresAt  time.Time       `json:"expires_at"`
-	EndedAt    *time.Time      `json:"ended_at,omitempty"`
+	ID          string          `json:"id" doc:"That of the call's invocation" example:"01975c2e-7d1a-7c3e-9f00-0000000000e1"`
+	RunID       string          `json:"run_id" example:"01975c2e-7d1a-7c3e-9f00-0000000000c1"`
+	RootRunID   string          `json:"root_run_id" doc:"The outermost run: run_id where the run is not nested"`
+	Turn        int             `json:"turn" doc:"Calls of one turn may be decided together"`
+	CallID      string          `json:"call_id" example:"call_1"`
+	Tool        string          `json:"tool" example:"refundOrder"`
+	Version     string          `json:"version" example:"1.2.0"`
+	Agent       string          `json:"agent,omitempty" example:"supportDesk"`
+	Requester   string          `json:"requester" doc:"Whom the run acts for; never decides"`
+	Arguments   json.RawMessage `json:"arguments,omitempty" doc:"As the caller gave them"`
+	Edited      json.RawMessage `json:"edited,omitempty" doc:"As they were approved, where those are others"`
+	Credential  string          `json:"credential,omitempty" doc:"Name of the credential that the call uses"`
+	Host        string          `json:"host,omitempty" doc:"That the call is sent to" example:"api.example.com"`
+	Binding     string          `json:"binding" doc:"Digest of version, arguments, credential and host: what is approved. Send it back as seen"`
+	Message     string          `json:"message" example:"Approve a call of refundOrder@1.2.0 by agent supportDesk?"`
+	Reasons     []string        `json:"reasons,omitempty" doc:"Why an approval is needed"`
+	Round       int             `json:"round" doc:"Counted from 1; the next where what is asked for changed after it was approved"`
+	Needed      int             `json:"needed" doc:"How many approvals are needed; one rejection rejects"`
+	Permission  string          `json:"permission" doc:"What one must be permitted to decide" example:"approvals.decide"`
+	EscalatesAt *time.Time      `json:"escalates_at,omitempty" doc:"When those with escalate_to may decide too; absent for never"`
+	EscalateTo  string          `json:"escalate_to,omitempty" doc:"The permission of those others" example:"approvals.escalated"`
+	Escalated   bool            `json:"escalated,omitempty" doc:"Whether they may decide now"`
+	Status      wait.Status     `json:"status" enum:"pending,approved,rejected,expired,cancelled"`
+	Reason      string          `json:"reason,omitempty" doc:"Of the decision that ended it"`
+	Decisions   []Decision      `json:"decisions,omitempty"`
+	CreatedAt   time.Time       `json:"created_at"`
+	ExpiresAt   time.Time       `json:"expires_at"`
+	EndedAt     *time.Time      `json:"ended_at,omitempty"`
 }
 
 // Decision is what one person said of a request.
@@ -88,6 +91,7 @@ func FromApproval(a wait.Approval) Approval {
 		Credential: a.Credential, Host: a.Host, Binding: a.Binding, Message: a.Message, Reasons: a.Reasons,
 		Round: a.Round, Needed: a.Needed, Permission: a.Permission, Status: a.Status, Reason: a.Reason,
 		CreatedAt: a.CreatedAt, ExpiresAt: a.ExpiresAt, EndedAt: a.EndedAt,
+		EscalatesAt: a.EscalatesAt, EscalateTo: a.EscalateTo, Escalated: a.Escalated,
 	}
 	for _, d := range a.Decisions {
 		out.Decisions = append(out.Decisions, Decision(d))

@@ -87,6 +87,7 @@ func writeApproval(w io.Writer, v v1.Approval) error {
 		"edited", string(v.Edited), "host", v.Host, "credential", v.Credential, "requester", v.Requester,
 		"run", v.RunID, "outermost run", otherwise(v.RootRunID, v.RunID), "turn", strconv.Itoa(v.Turn),
 		"approvals needed", strconv.Itoa(v.Needed), "permission", v.Permission,
+		"escalates", escalation(v),
 		"created", terminal.StampSince(v.CreatedAt), "expires", terminal.Stamp(v.ExpiresAt),
 		"ended", terminal.StampSinceOf(v.EndedAt), "binding", v.Binding)
 	if err != nil || len(v.Decisions) == 0 {
@@ -103,6 +104,14 @@ func writeApproval(w io.Writer, v v1.Approval) error {
 		return err
 	}
 	return terminal.Table(w, "BY DECISION REASON~ AT", rows)
+}
+
+// escalation says who may decide too, and from when on.
+func escalation(v v1.Approval) string {
+	if v.EscalatesAt == nil {
+		return ""
+	}
+	return "to " + v.EscalateTo + " at " + terminal.Stamp(*v.EscalatesAt)
 }
 
 // otherwise returns value where it is not the same as another one.

@@ -96,7 +96,7 @@ func ends(t tool.EventType) bool {
 	case tool.EventCompleted, tool.EventFailed, tool.EventCancelled, tool.EventRejected, tool.EventExpired:
 		return true
 	case tool.EventStarted, tool.EventOutputAppended, tool.EventNeedsApproval, tool.EventApproved, tool.EventPending,
-		tool.EventResultReceived, tool.EventWarning:
+		tool.EventEscalated, tool.EventResultReceived, tool.EventWarning:
 		return false
 	default:
 		return false

@@ -11,10 +11,12 @@ import (
 
 const AddApproval = `-- name: AddApproval :exec
 insert into approvals (tenant_id, id, run_id, root_run_id, effect_id, turn, call_id, tool, version, agent, requester,
-    content, credential, host, asked, binding, message, reasons, needed, permission, workflow_id, expires_at)
+    content, credential, host, asked, binding, message, reasons, needed, permission, workflow_id, expires_at, escalates_at,
+    escalate_to)
 values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11,
     $12, $13, $14, $15, $15, $16, $17, $18, $19, $20,
-    now() + make_interval(secs => $21::float8))
+    now() + make_interval(secs => $21::float8), now() + make_interval(secs => $22::float8),
+    $23)
 `
 
 type AddApprovalParams struct {
@@ -39,6 +41,8 @@ type AddApprovalParams struct {
 	Permission string
 	WorkflowID string
 	ExpiresS   float64
+	EscalateS  *float64
+	EscalateTo string
 }
 
 func (q *Queries) AddApproval(ctx context.Context, arg AddApprovalParams) error {
@@ -64,6 +68,8 @@ func (q *Queries) AddApproval(ctx context.Context, arg AddApprovalParams) error 
 		arg.Permission,
 		arg.WorkflowID,
 		arg.ExpiresS,
+		arg.EscalateS,
+		arg.EscalateTo,
 	)
 	return err
 }
@@ -167,20 +173,20 @@ with recursive excluded as (
 )
 select count(*) from api_keys k
 where k.tenant_id = $1 and k.revoked_at is null and (k.expires_at is null or k.expires_at > now())
-  and ($2::text = '' or k.permissions && array[$2::text, '*'])
+  and (cardinality($2::text[]) = 0 or k.permissions && ($2::text[] || '*'::text))
   and not exists (select from excluded x where x.subject = 'key:' || k.id::text)
 `
 
 type CountApproversParams struct {
-	TenantID   string
-	Permission string
-	Subject    string
+	TenantID    string
+	Permissions []string
+	Subject     string
 }
 
-// The active keys with a permission, without those of a subject: itself, and what it
+// The active keys with one of the permissions, without those of a subject: itself, and what it
 // created.
 func (q *Queries) CountApprovers(ctx context.Context, arg CountApproversParams) (int64, error) {
-	row := q.db.QueryRow(ctx, CountApprovers, arg.TenantID, arg.Permission, arg.Subject)
+	row := q.db.QueryRow(ctx, CountApprovers, arg.TenantID, arg.Permissions, arg.Subject)
 	var count int64
 	err := row.Scan(&count)
 	return count, err
@@ -260,12 +266,39 @@ func (q *Queries) EndInvocationApproval(ctx context.Context, arg EndInvocationAp
 	return err
 }
 
+const EscalateApproval = `-- name: EscalateApproval :exec
+update approvals a set escalated_at = now()
+where a.tenant_id = $1 and a.id = $2 and a.status = 'pending'
+`
+
+type EscalateApprovalParams struct {
+	TenantID string
+	ID       string
+}
+
+func (q *Queries) EscalateApproval(ctx context.Context, arg EscalateApprovalParams) error {
+	_, err := q.db.Exec(ctx, EscalateApproval, arg.TenantID, arg.ID)
+	return err
+}
+
+const EscalatingApprovals = `-- name: EscalatingApprovals :one
+select escalating_approvals($1::int)::json as escalating
+`
+
+func (q *Queries) EscalatingApprovals(ctx context.Context, most int32) ([]byte, error) {
+	row := q.db.QueryRow(ctx, EscalatingApprovals, most)
+	var escalating []byte
+	err := row.Scan(&escalating)
+	return escalating, err
+}
+
 const FindApproval = `-- name: FindApproval :one
-select a.tenant_id, a.id, a.run_id, a.root_run_id, a.effect_id, a.turn, a.call_id, a.tool, a.version, a.agent, a.requester, a.content, a.credential, a.host, a.asked, a.binding, a.edited, a.message, a.reasons, a.round, a.needed, a.permission, a.status, a.reason, a.workflow_id, a.created_at, a.expires_at, a.ended_at, a.deliver_at, i.input::json as arguments, (
+select a.tenant_id, a.id, a.run_id, a.root_run_id, a.effect_id, a.turn, a.call_id, a.tool, a.version, a.agent, a.requester, a.content, a.credential, a.host, a.asked, a.binding, a.edited, a.message, a.reasons, a.round, a.needed, a.permission, a.status, a.reason, a.workflow_id, a.created_at, a.expires_at, a.ended_at, a.deliver_at, a.escalates_at, a.escalate_to, a.escalated_at, i.input::json as arguments, (
         select json_agg(json_build_object('subject', d.subject, 'approve', d.approve, 'reason', d.reason, 'edited', d.edited,
             'grant_id', d.grant_id, 'at', d.at) order by d.at, d.subject)
         from approval_decisions d where d.tenant_id = a.tenant_id and d.approval_id = a.id and d.round = a.round
-    )::json as decisions, (a.expires_at <= now())::boolean as overdue
+    )::json as decisions, (a.expires_at <= now())::boolean as overdue,
+    coalesce(a.escalates_at <= now(), false)::boolean as escalated
 from approvals a
 left join tool_invocations i on i.tenant_id = a.tenant_id and i.id = a.id
 where a.tenant_id = $1 and a.id = $2
@@ -281,6 +314,7 @@ type FindApprovalRow struct {
 	Arguments []byte
 	Decisions []byte
 	Overdue   bool
+	Escalated bool
 }
 
 // A request with the arguments of its call and the decisions of its round.
@@ -317,9 +351,13 @@ func (q *Queries) FindApproval(ctx context.Context, arg FindApprovalParams) (Fin
 		&i.Approval.ExpiresAt,
 		&i.Approval.EndedAt,
 		&i.Approval.DeliverAt,
+		&i.Approval.EscalatesAt,
+		&i.Approval.EscalateTo,
+		&i.Approval.EscalatedAt,
 		&i.Arguments,
 		&i.Decisions,
 		&i.Overdue,
+		&i.Escalated,
 	)
 	return i, err
 }
@@ -477,11 +515,12 @@ func (q *Queries) HoldInvocation(ctx context.Context, arg HoldInvocationParams) 
 }
 
 const ListApprovals = `-- name: ListApprovals :many
-select a.tenant_id, a.id, a.run_id, a.root_run_id, a.effect_id, a.turn, a.call_id, a.tool, a.version, a.agent, a.requester, a.content, a.credential, a.host, a.asked, a.binding, a.edited, a.message, a.reasons, a.round, a.needed, a.permission, a.status, a.reason, a.workflow_id, a.created_at, a.expires_at, a.ended_at, a.deliver_at, i.input::json as arguments, (
+select a.tenant_id, a.id, a.run_id, a.root_run_id, a.effect_id, a.turn, a.call_id, a.tool, a.version, a.agent, a.requester, a.content, a.credential, a.host, a.asked, a.binding, a.edited, a.message, a.reasons, a.round, a.needed, a.permission, a.status, a.reason, a.workflow_id, a.created_at, a.expires_at, a.ended_at, a.deliver_at, a.escalates_at, a.escalate_to, a.escalated_at, i.input::json as arguments, (
         select json_agg(json_build_object('subject', d.subject, 'approve', d.approve, 'reason', d.reason, 'edited', d.edited,
             'grant_id', d.grant_id, 'at', d.at) order by d.at, d.subject)
         from approval_decisions d where d.tenant_id = a.tenant_id and d.approval_id = a.id and d.round = a.round
-    )::json as decisions, (a.expires_at <= now())::boolean as overdue
+    )::json as decisions, (a.expires_at <= now())::boolean as overdue,
+    coalesce(a.escalates_at <= now(), false)::boolean as escalated
 from approvals a
 left join tool_invocations i on i.tenant_id = a.tenant_id and i.id = a.id
 where a.tenant_id = $1
@@ -507,6 +546,7 @@ type ListApprovalsRow struct {
 	Arguments []byte
 	Decisions []byte
 	Overdue   bool
+	Escalated bool
 }
 
 // The time of a call is in its id.
@@ -556,9 +596,13 @@ func (q *Queries) ListApprovals(ctx context.Context, arg ListApprovalsParams) ([
 			&i.Approval.ExpiresAt,
 			&i.Approval.EndedAt,
 			&i.Approval.DeliverAt,
+			&i.Approval.EscalatesAt,
+			&i.Approval.EscalateTo,
+			&i.Approval.EscalatedAt,
 			&i.Arguments,
 			&i.Decisions,
 			&i.Overdue,
+			&i.Escalated,
 		); err != nil {
 			return nil, err
 		}
@@ -719,8 +763,9 @@ const RenewApproval = `-- name: RenewApproval :exec
 update approvals a set content = $1, credential = $2, host = $3, asked = $4, binding = $4,
     edited = case when $5::boolean then a.edited end, message = $6, reasons = $7,
     round = a.round + 1, needed = $8, permission = $9, status = 'pending', reason = '',
-    workflow_id = $10, expires_at = now() + make_interval(secs => $11::float8), ended_at = null, deliver_at = null
-where a.tenant_id = $12 and a.id = $13
+    workflow_id = $10, expires_at = now() + make_interval(secs => $11::float8), ended_at = null, deliver_at = null,
+    escalates_at = now() + make_interval(secs => $12::float8), escalate_to = $13, escalated_at = null
+where a.tenant_id = $14 and a.id = $15
 `
 
 type RenewApprovalParams struct {
@@ -735,6 +780,8 @@ type RenewApprovalParams struct {
 	Permission string
 	WorkflowID string
 	ExpiresS   float64
+	EscalateS  *float64
+	EscalateTo string
 	TenantID   string
 	ID         string
 }
@@ -753,6 +800,8 @@ func (q *Queries) RenewApproval(ctx context.Context, arg RenewApprovalParams) er
 		arg.Permission,
 		arg.WorkflowID,
 		arg.ExpiresS,
+		arg.EscalateS,
+		arg.EscalateTo,
 		arg.TenantID,
 		arg.ID,
 	)

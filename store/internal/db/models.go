@@ -51,35 +51,38 @@ type AgentVersion struct {
 
 // Requests to approve calls; one for each call that waits for people.
 type Approval struct {
-	TenantID   string
-	ID         string
-	RunID      string
-	RootRunID  string
-	EffectID   string
-	Turn       int32
-	CallID     string
-	Tool       string
-	Version    string
-	Agent      string
-	Requester  string
-	Content    string
-	Credential string
-	Host       string
-	Asked      string
-	Binding    string
-	Edited     []byte
-	Message    string
-	Reasons    []string
-	Round      int32
-	Needed     int32
-	Permission string
-	Status     string
-	Reason     string
-	WorkflowID string
-	CreatedAt  time.Time
-	ExpiresAt  time.Time
-	EndedAt    *time.Time
-	DeliverAt  *time.Time
+	TenantID    string
+	ID          string
+	RunID       string
+	RootRunID   string
+	EffectID    string
+	Turn        int32
+	CallID      string
+	Tool        string
+	Version     string
+	Agent       string
+	Requester   string
+	Content     string
+	Credential  string
+	Host        string
+	Asked       string
+	Binding     string
+	Edited      []byte
+	Message     string
+	Reasons     []string
+	Round       int32
+	Needed      int32
+	Permission  string
+	Status      string
+	Reason      string
+	WorkflowID  string
+	CreatedAt   time.Time
+	ExpiresAt   time.Time
+	EndedAt     *time.Time
+	DeliverAt   *time.Time
+	EscalatesAt *time.Time
+	EscalateTo  string
+	EscalatedAt *time.Time
 }
 
 // Standing grants: approvals given in advance, within limits.

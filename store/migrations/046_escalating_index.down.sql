@@ -1,0 +1,1 @@
+drop index approvals_escalating;
