@@ -8,6 +8,7 @@ package activities
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"log/slog"
 	"strings"
@@ -40,8 +41,16 @@ type Policies interface {
 	Policies(ctx context.Context, tenant tool.TenantID, toolIDs []string) (map[string]tool.Policy, error)
 }
 
+// Targets returns what the approval of a call is bound to beside its arguments, given the digest
+// of the call's content: executors.Types.
+type Targets interface {
+	Target(
+		ctx context.Context, tenant tool.TenantID, i tool.Implementation, content string, config json.RawMessage,
+	) (wait.Target, error)
+}
+
 // Config holds the dependencies of the activities. Every field but Journal,
-// NestedResultMiddleware, Models, Outputs, Ingester, Control, Approvals, Slots, Grants and Calls is required.
+// NestedResultMiddleware, Models, Outputs, Ingester, Control, Approvals, Targets, Slots, Grants and Calls is required.
 type Config struct {
 	Ledger ledger.Ledger
 	Runs   agent.Runs
@@ -71,6 +80,8 @@ type Config struct {
 	Control *Control
 	// Approvals records requests for approvals. When nil, calls that need one are refused.
 	Approvals wait.Approvals
+	// Targets tells what approvals are bound to. When nil, the configurations of versions do.
+	Targets Targets
 	// Slots limits calls across runs. When nil, calls of tools that are limited so fail.
 	Slots ledger.Slots
 	// Grants finds standing grants. When nil, none counts.

@@ -51,7 +51,15 @@ func (a *Activities) target(ctx context.Context, in *wire.InvokeInput) (wait.Tar
 	if err != nil {
 		return wait.Target{}, fmt.Errorf("loading %s: %w", in.Pin, err)
 	}
-	return wait.TargetOf(in.Pin.Content(), version.Snapshot.Config), nil
+	if a.Targets == nil {
+		return wait.TargetOf(in.Pin.Content(), version.Snapshot.Config), nil
+	}
+	target, err := a.Targets.Target(ctx, in.Principal.Tenant, version.Snapshot.ImplementationType(), in.Pin.Content(),
+		version.Snapshot.Config)
+	if err != nil {
+		return target, fmt.Errorf("finding where %s goes: %w", in.Pin, err)
+	}
+	return target, nil
 }
 
 // Ask asks for the approval of a call, and returns how the request stands. It is

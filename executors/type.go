@@ -10,6 +10,7 @@ import (
 
 	"github.com/toolcrib/toolcrib/agent"
 	"github.com/toolcrib/toolcrib/tool"
+	"github.com/toolcrib/toolcrib/wait"
 )
 
 // Type describes one implementation type: how its calls run, and what its tools
@@ -53,6 +54,10 @@ type Type struct {
 	Advise func(config, inputSchema json.RawMessage) []string
 	// InputSchema returns the input schema of a tool that has none; nil for none.
 	InputSchema func(config json.RawMessage) json.RawMessage
+	// Target returns what the approval of a call is bound to beside its arguments, given the
+	// digest of the call's content. Nil where the configuration holds all of it: see
+	// [wait.TargetOf].
+	Target func(ctx context.Context, tenant tool.TenantID, content string, config json.RawMessage) (wait.Target, error)
 	// Parts returns the nested runs or calls of a call.
 	Parts func(config, inputSchema json.RawMessage) (agent.Parts, error)
 }
@@ -123,6 +128,17 @@ func (t Types) PartsOf(d *tool.Definition) (agent.Parts, error) {
 		return agent.Parts{}, nil
 	}
 	return of.Parts(d.Config, d.InputSchema)
+}
+
+// Target returns what the approval of a call is bound to beside its arguments: the
+// version's configuration, and the digest of the call's content, are given.
+func (t Types) Target(
+	ctx context.Context, tenant tool.TenantID, i tool.Implementation, content string, config json.RawMessage,
+) (wait.Target, error) {
+	if of, _ := t.Find(i); of.Target != nil {
+		return of.Target(ctx, tenant, content, config)
+	}
+	return wait.TargetOf(content, config), nil
 }
 
 // With returns the set with other types added. A type of the same name is

@@ -59,19 +59,28 @@ func bounded30(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(ctx, tool.DefaultTimeout)
 }
 
+// server returns the server of a configuration, as it is attached now.
+func (c *Client) server(ctx context.Context, tenant tool.TenantID, cfg *Config) (Server, error) {
+	if cfg.Attached == "" {
+		return cfg.Server, nil
+	}
+	if c.opts.Servers == nil {
+		return Server{}, &tool.Error{
+			Kind: tool.NotFound, Op: "mcpcall.Execute", Msg: fmt.Sprintf("no MCP server %q is attached", cfg.Attached),
+		}
+	}
+	server, err := c.opts.Servers.Server(ctx, tenant, cfg.Attached, cfg.ToolName)
+	if err != nil {
+		return Server{}, kept404(err)
+	}
+	return server, nil
+}
+
 // target resolves the server of a call.
 func (c *Client) target(ctx context.Context, cfg *Config, call *tool.Call) (*target, error) {
-	server := cfg.Server
-	if cfg.Attached != "" {
-		if c.opts.Servers == nil {
-			return nil, &tool.Error{
-				Kind: tool.NotFound, Op: "mcpcall.Execute", Msg: fmt.Sprintf("no MCP server %q is attached", cfg.Attached),
-			}
-		}
-		var err error
-		if server, err = c.opts.Servers.Server(ctx, call.Principal.Tenant, cfg.Attached, cfg.ToolName); err != nil {
-			return nil, kept404(err)
-		}
+	server, err := c.server(ctx, call.Principal.Tenant, cfg)
+	if err != nil {
+		return nil, err
 	}
 	t := &target{
 		server: server, key: SessionKey{Tenant: call.Principal.Tenant, RunID: call.RunID, Server: server.Key()},

@@ -1,18 +1,48 @@
 package mcpcall
 
 import (
+	"context"
 	"encoding/json"
+	"fmt"
 
 	"github.com/toolcrib/toolcrib/executors"
 	"github.com/toolcrib/toolcrib/tool"
+	"github.com/toolcrib/toolcrib/wait"
 )
 
 // Type describes mcp tools. The client is nil in a process that only validates
 // definitions.
 func Type(client *Client) executors.Type {
-	return executors.Type{
+	t := executors.Type{
 		Traits:      tool.Traits{Implementation: tool.MCP, Quick: true},
 		Executor:    New(client),
 		CheckConfig: func(config, _ json.RawMessage) error { return CheckConfig(config) },
 	}
+	if client != nil {
+		t.Target = client.approvalTarget
+	}
+	return t
+}
+
+// approvalTarget returns what the approval of a call is bound to: the server as it is attached
+// now, with its address, headers and credential, which the content of the tool only names.
+func (c *Client) approvalTarget(
+	ctx context.Context, tenant tool.TenantID, content string, config json.RawMessage,
+) (wait.Target, error) {
+	cfg, err := decodeConfig(config)
+	if err != nil {
+		return wait.Target{}, err
+	}
+	server, err := c.server(ctx, tenant, cfg)
+	if err != nil {
+		return wait.Target{}, err
+	}
+	out := wait.Target{Content: content, Host: server.Name(), Credential: server.CredentialsRef()}
+	if cfg.Attached != "" {
+		raw := fmt.Appendf(nil, `{"content":%q,"server":%q}`, content, server.Key())
+		if out.Content, err = tool.Digest(raw); err != nil {
+			return wait.Target{}, fmt.Errorf("digesting the server of a call: %w", err)
+		}
+	}
+	return out, nil
 }

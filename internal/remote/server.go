@@ -76,6 +76,20 @@ func (s *Server) Key() string {
 	return hex.EncodeToString(sum[:])
 }
 
+// CredentialsRef returns the name of the credential that is sent to the server: that of Auth, or
+// of a header. Empty for none.
+func (s *Server) CredentialsRef() string {
+	if s.Auth != nil {
+		return s.Auth.CredentialsRef
+	}
+	for _, h := range s.Headers {
+		if h.CredentialsRef != "" {
+			return h.CredentialsRef
+		}
+	}
+	return ""
+}
+
 // Name returns a name of the server to show: its host, or its command.
 func (s *Server) Name() string {
 	if s.Kind() == Stdio {
