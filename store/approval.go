@@ -264,11 +264,15 @@ func (s *Store) FindApproval(ctx context.Context, tenant tool.TenantID, id strin
 // ListApprovals implements [wait.Approvals].
 func (s *Store) ListApprovals(ctx context.Context, q wait.Query) ([]wait.Approval, error) {
 	const op = "store.ListApprovals"
+	var turn *int32
+	if q.Batch != nil {
+		q.RunID, turn = q.Batch.RunID, new(number(q.Batch.Turn))
+	}
 	if err := checkIDs(op, q.RunID, q.Before); err != nil {
 		return nil, err
 	}
 	rows, err := ask(ctx, s.doFiltered, op, q.Tenant, (*db.Queries).ListApprovals, db.ListApprovalsParams{
-		TenantID: string(q.Tenant), Status: string(q.Status), RunID: optional(q.RunID), Tool: text(q.Tool),
+		TenantID: string(q.Tenant), Status: string(q.Status), RunID: optional(q.RunID), Turn: turn, Tool: text(q.Tool),
 		Before: optional(q.Before), Limit: min(pageSize(q.Limit), maxApprovals),
 	})
 	if err != nil {

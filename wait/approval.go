@@ -138,6 +138,7 @@ type Query struct {
 	Tenant tool.TenantID
 	Status Status // Empty for all.
 	RunID  string // Of the run or of its outermost run; empty for all.
+	Batch  *Batch // Instead of RunID: the requests of one batch.
 	Tool   string // Slug; empty for all.
 	Before string // ID to continue after; empty for the first page.
 	Limit  int    // 1 to 500.

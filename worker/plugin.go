@@ -128,7 +128,8 @@ func (p *Plugin) assemble(ctx context.Context) error {
 		Agents: p.store, Policies: p.store,
 		Resolver: resolve, Schemas: schemas, Types: p.types.All(),
 		Outputs: p.store, Executor: p.mux, NestedResultMiddleware: nestedResults(schemas), Models: p.models,
-		Ingester: p.ingester, Control: p.control, Approvals: p.store, Targets: p.types, Grants: p.store, Calls: p.store, Slots: p.store,
+		Ingester: p.ingester, Control: p.control, Approvals: p.store, Targets: p.types, Grants: p.store, Calls: p.store,
+		Slots: p.store,
 	})
 	p.closers = append(p.closers, closerFunc(p.closeFunctions)) // Closed first: functions may need the rest.
 	return err

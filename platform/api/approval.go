@@ -33,6 +33,7 @@ type rejectCallInput struct {
 type listApprovalsInput struct {
 	Status string `query:"status" enum:"pending,approved,rejected,expired,cancelled"`
 	Run    string `query:"run" maxLength:"64" doc:"Id of the run, or of the outermost run, that waits"`
+	Batch  string `query:"batch" maxLength:"64" doc:"Batch of a request: those of the calls of one turn. Not with run"`
 	Tool   string `query:"tool" maxLength:"64" doc:"Slug"`
 	Paging
 }
@@ -76,6 +77,21 @@ func (s *server) listApprovals(
 	var err error
 	if q.Before, err = in.before(); err != nil {
 		return nil, err
+	}
+	if in.Batch != "" {
+		batch, err := wait.ParseBatch(in.Batch)
+		switch {
+		case err != nil:
+			return nil, &tool.Error{Kind: tool.Invalid, Op: "api.listApprovals", Path: "/batch", Msg: err.Error()}
+		case in.Run != "":
+			return nil, &tool.Error{
+				Kind: tool.Invalid, Op: "api.listApprovals", Path: "/batch", Msg: "a batch is of one run: leave run out",
+			}
+		}
+		if _, err := s.cfg.Store.FindRun(ctx, p.Tenant, batch.RunID); err != nil {
+			return nil, err
+		}
+		q.Batch = &batch
 	}
 	if in.Run != "" {
 		run, err := s.cfg.Store.FindRun(ctx, p.Tenant, in.Run)

@@ -184,6 +184,29 @@ func TestWhoMayDecide(t *testing.T) {
 	}
 }
 
+// The requests of the calls of one turn have one batch, by which they are listed.
+func TestListBatch(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t)
+	asked, foreign := b.asks(t, "user:ada"), setup(t).asks(t, "user:ada")
+	b.asks(t, "user:ada")
+	var page v1.Page[v1.Approval]
+	b.do(t, http.MethodGet, "/v1/approvals?batch="+asked.Batch().String(), "").into(t, &page)
+	require.Len(t, page.Items, 1)
+	require.Equal(t, asked.ID, page.Items[0].ID)
+	require.Equal(t, asked.Batch().String(), page.Items[0].Batch)
+	for query, status := range map[string]int{
+		"batch=" + asked.RunID + ".7":                             http.StatusOK,
+		"batch=" + asked.RunID:                                    http.StatusUnprocessableEntity,
+		"batch=" + asked.Batch().String() + "&run=" + asked.RunID: http.StatusUnprocessableEntity,
+		"batch=" + uuid.NewString() + ".1":                        http.StatusNotFound,
+		"batch=" + foreign.Batch().String():                       http.StatusNotFound,
+	} {
+		require.Equal(t, status, b.do(t, http.MethodGet, "/v1/approvals?"+query, "").status, query)
+	}
+}
+
 // One of several decisions that fails leaves the others.
 func TestDecideSeveral(t *testing.T) {
 	t.Parallel()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -24,6 +25,12 @@ import (
 // asks records a request for the approval of a call of a subject, or of user:ada.
 func (s *shell) asks(t *testing.T, subject ...string) string {
 	t.Helper()
+	return s.asksSeveral(t, 1, subject...)[0]
+}
+
+// asksSeveral records requests for calls of one turn.
+func (s *shell) asksSeveral(t *testing.T, calls int, subject ...string) (ids []string) {
+	t.Helper()
 	principal := tool.Principal{Tenant: s.tenant, Subject: append(subject, "user:ada")[0]}
 	run, err := s.Store.CreateRun(t.Context(), agent.Run{
 		Tenant: s.tenant, Kind: agent.RunKindAgent, Mode: tool.Production, WorkflowID: "w-" + uuid.NewString(),
@@ -34,20 +41,64 @@ func (s *shell) asks(t *testing.T, subject ...string) string {
 	digest, err := tool.Digest(arguments)
 	require.NoError(t, err)
 	target := wait.Target{Content: "content", Host: "api.example.com"}
-	id := uuid.Must(uuid.NewV7()).String()
-	_, err = s.Store.Ask(t.Context(), wait.Request{
-		Entry: ledger.Entry{
-			CallIdentity: tool.CallIdentity{
-				Principal: principal, Mode: tool.Production, RunID: run.ID, CallID: "call_1", InvocationID: id, EffectID: "e-" + id,
+	for n := range calls {
+		id := uuid.Must(uuid.NewV7()).String()
+		ids = append(ids, id)
+		_, err = s.Store.Ask(t.Context(), wait.Request{
+			Entry: ledger.Entry{
+				CallIdentity: tool.CallIdentity{
+					Principal: principal, Mode: tool.Production, RunID: run.ID, Turn: 1, Position: n,
+					CallID: "call_" + strconv.Itoa(n), InvocationID: id, EffectID: "e-" + id,
+				},
+				VersionIdentity: tool.VersionIdentity{Slug: "refund", Version: "1.0.0", Digest: "content"}, Arguments: arguments,
 			},
-			VersionIdentity: tool.VersionIdentity{Slug: "refund", Version: "1.0.0", Digest: "content"}, Arguments: arguments,
-		},
-		Agent: "desk", WorkflowID: run.WorkflowID, Target: target, Binding: target.Bind(digest),
-		Message: "Approve a call of refund@1.0.0 by agent desk?", Reasons: []string{"it writes"},
-		Needed: 1, Permission: wait.DecidePermission, Expires: time.Hour,
-	})
-	require.NoError(t, err)
-	return id
+			Agent: "desk", WorkflowID: run.WorkflowID, Target: target, Binding: target.Bind(digest),
+			Message: "Approve a call of refund@1.0.0 by agent desk?", Reasons: []string{"it writes"},
+			Needed: 1, Permission: wait.DecidePermission, Expires: time.Hour,
+		})
+		require.NoError(t, err)
+	}
+	return ids
+}
+
+// The calls of one turn are shown as one, and decided each or all; a rejection leaves the others.
+func TestBatchOfApprovals(t *testing.T) {
+	t.Parallel()
+
+	s := setup(t)
+	ids, other := s.asksSeveral(t, 3), s.asks(t)
+	var asked v1.Approval
+	require.NoError(t, json.Unmarshal([]byte(s.ok(t, "approvals", "show", ids[0], "--json")), &asked))
+	require.Contains(t, s.ok(t, "approvals", "show", ids[0]), asked.Batch)
+
+	s.ok(t, "approvals", "reject", ids[1], "--reason", "no")
+	shown := s.ok(t, "approvals", "show", asked.Batch)
+	require.Contains(t, shown, "2 of 3")
+	at := -1
+	for _, id := range ids {
+		require.Greater(t, strings.Index(shown, id), at, "in the order of the calls")
+		at = strings.Index(shown, id)
+	}
+	require.NotContains(t, shown, other)
+	require.NotContains(t, s.ok(t, "approvals", "list", "--batch", asked.Batch), other)
+
+	require.Equal(t, strings.Repeat("approved refund@1.0.0\n", 2), s.ok(t, "approvals", "approve", "--batch", asked.Batch))
+	require.Contains(t, s.ok(t, "approvals", "show", other), "pending")
+	for _, wrong := range []struct {
+		args []string
+		code int
+	}{
+		{[]string{"approvals", "approve", "--batch", asked.Batch}, cli.ExitNotFound}, // None waits any more.
+		{[]string{"approvals", "approve", other, "--batch", asked.Batch}, cli.ExitUsage},
+		{[]string{"approvals", "approve", "--batch", asked.Batch, "--args", "{}"}, cli.ExitUsage},
+		{[]string{"approvals", "approve", "--batch", asked.Batch, "--seen", asked.Binding}, cli.ExitUsage},
+		{[]string{"approvals", "approve", "--batch", other}, cli.ExitInvalid},
+		{[]string{"approvals", "reject", "--batch", uuid.NewString() + ".1"}, cli.ExitNotFound},
+		{[]string{"approvals", "show", asked.RunID + ".7"}, cli.ExitNotFound},
+	} {
+		got := s.run(t, wrong.args...)
+		require.Equal(t, wrong.code, got.code, "%v: %s", wrong.args, got.err)
+	}
 }
 
 func TestApprovals(t *testing.T) {

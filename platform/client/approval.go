@@ -11,13 +11,15 @@ import (
 type ApprovalQuery struct {
 	Status wait.Status
 	Run    string // Id of the run, or of its outermost run.
+	Batch  string // Of a request, instead of Run.
 	Tool   string // Slug.
 	Page
 }
 
 // ListApprovals returns a page of requests, newest first.
 func (c *Client) ListApprovals(ctx context.Context, q ApprovalQuery) (v1.Page[v1.Approval], error) {
-	return list[v1.Approval](ctx, c, q.query("status", q.Status, "run", q.Run, "tool", q.Tool), "approvals")
+	query := q.query("status", q.Status, "run", q.Run, "batch", q.Batch, "tool", q.Tool)
+	return list[v1.Approval](ctx, c, query, "approvals")
 }
 
 // Approval returns a request.

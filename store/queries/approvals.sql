@@ -115,6 +115,7 @@ where a.tenant_id = @tenant_id
   and (@status::text = '' or a.status = @status)
   and (@tool::text = '' or a.tool = @tool)
   and (sqlc.narg('run_id')::uuid is null or a.run_id = sqlc.narg('run_id') or a.root_run_id = sqlc.narg('run_id'))
+  and (sqlc.narg('turn')::int is null or a.run_id = sqlc.narg('run_id') and a.turn = sqlc.narg('turn'))
 order by a.id desc
 limit sqlc.arg('limit')::int;
 

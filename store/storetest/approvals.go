@@ -472,6 +472,13 @@ func testListApprovals(t *testing.T, d *Database) {
 	require.Len(t, list(wait.Query{Limit: 10, Tool: "refund"}), 7)
 	require.Empty(t, list(wait.Query{Limit: 10, Tool: "other"}))
 	require.Empty(t, list(wait.Query{Limit: 10, RunID: NewID(t)}))
+	batch := want[0].Batch()
+	require.NotEmpty(t, list(wait.Query{Limit: 10, Batch: &batch}))
+	for _, a := range list(wait.Query{Limit: 10, Batch: &batch}) {
+		require.Equal(t, batch, a.Batch())
+	}
+	batch.Turn++
+	require.Empty(t, list(wait.Query{Limit: 10, Batch: &batch}))
 }
 
 func testCountApprovers(t *testing.T, d *Database) {

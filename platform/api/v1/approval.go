@@ -12,7 +12,8 @@ type Approval struct {
 	ID          string          `json:"id" doc:"That of the call's invocation" example:"01975c2e-7d1a-7c3e-9f00-0000000000e1"`
 	RunID       string          `json:"run_id" example:"01975c2e-7d1a-7c3e-9f00-0000000000c1"`
 	RootRunID   string          `json:"root_run_id" doc:"The outermost run: run_id where the run is not nested"`
-	Turn        int             `json:"turn" doc:"Calls of one turn may be decided together"`
+	Turn        int             `json:"turn"`
+	Batch       string          `json:"batch" doc:"The same for the calls of one turn, which may be decided together" example:"01975c2e-7d1a-7c3e-9f00-0000000000c1.1"`
 	CallID      string          `json:"call_id" example:"call_1"`
 	Tool        string          `json:"tool" example:"refundOrder"`
 	Version     string          `json:"version" example:"1.2.0"`
@@ -86,8 +87,8 @@ type Decided struct {
 // FromApproval returns a request as the API shows it.
 func FromApproval(a wait.Approval) Approval {
 	out := Approval{
-		ID: a.ID, RunID: a.RunID, RootRunID: a.RootRunID, Turn: a.Turn, CallID: a.CallID, Tool: a.Tool,
-		Version: a.Version, Agent: a.Agent, Requester: a.Requester, Arguments: a.Arguments, Edited: a.Edited,
+		ID: a.ID, RunID: a.RunID, RootRunID: a.RootRunID, Turn: a.Turn, Batch: a.Batch().String(), CallID: a.CallID,
+		Tool: a.Tool, Version: a.Version, Agent: a.Agent, Requester: a.Requester, Arguments: a.Arguments, Edited: a.Edited,
 		Credential: a.Credential, Host: a.Host, Binding: a.Binding, Message: a.Message, Reasons: a.Reasons,
 		Round: a.Round, Needed: a.Needed, Permission: a.Permission, Status: a.Status, Reason: a.Reason,
 		CreatedAt: a.CreatedAt, ExpiresAt: a.ExpiresAt, EndedAt: a.EndedAt,

@@ -45,6 +45,7 @@ through. A request of a nested run is found by its outermost run too.`,
   toolcrib approvals list --run 01987a3c-0000-7000-8000-000000000001`)
 	cmd.Flags().StringVar((*string)(&q.Status), "status", "", "pending, approved, rejected, expired or cancelled")
 	cmd.Flags().StringVar(&q.Run, "run", "", "id of the run, or of its outermost run")
+	cmd.Flags().StringVar(&q.Batch, "batch", "", "batch of a request: those of the calls of one turn")
 	cmd.Flags().StringVar(&q.Tool, "tool", "", "slug of the tool")
 	return cmd
 }
@@ -66,9 +67,12 @@ var approvalListing = listing[v1.Approval]{
 
 func (a *app) approvalShowCommand() *cobra.Command {
 	return cli.Describe(&cobra.Command{
-		Use: "show APPROVAL", Short: "Show what is asked for, and who decided", Args: cli.Operands("approval"),
+		Use: "show APPROVAL|BATCH", Short: "Show what is asked for, and who decided", Args: cli.Operands("approval"),
 		ValidArgsFunction: a.completeApprovals,
 		RunE: a.Online(func(cmd *cobra.Command, c *client.Client, args []string) error {
+			if strings.Contains(args[0], ".") { // Ids of requests have no dot.
+				return a.showBatch(cmd.Context(), c, args[0])
+			}
 			found, err := c.Approval(cmd.Context(), args[0])
 			if err != nil {
 				return err
@@ -76,8 +80,10 @@ func (a *app) approvalShowCommand() *cobra.Command {
 			return a.Printer.Show(found, func(w io.Writer) error { return writeApproval(w, found) })
 		}),
 	}, `Shows what a call would do if it is approved: the version, the arguments, the
-credential and the host; and how the request stands.`,
-		`  toolcrib approvals show 01987a3c-0000-7000-8000-000000000002`)
+credential and the host; and how the request stands. The requests of a batch, the calls
+of one turn, are shown as one.`,
+		`  toolcrib approvals show 01987a3c-0000-7000-8000-000000000002
+  toolcrib approvals show 01987a3c-0000-7000-8000-000000000001.2`)
 }
 
 func writeApproval(w io.Writer, v v1.Approval) error {
@@ -86,6 +92,7 @@ func writeApproval(w io.Writer, v v1.Approval) error {
 		"reason", v.Reason, "tool", versioned(v.Tool, v.Version), "agent", v.Agent, "arguments", string(v.Arguments),
 		"edited", string(v.Edited), "host", v.Host, "credential", v.Credential, "requester", v.Requester,
 		"run", v.RunID, "outermost run", otherwise(v.RootRunID, v.RunID), "turn", strconv.Itoa(v.Turn),
+		"batch", v.Batch,
 		"approvals needed", strconv.Itoa(v.Needed), "permission", v.Permission,
 		"escalates", escalation(v),
 		"created", terminal.StampSince(v.CreatedAt), "expires", terminal.Stamp(v.ExpiresAt),
@@ -125,19 +132,23 @@ func otherwise(value, same string) string {
 // decideCommand approves or rejects requests.
 func (a *app) decideCommand(verb, short string) *cobra.Command {
 	approve := verb == "approve"
-	var reason, seen, arguments, file string
+	var reason, seen, arguments, file, batch string
 	cmd := &cobra.Command{
-		Use: verb + " APPROVAL...", Short: short, Args: cobra.MinimumNArgs(1), ValidArgsFunction: a.completeApprovals,
+		Use: verb + " [APPROVAL...]", Short: short, ValidArgsFunction: a.completeApprovals,
 		RunE: a.Online(func(cmd *cobra.Command, c *client.Client, args []string) error {
 			edited, err := readArguments(cmd.InOrStdin(), arguments, file)
 			if err != nil {
 				return err
 			}
 			switch {
-			case edited != nil && len(args) > 1:
+			case (batch == "") == (len(args) == 0):
+				return cli.Usagef("name the approvals, or a batch with --batch")
+			case edited != nil && len(args) != 1:
 				return cli.Usagef("--args changes the arguments of one call: name one approval")
-			case seen != "" && len(args) > 1:
+			case seen != "" && len(args) != 1:
 				return cli.Usagef("--seen is the binding of one request: name one approval")
+			case batch != "":
+				return a.decideBatch(cmd.Context(), c, batch, v1.DecideOne{Approve: approve, Reason: reason})
 			}
 			in := v1.Decide{Decisions: each(args, func(id string) v1.DecideOne {
 				return v1.DecideOne{ID: id, Approve: approve, Reason: reason, Arguments: edited, Seen: seen}
@@ -146,14 +157,17 @@ func (a *app) decideCommand(verb, short string) *cobra.Command {
 		}),
 	}
 	long, example := `Approves each of the calls: those that need no other approval begin at once. Each is
-decided on its own, and one that fails leaves the others.`, `  toolcrib approvals approve 01987a3c-0000-7000-8000-000000000002
-  toolcrib approvals approve 01987a3c-0000-7000-8000-000000000002 --args '{"amount": 10}'`
+decided on its own, and one that fails leaves the others. --batch approves all calls of
+a turn that wait, as they are listed now.`, `  toolcrib approvals approve 01987a3c-0000-7000-8000-000000000002
+  toolcrib approvals approve 01987a3c-0000-7000-8000-000000000002 --args '{"amount": 10}'
+  toolcrib approvals approve --batch 01987a3c-0000-7000-8000-000000000001.2`
 	if !approve {
 		long, example = `Rejects each of the calls: they are not made, the model gets the reason, and the run
 goes on. Each is decided on its own.`,
 			`  toolcrib approvals reject 01987a3c-0000-7000-8000-000000000002 --reason "refunded already"`
 	}
 	cmd.Flags().StringVar(&reason, "reason", "", "for the model and the record")
+	cmd.Flags().StringVar(&batch, "batch", "", "decide all requests of a batch that are pending: the calls of one turn")
 	cmd.Flags().StringVar(&seen, "seen", "", "binding of what you saw: a conflict if something else is asked by now")
 	if approve {
 		cmd.Flags().StringVar(&arguments, "args", "", "call with these arguments instead, as JSON")
@@ -182,8 +196,13 @@ func (a *app) decide(ctx context.Context, c *client.Client, in v1.Decide) error 
 	if err != nil {
 		return err
 	}
+	return a.showDecided(items)
+}
+
+// showDecided prints what became of decisions, and fails if one of them did.
+func (a *app) showDecided(items []v1.Decided) error {
 	failed := false
-	err = a.Printer.Show(v1.Page[v1.Decided]{Items: items}, func(w io.Writer) error {
+	err := a.Printer.Show(v1.Page[v1.Decided]{Items: items}, func(w io.Writer) error {
 		for _, item := range items {
 			var line string
 			if item.Approval != nil {

@@ -53,12 +53,23 @@ func (a *app) watchApprovals(ctx context.Context, c *client.Client, q client.App
 			_, _ = fmt.Fprintf(a.Env.Err, "toolcrib: still trying: %s\n", terminal.Clean(tool.AsError(err).Msg))
 		}
 		lost = err != nil
+		fresh := map[string][]v1.Approval{}            // By batch.
 		for _, v := range slices.Backward(now.Items) { // The oldest first.
 			if seen[v.ID] < v.Round {
+				fresh[v.Batch] = append(fresh[v.Batch], v)
+			}
+		}
+		for _, v := range slices.Backward(now.Items) {
+			batch := fresh[v.Batch]
+			delete(fresh, v.Batch)
+			for _, v := range batch {
 				seen[v.ID] = v.Round
 				if err := a.printRequest(v); err != nil {
 					return err
 				}
+			}
+			if err := a.printBatch(batch); err != nil {
+				return err
 			}
 		}
 		select {
@@ -67,6 +78,16 @@ func (a *app) watchApprovals(ctx context.Context, c *client.Client, q client.App
 		case <-time.After(watchInterval):
 		}
 	}
+}
+
+// printBatch says how to decide requests that came together as one.
+func (a *app) printBatch(of []v1.Approval) error {
+	if len(of) < 2 || a.Printer.JSON {
+		return nil
+	}
+	_, err := fmt.Fprintf(a.Printer.Out, "these %d calls of one turn together:\n  toolcrib approvals approve --batch %s\n",
+		len(of), terminal.Clean(of[0].Batch))
+	return err
 }
 
 func (a *app) printRequest(v v1.Approval) error {

@@ -528,8 +528,9 @@ where a.tenant_id = $1
   and ($3::text = '' or a.status = $3)
   and ($4::text = '' or a.tool = $4)
   and ($5::uuid is null or a.run_id = $5 or a.root_run_id = $5)
+  and ($6::int is null or a.run_id = $5 and a.turn = $6)
 order by a.id desc
-limit $6::int
+limit $7::int
 `
 
 type ListApprovalsParams struct {
@@ -538,6 +539,7 @@ type ListApprovalsParams struct {
 	Status   string
 	Tool     string
 	RunID    *string
+	Turn     *int32
 	Limit    int32
 }
 
@@ -557,6 +559,7 @@ func (q *Queries) ListApprovals(ctx context.Context, arg ListApprovalsParams) ([
 		arg.Status,
 		arg.Tool,
 		arg.RunID,
+		arg.Turn,
 		arg.Limit,
 	)
 	if err != nil {
