@@ -42,6 +42,31 @@ func (s *Store) AddToInbox(ctx context.Context, item agent.InboxItem) (bool, err
 	return added > 0, nil
 }
 
+// addResult puts a result that came late into the inbox of the run whose call it answers. Where
+// that run is nested and over, an agent above it gets the result.
+func addResult(ctx context.Context, q *db.Queries, op string, item agent.InboxItem) error {
+	params, err := inboxParams(op, item)
+	if err != nil {
+		return err
+	}
+	for {
+		to, err := q.FindInboxRun(ctx, db.FindInboxRunParams{
+			TenantID: params.TenantID, ID: item.RunID, Most: agent.MaxDepth + 1,
+		})
+		if err != nil {
+			return err
+		}
+		if to == params.RunID { // It is locked, so that it still goes on.
+			_, err = q.AddInboxItem(ctx, params)
+			return err
+		}
+		if _, err := q.LockRun(ctx, db.LockRunParams{TenantID: params.TenantID, ID: to}); err != nil {
+			return err
+		}
+		params.RunID = to
+	}
+}
+
 func inboxParams(op string, item agent.InboxItem) (db.AddInboxItemParams, error) {
 	var none db.AddInboxItemParams
 	if err := checkIDs(op, item.ID, item.CallID); err != nil {

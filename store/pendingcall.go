@@ -213,11 +213,7 @@ func resolve(ctx context.Context, q *db.Queries, op string, c storedCall, sub wa
 		}
 	}
 	if late {
-		item, err := inboxParams(op, c.InboxItem(sub.Result, sub.Subject))
-		if err == nil {
-			_, err = q.AddInboxItem(ctx, item)
-		}
-		if err != nil {
+		if err := addResult(ctx, q, op, c.InboxItem(sub.Result, sub.Subject)); err != nil {
 			return err
 		}
 	} else {

@@ -9,6 +9,24 @@ with run as (
 insert into inbox_items (tenant_id, id, run_id, kind, content, call_id, author)
 select r.tenant_id, @id, r.id, @kind, @content::json, sqlc.narg('call_id')::uuid, @author from run r;
 
+-- name: FindInboxRun :one
+-- The run that takes up what comes for a run: the nearest of it and the agents above it that
+-- goes on, or else the outermost of them, which can be continued.
+with recursive line as (
+    select r.id, r.parent_run_id, r.kind, r.status, 0 as above
+    from runs r
+    where r.tenant_id = @tenant_id and r.id = @id
+    union all
+    select r.id, r.parent_run_id, r.kind, r.status, l.above + 1
+    from line l
+    join runs r on r.tenant_id = @tenant_id and r.id = l.parent_run_id
+    where l.above < @most::int
+)
+select l.id::uuid as id from line l
+where l.above = 0 or l.kind = 'agent'
+order by case when l.status in ('pending', 'running') then l.above end nulls last, l.above desc
+limit 1;
+
 -- name: ListInbox :many
 -- What no turn has taken up, in the order in which it came.
 select * from inbox_items i

@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
 	"github.com/toolcrib/toolcrib/agent"
@@ -169,17 +168,7 @@ func testAsk(t *testing.T, d *Database) {
 		f := guarded(t, d)
 		parent, child := f.Run, f.Run
 		for range 2 {
-			call := f.Lone(t)
-			call.RunID = parent.ID
-			call.ToolID = ""
-			_, err := f.Conn(t).Exec(t.Context(), `insert into tool_invocations (id, tenant_id, run_id, call_id, tool, mode, status)
-				values ($1, $2, $3, 'c', 'ask', 'production', 'running')`, call.InvocationID, f.Tenant, parent.ID)
-			require.NoError(t, err)
-			run := f.Run
-			run.ID, run.WorkflowID, run.Plan = NewID(t), "t/"+uuid.NewString(), nil
-			run.Parent, run.Depth = &agent.Parent{RunID: parent.ID, InvocationID: call.InvocationID}, parent.Depth+1
-			child, err = f.Store.CreateRun(t.Context(), run, agent.Message{})
-			require.NoError(t, err)
+			child = f.nested(t, parent)
 			parent = child
 		}
 		e := f.Lone(t)

@@ -126,6 +126,46 @@ func testCalls(t *testing.T, d *Database) {
 		require.NoError(t, err)
 		require.NotContains(t, ids(claimed), c.ID, "no workflow waits")
 	})
+	t.Run("LateResultsOfNestedRunsGoUp", func(t *testing.T) {
+		t.Parallel()
+		f := NewFixture(t, d)
+		middle := f.nested(t, f.Run)
+		below := f.nested(t, middle)
+		offered := func(n int) wait.Call {
+			e := f.Entry(t)
+			e.RunID, e.InvocationID, e.EffectID = below.ID, NewID(t), e.EffectID+strconv.Itoa(n)
+			e.MessageID, e.ArgumentsStored, e.Arguments, e.Implementation = "", false, json.RawMessage(`{}`), tool.Client
+			o := f.Offer(e, f.Admit(t, e, false, false).Fence)
+			o.Async = true
+			c, err := f.Store.OfferCall(t.Context(), o)
+			require.NoError(t, err)
+			return c
+		}
+		inbox := func(run string) (n int) {
+			err := f.Conn(t).QueryRow(t.Context(), `select count(*) from inbox_items where run_id = $1`, run).Scan(&n)
+			require.NoError(t, err)
+			return n
+		}
+		end := func(run agent.Run) {
+			err := f.Store.FinishRun(t.Context(), agent.RunEnd{Tenant: f.Tenant, RunID: run.ID, Status: agent.RunCompleted})
+			require.NoError(t, err)
+		}
+		calls := []wait.Call{offered(0), offered(1), offered(2), offered(3)}
+		for n, want := range []struct {
+			ends *agent.Run
+			to   string
+		}{{nil, below.ID}, {&below, middle.ID}, {&middle, f.Run.ID}, {&f.Run, f.Run.ID}} {
+			if want.ends != nil {
+				end(*want.ends)
+			}
+			before := inbox(want.to)
+			f.submit(t, calls[n], `1`)
+			require.Equal(t, before+1, inbox(want.to), n)
+			_, first := f.submit(t, calls[n], `2`)
+			require.False(t, first)
+			require.Equal(t, before+1, inbox(want.to), "once")
+		}
+	})
 	t.Run("NobodyWaits", func(t *testing.T) {
 		t.Parallel()
 		for name, want := range map[string]struct {

@@ -197,6 +197,21 @@ func (f *Fixture) EntryOf(run agent.Run, turn agent.Turn, effectID string) ledge
 	}
 }
 
+// nested starts a run that a call of another makes.
+func (f *Fixture) nested(tb testing.TB, above agent.Run) agent.Run {
+	tb.Helper()
+	call := NewID(tb)
+	_, err := f.Conn(tb).Exec(tb.Context(), `insert into tool_invocations (id, tenant_id, run_id, call_id, tool, mode, status)
+		values ($1, $2, $3, 'c', 'ask', 'production', 'running')`, call, f.Tenant, above.ID)
+	require.NoError(tb, err)
+	run := f.Run
+	run.ID, run.WorkflowID, run.Plan = NewID(tb), "t/"+uuid.NewString(), nil
+	run.Parent, run.Depth = &agent.Parent{RunID: above.ID, InvocationID: call}, above.Depth+1
+	below, err := f.Store.CreateRun(tb.Context(), run, agent.Message{})
+	require.NoError(tb, err)
+	return below
+}
+
 // Lone describes a call of the fixture's tool outside any turn.
 func (f *Fixture) Lone(tb testing.TB) ledger.Entry {
 	tb.Helper()

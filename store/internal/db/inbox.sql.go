@@ -91,6 +91,38 @@ func (q *Queries) AddInboxMessage(ctx context.Context, arg AddInboxMessageParams
 	return err
 }
 
+const FindInboxRun = `-- name: FindInboxRun :one
+with recursive line as (
+    select r.id, r.parent_run_id, r.kind, r.status, 0 as above
+    from runs r
+    where r.tenant_id = $1 and r.id = $2
+    union all
+    select r.id, r.parent_run_id, r.kind, r.status, l.above + 1
+    from line l
+    join runs r on r.tenant_id = $1 and r.id = l.parent_run_id
+    where l.above < $3::int
+)
+select l.id::uuid as id from line l
+where l.above = 0 or l.kind = 'agent'
+order by case when l.status in ('pending', 'running') then l.above end nulls last, l.above desc
+limit 1
+`
+
+type FindInboxRunParams struct {
+	TenantID string
+	ID       string
+	Most     int32
+}
+
+// The run that takes up what comes for a run: the nearest of it and the agents above it that
+// goes on, or else the outermost of them, which can be continued.
+func (q *Queries) FindInboxRun(ctx context.Context, arg FindInboxRunParams) (string, error) {
+	row := q.db.QueryRow(ctx, FindInboxRun, arg.TenantID, arg.ID, arg.Most)
+	var id string
+	err := row.Scan(&id)
+	return id, err
+}
+
 const ListInbox = `-- name: ListInbox :many
 select tenant_id, id, run_id, kind, content, call_id, author, created_at, message_id, taken_at from inbox_items i
 where i.tenant_id = $1 and i.run_id = $2 and i.message_id is null
