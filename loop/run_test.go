@@ -32,6 +32,8 @@ func planOf(mode agent.ToolMode, limits agent.Limits) agent.Plan {
 	return agent.Plan{ToolMode: mode, Limits: limits, Tools: []agent.Pin{
 		pin("read", true, "", 0), pin("read3", true, "reads", 3), pin("read2", true, "reads", 2), pin("write", false, "", 0),
 		pin("ask", false, "", 0), pin("askno", false, "", 0), pin("askread", true, "", 0),
+		pin("out", false, "", 0), pin("outread", true, "outside", 2), pin("askout", false, "", 0),
+		pin("askoutread", true, "", 0),
 	}}
 }
 
