@@ -65,6 +65,12 @@ func Run(ctx context.Context, cfg Config) (err error) {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
+	if verdict == nil && !d.model.live { // What a live model would say again is not known.
+		verdict = d.playLater(ctx)
+	}
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
 	if verdict == nil {
 		d.say("\n  All %d calls ended as %s.", len(d.calls), d.model.standard())
 	} else {

@@ -40,7 +40,8 @@ func TestDemo(t *testing.T) {
 	require.NoError(t, err, "%s", &out)
 	for _, want := range []string{
 		"quoteShipping@1.0.0", "a person approves refundOrder", "    parcel  ", "    shipping  ",
-		"All 27 calls ended as the transcript expects",
+		"All 27 calls ended as the transcript expects", "askWarehouse@1.0.0", "[Tool Result: askWarehouse]",
+		"Twenty blue teapots come in on 20 March",
 	} {
 		require.Contains(t, out.String(), want)
 	}

@@ -1,7 +1,7 @@
 // Package scripted is a deterministic model that plays a transcript file: for
 // demos, tests and benchmarks without a key or a network.
 //
-// It is a real [agent.Model]. Its answers depend on the turn and, by references,
+// It is a real [agent.Model]. Its answers depend on the turn of the conversation and, by references,
 // on the tools' answers, which it compares with the script's expectations.
 package scripted
 
@@ -46,18 +46,34 @@ func (m *Model) Generate(_ context.Context, req *agent.ModelRequest) (*agent.Mod
 	if err != nil {
 		return nil, invalid(err.Error())
 	}
-	if req.Turn < 1 || req.Turn > len(t.Turns) {
+	turn := t.turn(req)
+	if turn < 1 || turn > len(t.Turns) {
 		return nil, invalid(fmt.Sprintf("transcript %s has %d turns, but turn %d was requested", req.Model, len(t.Turns),
 			req.Turn))
 	}
-	resp, err := t.Turns[req.Turn-1].answer(req.Messages)
+	resp, err := t.Turns[turn-1].answer(req.Messages)
 	if err != nil {
-		return nil, invalid(fmt.Sprintf("transcript %s, turn %d: %v", req.Model, req.Turn, err))
+		return nil, invalid(fmt.Sprintf("transcript %s, turn %d: %v", req.Model, turn, err))
 	}
 	if req.Stream != nil && resp.Text != "" {
 		req.Stream(agent.Delta{Text: resp.Text})
 	}
 	return resp, nil
+}
+
+// turn returns the turn to play. A run that continues another goes on in the transcript, and
+// begins it anew after the last turn.
+func (t *Transcript) turn(req *agent.ModelRequest) int {
+	said := 0
+	for _, m := range req.Messages {
+		if m.Role == agent.RoleAssistant && m.ID != "" { // It is recorded: no answer of this turn that was refused.
+			said++
+		}
+	}
+	if said >= req.Turn && said < len(t.Turns) {
+		return said + 1
+	}
+	return req.Turn
 }
 
 func invalid(msg string) error {

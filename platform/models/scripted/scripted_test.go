@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -87,13 +88,38 @@ func TestExpectations(t *testing.T) {
 	}
 }
 
+// A run that continues another goes on in the transcript, and begins it anew at its end.
+func TestContinues(t *testing.T) {
+	t.Parallel()
+
+	m := write(t, "turns:\n  - call: [{id: a, tool: x}]\n  - say: hello\n  - say: again\n")
+	said := func(n int) (out []agent.Message) {
+		for i := range n {
+			out = append(out, agent.Message{ID: strconv.Itoa(i), Role: agent.RoleAssistant}, agent.Message{Role: agent.RoleTool})
+		}
+		return out
+	}
+	for _, tt := range []struct {
+		before, turn int
+		want         string
+	}{{0, 1, ""}, {1, 2, "hello"}, {2, 1, "again"}, {3, 1, ""}, {4, 2, "hello"}} {
+		got, err := m.Generate(t.Context(), &agent.ModelRequest{Model: "desk", Turn: tt.turn, Messages: said(tt.before)})
+		require.NoError(t, err)
+		require.Equal(t, tt.want, got.Text, "turn %d after %d answers", tt.turn, tt.before)
+	}
+	refused := append(said(1), agent.Message{Role: agent.RoleAssistant}) // Within the turn: it is not recorded.
+	got, err := m.Generate(t.Context(), &agent.ModelRequest{Model: "desk", Turn: 2, Messages: refused})
+	require.NoError(t, err)
+	require.Equal(t, "hello", got.Text)
+}
+
 func TestRefusesBadTranscripts(t *testing.T) {
 	t.Parallel()
 
 	tests := map[string]struct{ yaml, want string }{
 		"Empty":        {"turns: []", "no turns"},
 		"UnknownField": {"turns:\n  - sya: hello\n", "2:5"},
-		"NoEnd":        {"turns:\n  - call: [{id: a, tool: x}]\n", "the last must make none"},
+		"NoEnd":        {"turns:\n  - call: [{id: a, tool: x}]\n", "the last must make no calls"},
 		"DoubleID":     {"turns:\n  - call: [{id: a, tool: x}, {id: a, tool: x}]\n  - say: x\n", "used twice"},
 		"FutureCall": {
 			"turns:\n  - call: [{id: a, tool: x, args: {v: {$from: b}}}]\n  - say: x\n", "which no earlier turn makes",

@@ -8,7 +8,8 @@ import (
 	"github.com/goccy/go-yaml"
 )
 
-// Transcript lists the answers of a scripted model, by turn.
+// Transcript lists the answers of a scripted model, by turn. A turn without calls ends a run; what
+// follows it is said in runs that continue that one.
 type Transcript struct {
 	Turns []Turn `yaml:"turns"`
 }
@@ -90,9 +91,9 @@ func (t *Transcript) check() error {
 		for _, c := range turn.Call {
 			seen[c.ID] = true
 		}
-		if last := i == len(t.Turns)-1; last != (len(turn.Call) == 0) {
-			return fmt.Errorf("turn %d: every turn except the last must make calls, and the last must make none", i+1)
-		}
+	}
+	if last := t.Turns[len(t.Turns)-1]; len(last.Call) > 0 {
+		return fmt.Errorf("turn %d: the last must make no calls", len(t.Turns))
 	}
 	return nil
 }
