@@ -81,9 +81,10 @@ with authority as (
             attempt = excluded.attempt, egress_class = excluded.egress_class,
             started_at = coalesce(i.started_at, excluded.started_at)
         where i.status in ('pending', 'approved', 'running', 'waiting')
+    returning i.id
 ), numbered as (
     update runs r set last_seq = r.last_seq + case when a.deprecated and e.attempt = 1 then 2 else 1 end
-    from admitted e cross join authority a
+    from admitted e cross join authority a cross join (select count(*) from invocation) written
     where r.tenant_id = $3 and r.id = $7 and not a.held
     returning r.last_seq, a.deprecated and e.attempt = 1 as warned
 ), events as (
@@ -192,6 +193,9 @@ type AdmitCallRow struct {
 // nothing. The policy, including the required permission, is returned for the caller to
 // decide. If no effect is returned although the verdict is granted, another attempt ran
 // concurrently.
+//
+// The invocation is written before the run is numbered: whoever decides on the call locks
+// them in this order.
 //
 // A call that needs an approval and has none is held: its effect is accepted, so that
 // nothing is sent, its invocation is pending, and it has not started. One that has one is
