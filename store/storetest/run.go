@@ -50,6 +50,7 @@ func Run(t *testing.T, newDatabase func(tb testing.TB) *Database) {
 		{"ApprovalsOverdue", testOverdue},
 		{"ApprovalsEscalate", testEscalation},
 		{"ApprovalsRace", testRacingDecisions},
+		{"Interleavings", testInterleavings},
 	} {
 		t.Run(suite.name, func(t *testing.T) {
 			t.Parallel()
