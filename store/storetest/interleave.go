@@ -166,7 +166,7 @@ func (w *interleaving) step(random *rand.Rand) {
 		w.submit(c, random)
 	case n < 188:
 		w.complete(c, random)
-	case n < 194:
+	case n < 191:
 		w.settle(c, random)
 	case n < 199:
 		w.expire(c, random)
@@ -301,6 +301,10 @@ func (w *interleaving) expire(c *interleavedCall, random *rand.Rand) {
 			c.model.overdue = true
 		}
 		w.said(c, "its time is over", "", err)
+		if random.IntN(2) == 0 { // Somebody comes before the timer does.
+			w.decide(c, random)
+			return
+		}
 	}
 	want, as := tool.Kind(""), []wait.Status{wait.Expired, wait.Cancelled, wait.Pending}[random.IntN(3)]
 	if as == wait.Pending { // The timer of last resort.
