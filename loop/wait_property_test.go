@@ -242,7 +242,8 @@ func (w *world) decide(f *fact) {
 	if !f.decided {
 		f.decided = true
 		f.refused = rapid.SampledFrom([]*agent.Refusal{
-			nil, nil, {Kind: tool.Denied, Status: tool.StatusRejected, Msg: "no"},
+			nil, nil,
+			{Kind: tool.Denied, Status: tool.StatusRejected, Msg: "no"},
 			{Kind: tool.Timeout, Status: tool.StatusExpired, Msg: "nobody decided"},
 		}).Draw(w.T, "decision")
 	}

@@ -99,7 +99,7 @@ func (r *race) meet(ctx context.Context) {
 		}
 		for _, a := range asked {
 			if n, first := r.first(a.ID); first {
-				r.decideOn(n, a)
+				r.decideOn(n, a) //nolint:contextcheck // Its context is that of the test.
 			}
 		}
 		called, err := r.ListCalls(ctx, wait.CallQuery{Tenant: r.principal.Tenant, Status: wait.CallsOpen, Limit: 500})
@@ -108,7 +108,7 @@ func (r *race) meet(ctx context.Context) {
 		}
 		for _, c := range called {
 			if n, first := r.first(c.ID); first && c.AnswerBy != nil {
-				r.submitTo(n, c)
+				r.submitTo(n, c) //nolint:contextcheck // Its context is that of the test.
 			}
 		}
 		select {

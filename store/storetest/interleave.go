@@ -43,7 +43,7 @@ func testInterleavings(t *testing.T, d *Database) {
 	conn := d.Conn(t)
 	for n := range interleavings {
 		for _, alone := range []bool{true, false} {
-			seed := rand.Uint64() //nolint:gosec // A test's.
+			seed := rand.Uint64()
 			t.Run(fmt.Sprintf("%d/alone=%t", n, alone), func(t *testing.T) {
 				w := newInterleaving(t, &patient, conn, alone, seed)
 				t.Cleanup(func() {
@@ -102,7 +102,7 @@ type interleavedTicket struct {
 func newInterleaving(t *testing.T, d *Database, conn *pgx.Conn, alone bool, seed uint64) *interleaving {
 	t.Helper()
 	w := &interleaving{T: t, f: NewFixture(t, d), conn: conn, alone: alone}
-	random := rand.New(rand.NewPCG(seed, 1)) //nolint:gosec // A test's.
+	random := rand.New(rand.NewPCG(seed, 1))
 	for _, kind := range []string{"inside", "outside", "async"} {
 		held := random.IntN(3) > 0
 		w.f.Tool, w.f.Version = w.f.Publish(t, kind, tool.Policy{RequiresApproval: held})
@@ -123,7 +123,7 @@ func newInterleaving(t *testing.T, d *Database, conn *pgx.Conn, alone bool, seed
 // play takes all steps, one by one or in several goroutines.
 func (w *interleaving) play(seed uint64) {
 	if w.alone {
-		random := rand.New(rand.NewPCG(seed, 2)) //nolint:gosec // A test's.
+		random := rand.New(rand.NewPCG(seed, 2))
 		for range interleaved {
 			w.step(random)
 			if w.Failed() {
@@ -134,7 +134,7 @@ func (w *interleaving) play(seed uint64) {
 	}
 	var group sync.WaitGroup
 	for n := range interleavers {
-		random := rand.New(rand.NewPCG(seed, 2+uint64(n))) //nolint:gosec // A test's; n is small.
+		random := rand.New(rand.NewPCG(seed, 2+uint64(n)))
 		group.Go(func() {
 			for range interleaved / interleavers * 2 {
 				w.step(random)
@@ -370,7 +370,8 @@ func (w *interleaving) send(c *interleavedCall, random *rand.Rand) {
 	if ticket.held && (random.IntN(3) > 0 || !c.model.held || ticket.Approved != "") || c.outside && w.ended() {
 		return
 	}
-	what, want, err := "send", tool.Kind(""), error(nil)
+	what, want := "send", tool.Kind("")
+	var err error
 	if c.outside {
 		what = "offer"
 		if w.alone {
