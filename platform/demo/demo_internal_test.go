@@ -44,7 +44,7 @@ func TestExampleIsHonest(t *testing.T) {
 	t.Parallel()
 
 	tools, agents := exampleSpecs(t)
-	require.Len(t, agents, 2)
+	require.Len(t, agents, 3)
 	builtIn := []string{"datetime_utils", "json_transform", "web_fetch"}
 	for _, a := range agents {
 		for _, ref := range a.Tools {
