@@ -94,18 +94,14 @@ func (r *race) Generate(_ context.Context, req *agent.ModelRequest) (*agent.Mode
 func (r *race) meet(ctx context.Context) {
 	for ctx.Err() == nil {
 		asked, err := r.ListApprovals(ctx, wait.Query{Tenant: r.principal.Tenant, Status: wait.Pending, Limit: 500})
-		if err != nil {
-			return
-		}
+		r.requireHeard(ctx, err)
 		for _, a := range asked {
 			if n, first := r.first(a.ID); first {
 				r.decideOn(n, a) //nolint:contextcheck // Its context is that of the test.
 			}
 		}
 		called, err := r.ListCalls(ctx, wait.CallQuery{Tenant: r.principal.Tenant, Status: wait.CallsOpen, Limit: 500})
-		if err != nil {
-			return
-		}
+		r.requireHeard(ctx, err)
 		for _, c := range called {
 			if n, first := r.first(c.ID); first && c.AnswerBy != nil {
 				r.submitTo(n, c) //nolint:contextcheck // Its context is that of the test.
@@ -114,6 +110,24 @@ func (r *race) meet(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}
+
+// requireHeard checks that a listing failed for want of time, if at all: the next one will do.
+func (r *race) requireHeard(ctx context.Context, err error) {
+	if err != nil && ctx.Err() == nil && tool.KindOf(err) != tool.Unavailable {
+		r.t.Errorf("listing what waits: %v", err)
+	}
+}
+
+// insist acts until the answer is another than that the service is not available, as a client
+// would. What it does may have been done by an attempt that was not answered.
+func (r *race) insist(act func() error) error {
+	for end := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) {
+		err := act()
+		if err == nil || tool.KindOf(err) != tool.Unavailable || time.Now().After(end) {
+			return err
 		}
 	}
 }
@@ -154,19 +168,10 @@ func (r *race) decideOn(n int, a wait.Approval) {
 			time.Sleep(time.Until(at))
 			r.tried.Add(1)
 			var done wait.Approval
-			var err error
-			d := runs.Decision{Principal: by, ID: a.ID, Approve: (n+i)%3 > 0, Reason: "raced", Seen: a.Binding}
-			switch {
-			case (n+i)%3 == 1:
-				d.Arguments = json.RawMessage(strings.Replace(string(a.Arguments), `"}`, editedMark+`"}`, 1))
-				done, err = r.runs.Decide(r.t.Context(), d)
-			case n%5 == 0: // The message to the workflow is lost.
-				done, err = r.Decide(r.t.Context(), wait.Verdict{
-					Principal: by, ID: a.ID, Approve: d.Approve, Reason: d.Reason, Seen: d.Seen,
-				})
-			default:
-				done, err = r.runs.Decide(r.t.Context(), d)
-			}
+			err := r.insist(func() (err error) {
+				done, err = r.decideAs(by, n, i, a)
+				return err
+			})
 			switch {
 			case err == nil:
 				r.mu.Lock()
@@ -177,6 +182,20 @@ func (r *race) decideOn(n int, a wait.Approval) {
 			}
 		})
 	}
+}
+
+// decideAs makes the decision of the i-th person on the request n.
+func (r *race) decideAs(by tool.Principal, n, i int, a wait.Approval) (wait.Approval, error) {
+	d := runs.Decision{Principal: by, ID: a.ID, Approve: (n+i)%3 > 0, Reason: "raced", Seen: a.Binding}
+	switch {
+	case (n+i)%3 == 1:
+		d.Arguments = json.RawMessage(strings.Replace(string(a.Arguments), `"}`, editedMark+`"}`, 1))
+	case n%5 == 0: // The message to the workflow is lost.
+		return r.Decide(r.t.Context(), wait.Verdict{
+			Principal: by, ID: a.ID, Approve: d.Approve, Reason: d.Reason, Seen: d.Seen,
+		})
+	}
+	return r.runs.Decide(r.t.Context(), d)
 }
 
 // submitTo lets three executors answer a call.
@@ -193,11 +212,18 @@ func (r *race) submitTo(n int, c wait.Call) {
 
 func (r *race) submit(id string, result int) {
 	r.tried.Add(1)
-	done, err := r.runs.SubmitResult(r.t.Context(), runs.Submission{
-		Principal: r.executor, ID: id, Result: json.RawMessage(fmt.Sprintf(`{"n":%d}`, result)),
+	var done runs.Submitted
+	tries := 0
+	err := r.insist(func() (err error) {
+		tries++
+		done, err = r.runs.SubmitResult(r.t.Context(), runs.Submission{
+			Principal: r.executor, ID: id, Result: json.RawMessage(fmt.Sprintf(`{"n":%d}`, result)),
+		})
+		return err
 	})
+	own := tries > 1 && string(done.Result.Structured) == fmt.Sprintf(`{"n":%d}`, result) // Kept, and not answered.
 	switch {
-	case err == nil && !done.Repeated:
+	case err == nil && (!done.Repeated || own):
 		r.mu.Lock()
 		r.kept[id] = append(r.kept[id], done)
 		r.mu.Unlock()
@@ -210,11 +236,16 @@ func (r *race) submit(id string, result int) {
 func (r *race) cancel(run agent.Run, after time.Duration) bool {
 	time.Sleep(after)
 	r.tried.Add(1)
-	_, err := r.runs.Cancel(r.t.Context(), run.Tenant, run.ID)
+	tries := 0
+	err := r.insist(func() error {
+		tries++
+		_, err := r.runs.Cancel(r.t.Context(), run.Tenant, run.ID)
+		return err
+	})
 	if err != nil && tool.KindOf(err) != tool.Conflict {
 		r.t.Errorf("cancelling run %s: %v", run.ID, err)
 	}
-	return err == nil
+	return err == nil || tries > 1 // It was asked, or may have been.
 }
 
 // racedRun is a run of the race that has ended.
@@ -432,8 +463,9 @@ func (r *race) requireNothingLeft() {
 	} {
 		conn := r.db.Conn(r.t)
 		require.Eventually(r.t, func() bool {
-			_, err := r.runs.Deliver(r.t.Context(), runs.DeliverLimit)
-			require.NoError(r.t, err)
+			if _, err := r.runs.Deliver(r.t.Context(), runs.DeliverLimit); err != nil {
+				require.Equal(r.t, tool.Unavailable, tool.KindOf(err), "delivering: %v", err)
+			}
 			var n int
 			require.NoError(r.t, conn.QueryRow(r.t.Context(), query).Scan(&n))
 			return n == 0
