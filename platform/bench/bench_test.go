@@ -18,7 +18,7 @@ func tiny() bench.Size {
 	return bench.Size{
 		Rounds: 1, Loops: 2, AtOnce: 2, Alone: 1, Turns: 3, Fans: 1, Growth: []int{4, 8}, Window: 3,
 		Micro: 5 * time.Millisecond, Tenants: 5, Tools: []int{20, 50}, Lookups: 30, Largest: 40, Backlog: 6, Probes: 3,
-		Starts: 1,
+		Starts: 1, Waiting: 4, Settle: 200 * time.Millisecond,
 	}
 }
 

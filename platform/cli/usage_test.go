@@ -54,6 +54,7 @@ func TestUsage(t *testing.T) {
 		{[]string{"worker"}, "TOOLCRIB_DATABASE_URL"},
 		{[]string{"tenant", "list"}, "TOOLCRIB_DATABASE_URL"},
 		{[]string{"worker", "--database-url", "x", "--allow-port", "y"}, "is no port"},
+		{[]string{"worker", "--database-url", "x", "--cached-workflows", "0"}, "--cached-workflows 0 is out of range"},
 	} {
 		got := s.run(t, c.args...)
 		require.Equal(t, cli.ExitUsage, got.code, c.args)

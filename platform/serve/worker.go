@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -31,7 +32,15 @@ type WorkerConfig struct {
 	TaskQueue string
 	// Options of the Temporal worker.
 	Options sdkworker.Options
+	// CachedWorkflows bounds the workflows that the process keeps in memory, over all
+	// its workers; one that is not there is replayed from its history when something
+	// happens to it. Defaults to [DefaultCachedWorkflows].
+	CachedWorkflows int
 }
+
+// DefaultCachedWorkflows is the default of [WorkerConfig.CachedWorkflows]. A workflow that
+// waits takes some 100 KB of memory.
+const DefaultCachedWorkflows = 500
 
 // Worker runs Toolcrib's workflows and activities.
 type Worker struct {
@@ -64,6 +73,7 @@ func StartWorker(ctx context.Context, cfg WorkerConfig) (*Worker, error) {
 		w.Stop()
 		return nil, err
 	}
+	sdkworker.SetStickyWorkflowCacheSize(cmp.Or(cfg.CachedWorkflows, DefaultCachedWorkflows))
 	started := sdkworker.New(w.client, cfg.TaskQueue, cfg.Options)
 	if err := started.Start(); err != nil {
 		w.Stop()

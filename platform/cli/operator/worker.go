@@ -193,7 +193,7 @@ func ruleFlag(path string) string {
 func (a *app) workerCommand() *cobra.Command {
 	var database, metrics, queue, kek string
 	var flags WorkerFlags
-	var connections int
+	var connections, cached int
 	var verbose bool
 	cmd := &cobra.Command{
 		Use:   "worker",
@@ -221,13 +221,18 @@ Traces go where OTEL_EXPORTER_OTLP_ENDPOINT says.`,
 			if cfg.DatabaseConnections, err = a.connections(connections); err != nil {
 				return err
 			}
+			if cached < 1 {
+				return cli.Usagef("--cached-workflows %d is out of range: expected 1 or more", cached)
+			}
 			keys, err := a.Keyring(kek)
 			if err != nil {
 				return err
 			}
 			cfg.SandboxCommand = a.Env.Sandbox
 			cfg.DatabaseURL, cfg.KeyEncryption = url, keys.Keys()
-			return a.work(cmd.Context(), cfg, cmp.Or(queue, a.Env.Getenv(cli.QueueVariable)), metrics, log)
+			return a.work(cmd.Context(), serve.WorkerConfig{
+				Plugin: cfg, TaskQueue: cmp.Or(queue, a.Env.Getenv(cli.QueueVariable)), CachedWorkflows: cached,
+			}, metrics, log)
 		},
 	}
 	flags.Register(cmd)
@@ -238,33 +243,37 @@ Traces go where OTEL_EXPORTER_OTLP_ENDPOINT says.`,
 	cmd.Flags().BoolVarP(&verbose, "verbose", "v", false, "log more")
 	cli.DatabaseFlag(cmd, &database)
 	connectionsFlag(cmd, &connections)
+	cmd.Flags().IntVar(&cached, "cached-workflows", serve.DefaultCachedWorkflows,
+		"workflows kept in memory, some 100 KB each; one that is not is replayed when it goes on")
 	cli.KEKFlag(cmd, &kek)
 	return cmd
 }
 
-func (a *app) work(ctx context.Context, cfg worker.Config, queue, metrics string, log *slog.Logger) error {
+func (a *app) work(ctx context.Context, cfg serve.WorkerConfig, metrics string, log *slog.Logger) error {
 	o, stop, err := a.observer(ctx, "toolcrib-worker", log)
 	if err != nil {
 		return err
 	}
 	defer stop()
-	if cfg.Store, err = store.Open(ctx, cfg.DatabaseURL, cfg.StoreOptions()); err != nil {
+	plugin := &cfg.Plugin
+	if plugin.Store, err = store.Open(ctx, plugin.DatabaseURL, plugin.StoreOptions()); err != nil {
 		return err
 	}
-	defer cfg.Store.Close()
-	o.Collect(observe.Pool(cfg.Store))
-	cfg.TracerProvider, cfg.MeterProvider = o.TracerProvider(), o.MeterProvider()
+	defer plugin.Store.Close()
+	o.Collect(observe.Pool(plugin.Store))
+	plugin.TracerProvider, plugin.MeterProvider = o.TracerProvider(), o.MeterProvider()
 	opts, err := serve.TemporalOptions(cli.Environment(a.Env.Environ), log)
 	if err != nil {
 		return err
 	}
-	w, err := serve.StartWorker(ctx, serve.WorkerConfig{Plugin: cfg, Temporal: o.Metrics(opts), TaskQueue: queue})
+	cfg.Temporal = o.Metrics(opts)
+	w, err := serve.StartWorker(ctx, cfg)
 	if err != nil {
 		return err
 	}
-	log.InfoContext(ctx, "working", slog.String("task_queue", cmp.Or(queue, serve.DefaultTaskQueue)))
+	log.InfoContext(ctx, "working", slog.String("task_queue", cmp.Or(cfg.TaskQueue, serve.DefaultTaskQueue)))
 	defer w.Stop()
-	return a.together(ctx, metrics, o, probe.New(append(probe.Database(cfg.Store), probe.Temporal(w.Client()))...), log,
+	return a.together(ctx, metrics, o, probe.New(append(probe.Database(plugin.Store), probe.Temporal(w.Client()))...), log,
 		func(ctx context.Context) error {
 			<-ctx.Done()
 			return nil
