@@ -109,19 +109,24 @@ func (b *batch) next() []int {
 	return out
 }
 
-// may reports whether a call may start beside those that are in progress.
+// may reports whether a call may start beside those that are in progress. One that must run
+// alone does not wait for calls that overtook it and now wait for their results from outside.
 func (b *batch) may(i int, overtaking bool) bool {
-	return b.free(i) || !overtaking && b.running == 0
+	return b.free(i) || !overtaking && !slices.ContainsFunc(b.progress, func(p progress) bool {
+		return p == running || p == held
+	})
 }
 
 // permit takes a permit of the call's concurrency group, if one is free. A refused
-// call needs none.
+// call needs none. One that must run alone does so anyway: only a limit that somebody set
+// keeps it from running beside calls that wait for results from outside.
 func (b *batch) permit(i, segment int) bool {
 	group := b.calls[i].Pin.Execution.Group()
 	if b.calls[i].Refused != nil {
 		return true
 	}
-	if b.inGroup[group] >= b.limits[segment][group].Limit {
+	limit := b.limits[segment][group]
+	if b.inGroup[group] >= limit.Limit && (b.free(i) || limit.Cause != agent.LimitUnset) {
 		return false
 	}
 	b.inGroup[group]++

@@ -52,6 +52,24 @@ func TestPureCallsOvertakeWaits(t *testing.T) {
 	require.True(t, r.Next().Ask)
 }
 
+// A call that was approved does not wait until a result comes from outside for a call that
+// overtook it.
+func TestApprovedCallRunsBesideWaitsThatOvertookIt(t *testing.T) {
+	t.Parallel()
+
+	r := answered(agent.ParallelSafe, "ask", "read", "read2", "write")
+	require.Equal(t, []string{"read1", "read22"}, started(r, r.Next()))
+	r.Waits(1)
+	r.Decided(0, nil)
+	require.Empty(t, r.Next().Start, "the other one runs")
+	r.Called(2, 0, nil)
+	require.Equal(t, []string{"ask0"}, started(r, r.Next()))
+	r.Called(0, 0, nil)
+	require.Equal(t, loop.Step{}, r.Next(), "the last call was asked for after the one that waits")
+	r.Called(1, 0, nil)
+	require.Equal(t, []string{"write3"}, started(r, r.Next()))
+}
+
 func TestNothingOvertakesInOrder(t *testing.T) {
 	t.Parallel()
 
