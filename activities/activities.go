@@ -41,12 +41,15 @@ type Policies interface {
 	Policies(ctx context.Context, tenant tool.TenantID, toolIDs []string) (map[string]tool.Policy, error)
 }
 
-// Targets returns what the approval of a call is bound to beside its arguments, given the digest
-// of the call's content: executors.Types.
+// Targets is what implementation types say of their calls: executors.Types.
 type Targets interface {
+	// Target returns what the approval of a call is bound to beside its arguments, given the
+	// digest of the call's content.
 	Target(
 		ctx context.Context, tenant tool.TenantID, i tool.Implementation, content string, config json.RawMessage,
 	) (wait.Target, error)
+	// CheckArguments checks the arguments of a call that is answered from outside.
+	CheckArguments(i tool.Implementation, arguments json.RawMessage) error
 }
 
 // Config holds the dependencies of the activities. Every field but Journal,

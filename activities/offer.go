@@ -22,6 +22,11 @@ func (t *attempt) offer(ctx context.Context, ticket ledger.Ticket, version *tool
 			Kind: tool.InternalError, Op: "activities.Offer", Msg: "this worker cannot offer calls to be answered from outside",
 		})
 	}
+	if t.a.Targets != nil {
+		if err := t.a.Targets.CheckArguments(t.in.Pin.Implementation, ticket.Arguments); err != nil {
+			return t.fail(ctx, fmt.Errorf("offering %s: %w", t.in.Pin, err))
+		}
+	}
 	d := &version.Snapshot.Definition
 	given, err := wait.DefaultResult(&d.Interaction)
 	if err != nil {

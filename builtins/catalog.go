@@ -91,6 +91,7 @@ func (cfg *Config) all() []offer {
 		{cfg.Sandbox != nil, jsonTransform(cfg.Sandbox)},
 		{cfg.Searcher != nil, retrievalPipeline(cfg.Searcher)},
 		{cfg.Runs != nil, taskStatus(cfg.Runs)},
+		{true, requestInput()},
 		{cfg.Functions != nil, functionCall(cfg.Functions, cfg.schemas())},
 	}
 }

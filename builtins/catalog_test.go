@@ -37,7 +37,9 @@ func TestSpecs(t *testing.T) {
 	for _, s := range c.Specs() {
 		keys = append(keys, s.Key)
 		require.True(t, tool.ValidSlug(s.Key))
-		require.Equal(t, tool.Internal, s.Definition.Implementation)
+		if s.Key != "request_input" { // A person answers it.
+			require.Equal(t, tool.Internal, s.Definition.Implementation)
+		}
 		require.True(t, s.Policy.EgressClass.Valid())
 		if s.Policy.EgressClass == tool.EgressWrite {
 			require.True(t, s.Policy.RequiresApproval, "nothing changes anything outside without a person's approval")
@@ -59,8 +61,8 @@ func TestSpecs(t *testing.T) {
 	require.Equal(
 		t,
 		[]string{
-			"datetime_utils", "function_call", "http_request", "json_transform", "mcp_call", "retrieval_pipeline",
-			"task_status", "web_fetch", "web_search",
+			"datetime_utils", "function_call", "http_request", "json_transform", "mcp_call", "request_input",
+			"retrieval_pipeline", "task_status", "web_fetch", "web_search",
 		},
 		keys,
 	)
@@ -83,9 +85,11 @@ func TestMissingMeans(t *testing.T) {
 		}
 		return out
 	}
-	require.Equal(t, []string{"datetime_utils"}, keys(builtins.Config{}))
-	require.Equal(t, []string{"datetime_utils"}, keys(builtins.Config{Reader: reader{}}), "a reader without a way out")
-	require.Equal(t, []string{"datetime_utils", "http_request", "web_search"}, keys(builtins.Config{Gate: gate}))
-	require.Equal(t, []string{"datetime_utils", "function_call"},
+	require.Equal(t, []string{"datetime_utils", "request_input"}, keys(builtins.Config{}))
+	require.Equal(t, []string{"datetime_utils", "request_input"}, keys(builtins.Config{Reader: reader{}}),
+		"a reader without a way out")
+	require.Equal(t, []string{"datetime_utils", "http_request", "request_input", "web_search"},
+		keys(builtins.Config{Gate: gate}))
+	require.Equal(t, []string{"datetime_utils", "function_call", "request_input"},
 		keys(builtins.Config{Functions: function.New(function.NewRegistry())}))
 }

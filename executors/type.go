@@ -58,6 +58,9 @@ type Type struct {
 	// digest of the call's content. Nil where the configuration holds all of it: see
 	// [wait.TargetOf].
 	Target func(ctx context.Context, tenant tool.TenantID, content string, config json.RawMessage) (wait.Target, error)
+	// CheckArguments checks the arguments of a call that is answered from outside, before it
+	// is offered: what the input schema cannot say.
+	CheckArguments func(arguments json.RawMessage) error
 	// Parts returns the nested runs or calls of a call.
 	Parts func(config, inputSchema json.RawMessage) (agent.Parts, error)
 }
@@ -139,6 +142,15 @@ func (t Types) Target(
 		return of.Target(ctx, tenant, content, config)
 	}
 	return wait.TargetOf(content, config), nil
+}
+
+// CheckArguments checks the arguments of a call that is answered from outside. It fails with
+// tool.Invalid and a path within the arguments.
+func (t Types) CheckArguments(i tool.Implementation, arguments json.RawMessage) error {
+	if of, _ := t.Find(i); of.CheckArguments != nil {
+		return of.CheckArguments(arguments)
+	}
+	return nil
 }
 
 // With returns the set with other types added. A type of the same name is

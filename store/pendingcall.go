@@ -261,7 +261,8 @@ func (s *Store) ListCalls(ctx context.Context, q wait.CallQuery) ([]wait.Call, e
 	}
 	rows, err := ask(ctx, s.doFiltered, op, q.Tenant, (*db.Queries).ListPendingCalls, db.ListPendingCallsParams{
 		TenantID: string(q.Tenant), Status: string(q.Status), RunID: optional(q.RunID), Tools: texts(q.Tools),
-		CallID: text(q.CallID), Before: optional(q.Before), Limit: min(pageSize(q.Limit), maxApprovals),
+		CallID: text(q.CallID), Implementation: string(q.Of), Before: optional(q.Before),
+		Limit: min(pageSize(q.Limit), maxApprovals),
 	})
 	if err != nil {
 		return nil, err
@@ -269,6 +270,23 @@ func (s *Store) ListCalls(ctx context.Context, q wait.CallQuery) ([]wait.Call, e
 	return collect(rows, func(row db.ListPendingCallsRow) (wait.Call, error) {
 		found, err := callOf(db.FindPendingCallRow(row))
 		return found.Call, err
+	})
+}
+
+// RevokeTokens implements [wait.Calls].
+func (s *Store) RevokeTokens(ctx context.Context, tenant tool.TenantID, id string) error {
+	const op = "store.RevokeTokens"
+	if !tool.ValidID(id) {
+		return notFound(op, callUnknown)
+	}
+	key := make([]byte, submitKeySize)
+	_, _ = rand.Read(key) // It never fails.
+	return s.do(ctx, op, tenant, func(q *db.Queries) error {
+		changed, err := q.RekeyPendingCall(ctx, db.RekeyPendingCallParams{TenantID: string(tenant), ID: id, SubmitKey: key})
+		if err == nil && changed == 0 {
+			err = notFound(op, callUnknown)
+		}
+		return err
 	})
 }
 

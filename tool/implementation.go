@@ -20,6 +20,7 @@ const (
 	Task         Implementation = "task"          // A task that is created, and optionally awaited.
 	Composition  Implementation = "composition"   // A sequence of other tools.
 	Client       Implementation = "client"        // Answered by a browser or an external executor.
+	Input        Implementation = "input"         // Answered by a person, on the page behind a link.
 	Provider     Implementation = "provider"      // Run by the model's provider, never by the platform.
 )
 

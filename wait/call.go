@@ -88,12 +88,13 @@ type Submission struct {
 // CallQuery selects calls, newest first.
 type CallQuery struct {
 	Tenant tool.TenantID
-	Status CallStatus // Empty for all, [CallsOpen] for those that take a result.
-	RunID  string     // Of the run or of its outermost run; empty for all.
-	CallID string     // As the caller named the call; empty for all.
-	Tools  []string   // Slugs; empty for all.
-	Before string     // ID to continue after; empty for the first page.
-	Limit  int        // 1 to 500.
+	Status CallStatus          // Empty for all, [CallsOpen] for those that take a result.
+	RunID  string              // Of the run or of its outermost run; empty for all.
+	CallID string              // As the caller named the call; empty for all.
+	Tools  []string            // Slugs; empty for all.
+	Of     tool.Implementation // Empty for all.
+	Before string              // ID to continue after; empty for the first page.
+	Limit  int                 // 1 to 500.
 }
 
 // CallsOpen selects the calls that take a result.
@@ -120,6 +121,8 @@ type Calls interface {
 	// FindCall fails with NotFound.
 	FindCall(ctx context.Context, tenant tool.TenantID, id string) (Call, error)
 	ListCalls(ctx context.Context, q CallQuery) ([]Call, error)
+	// RevokeTokens makes all tokens and links of a call worthless. It fails with NotFound.
+	RevokeTokens(ctx context.Context, tenant tool.TenantID, id string) error
 
 	// ClaimResolved claims calls of any tenant whose workflow was not told of the result, for
 	// the time of the lease; CallDelivered marks one as told.

@@ -54,6 +54,7 @@ func (p parts) types() executors.Types {
 		nested.Task(),
 		nested.Composition(),
 		external.Client(),
+		external.Input(),
 		external.Provider(),
 	}
 }

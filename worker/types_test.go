@@ -16,8 +16,8 @@ func TestTypesSayWhoRunsCalls(t *testing.T) {
 	t.Parallel()
 
 	others := map[tool.Implementation]tool.RunBy{
-		tool.Client: tool.RunByClient, tool.Provider: tool.RunByProvider, tool.AgentCall: tool.RunByWorkflow,
-		tool.Task: tool.RunByWorkflow, tool.Composition: tool.RunByWorkflow,
+		tool.Client: tool.RunByClient, tool.Input: tool.RunByClient, tool.Provider: tool.RunByProvider,
+		tool.AgentCall: tool.RunByWorkflow, tool.Task: tool.RunByWorkflow, tool.Composition: tool.RunByWorkflow,
 	}
 	types := worker.Types(worker.Known{})
 	require.NoError(t, types.Check())

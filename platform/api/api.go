@@ -65,6 +65,9 @@ type Config struct {
 	// Metrics is served at /metrics, without authentication. Nil serves nothing
 	// there.
 	Metrics http.Handler
+	// PublicURL is where people reach the server, such as https://tools.example.com: links to
+	// pages begin with it. Empty for links without scheme and host.
+	PublicURL string
 	// AllowedOrigins are the origins, such as https://app.example.com, of pages that may call
 	// the API from a browser. None when empty.
 	AllowedOrigins []string
@@ -194,6 +197,7 @@ func New(cfg Config) (http.Handler, error) {
 	s.registerApprovals()
 	s.registerGrants()
 	s.registerPendingCalls()
+	s.registerInputRequests()
 	s.registerConversations()
 	s.registerKeys()
 	s.registerCredentials()

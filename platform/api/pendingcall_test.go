@@ -40,7 +40,12 @@ func (b *bundle) outside(t *testing.T, slug string) tool.VersionIdentity {
 // offers records a call of the version, for row 12 or another, in a run of its own.
 func (b *bundle) offers(t *testing.T, version tool.VersionIdentity, row ...int) wait.Call {
 	t.Helper()
-	arguments := fmt.Appendf(nil, `{"row":%d}`, append(row, 12)[0])
+	return b.offersWith(t, version, fmt.Sprintf(`{"row":%d}`, append(row, 12)[0]))
+}
+
+// offersWith records a call of the version with arguments, in a run of its own.
+func (b *bundle) offersWith(t *testing.T, version tool.VersionIdentity, arguments string) wait.Call {
+	t.Helper()
 	principal := tool.Principal{Tenant: b.tenant, Subject: "user:ada"}
 	run, err := b.Store.CreateRun(t.Context(), agent.Run{
 		Tenant: b.tenant, Kind: agent.RunKindAgent, Mode: tool.Production, WorkflowID: "w-" + uuid.NewString(),
@@ -52,7 +57,7 @@ func (b *bundle) offers(t *testing.T, version tool.VersionIdentity, row ...int) 
 		CallIdentity: tool.CallIdentity{
 			Principal: principal, Mode: tool.Production, RunID: run.ID, CallID: "call_1", InvocationID: id, EffectID: "e-" + id,
 		},
-		VersionIdentity: version, Arguments: arguments,
+		VersionIdentity: version, Arguments: []byte(arguments),
 	}
 	ticket, err := b.Store.Admit(t.Context(), ledger.AdmitRequest{Entry: entry})
 	require.NoError(t, err)

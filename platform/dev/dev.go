@@ -139,7 +139,7 @@ func (d *Dev) startAPI(ctx context.Context) error {
 		Artifacts: d.worker.Artifacts(), ModelProviders: d.worker.ModelProviders(),
 		Version: d.cfg.Version, Logger: d.cfg.Logger,
 		Middleware: slices.Collect(maps.Keys(d.cfg.Worker.NamedMiddleware)), Observer: d.cfg.Observer,
-		ShowMetrics: serve.Local(listener),
+		ShowMetrics: serve.Local(listener), PublicURL: "http://" + listener.Addr().String(),
 	}
 	config.Resolver = serve.Resolver(config)
 	if config.Runs, err = serve.Runs(ctx, config); err != nil {

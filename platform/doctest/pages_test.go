@@ -25,6 +25,7 @@ var (
 		"tools/mcp.md", "mcp-servers.md", "tools/internal.md", "tools/artifact.md", "tools/prompt.md", "tools/provider.md",
 		"tools/agent_call.md", "tools/task.md", "tools/composition.md", "tools/rag_retrieval.md",
 		"tools/client.md",
+		"tools/input.md",
 	}
 	// On a PostgreSQL and a Temporal of the reader's.
 	ownTemporal = []string{"your-temporal.md", "plugin.md", "tools/function.md", "tools/custom.md"}

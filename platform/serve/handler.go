@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/http"
 	"slices"
+	"strings"
 
 	"go.temporal.io/api/operatorservice/v1"
 	"go.temporal.io/sdk/client"
@@ -16,6 +17,7 @@ import (
 	"github.com/toolcrib/toolcrib/internal/redact"
 	"github.com/toolcrib/toolcrib/internal/vault"
 	"github.com/toolcrib/toolcrib/platform/api"
+	"github.com/toolcrib/toolcrib/platform/inputpage"
 	"github.com/toolcrib/toolcrib/platform/observe"
 	"github.com/toolcrib/toolcrib/registry"
 	artifacts "github.com/toolcrib/toolcrib/registry/artifact"
@@ -27,6 +29,7 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 	"github.com/toolcrib/toolcrib/wait"
 	"github.com/toolcrib/toolcrib/wire"
+	"github.com/toolcrib/toolcrib/wait/input"
 	"github.com/toolcrib/toolcrib/worker"
 )
 
@@ -48,6 +51,8 @@ type HandlerConfig struct {
 	// MaxRequests and MaxTenantRequests bound the requests that are served at
 	// once, as [api.Config] has it.
 	MaxRequests, MaxTenantRequests int
+	// PublicURL is where people reach the server: links to pages begin with it.
+	PublicURL string
 	// AllowedOrigins are those of pages that may call the API from a browser.
 	AllowedOrigins []string
 	// Runs starts, calls, waits for and cancels runs; see [Runs]. Defaults to one
@@ -135,6 +140,7 @@ func Handler(ctx context.Context, cfg HandlerConfig) (http.Handler, error) {
 		Temporal: cfg.Temporal, TaskQueue: cfg.TaskQueue, Runs: cfg.Runs,
 		Vault:       vault.New(cfg.Store, vault.Options{Keys: cfg.Keys, Logger: cfg.Logger}),
 		MaxRequests: cfg.MaxRequests, MaxTenantRequests: cfg.MaxTenantRequests,
+		PublicURL:      cfg.PublicURL,
 		AllowedOrigins: cfg.AllowedOrigins, Version: cfg.Version, Logger: cfg.Logger,
 	}
 	if o := cfg.Observer; o != nil {
@@ -144,7 +150,26 @@ func Handler(ctx context.Context, cfg HandlerConfig) (http.Handler, error) {
 			config.Metrics = o.Handler()
 		}
 	}
-	return api.New(config) //nolint:contextcheck // Handlers get theirs with each request.
+	answers, err := api.New(config) //nolint:contextcheck // Handlers get theirs with each request.
+	if err != nil {
+		return nil, err
+	}
+	pages, err := inputpage.New(inputpage.Config{Calls: cfg.Store, Runs: cfg.Runs, Logger: cfg.Logger})
+	if err != nil {
+		return nil, err
+	}
+	return withPages(answers, pages), nil
+}
+
+// withPages serves the pages that people without an account can open beside the API.
+func withPages(answers, pages http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasPrefix(r.URL.Path, input.Path) {
+			pages.ServeHTTP(w, r)
+			return
+		}
+		answers.ServeHTTP(w, r)
+	})
 }
 
 // newRegistry returns the registry with the checks that definitions must pass.

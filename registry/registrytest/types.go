@@ -1,8 +1,11 @@
 package registrytest
 
 import (
+	"encoding/json"
+
 	"github.com/toolcrib/toolcrib/executors"
 	"github.com/toolcrib/toolcrib/tool"
+	"github.com/toolcrib/toolcrib/wait/input"
 )
 
 // Types returns the platform's implementation types without checks, with some
@@ -18,6 +21,10 @@ func Types(others ...executors.Type) executors.Types {
 		types = append(types, executors.Type{Traits: tool.Traits{Implementation: i}})
 	}
 	types = append(types, executors.Type{Traits: tool.Traits{Implementation: tool.Client, RunBy: tool.RunByClient}})
+	types = append(types, executors.Type{
+		Traits:      tool.Traits{Implementation: tool.Input, RunBy: tool.RunByClient},
+		InputSchema: func(json.RawMessage) json.RawMessage { return json.RawMessage(input.Schema) },
+	})
 	types = append(types, executors.Type{Traits: tool.Traits{Implementation: tool.Provider, RunBy: tool.RunByProvider}})
 	return types.With(others...)
 }

@@ -44,6 +44,7 @@ where p.tenant_id = @tenant_id
        or p.status = @status and (p.status not in ('waiting', 'pending') or p.expires_at > now()))
   and (cardinality(@tools::text[]) = 0 or p.tool = any (@tools))
   and (@call_id::text = '' or p.call_id = @call_id)
+  and (@implementation::text = '' or p.implementation_type = @implementation)
   and (sqlc.narg('run_id')::uuid is null or p.run_id = sqlc.narg('run_id') or p.root_run_id = sqlc.narg('run_id'))
 order by p.id desc
 limit sqlc.arg('limit')::int;
@@ -53,6 +54,10 @@ limit sqlc.arg('limit')::int;
 update pending_tool_calls p set status = 'resolved', result = @result::json, late = @late, submitted_by = @submitted_by,
     resolved_at = now(), deliver_at = case when not @late then now() end
 where p.tenant_id = @tenant_id and p.id = @id and p.status <> 'resolved';
+
+-- name: RekeyPendingCall :execrows
+-- Gives a call another key, so that what was signed with the one before opens nothing any more.
+update pending_tool_calls p set submit_key = @submit_key where p.tenant_id = @tenant_id and p.id = @id;
 
 -- name: ClaimResolvedCalls :one
 select claim_resolved_calls(@most::int, make_interval(secs => @lease_s::float8))::json as claimed;

@@ -21,7 +21,8 @@ func New(invocation *cli.App) []*cobra.Command {
 	a := &app{invocation}
 	all := []*cobra.Command{
 		a.applyCommand(), a.toolCommand(), a.mcpCommand(), a.artifactCommand(), a.agentCommand(), a.runCommand(),
-		a.invocationsCommand(), a.explainCommand(), a.approvalsCommand(), a.resultsCommand(), a.keyCommand(),
+		a.invocationsCommand(), a.explainCommand(), a.approvalsCommand(), a.resultsCommand(), a.inputsCommand(),
+		a.keyCommand(),
 		a.credentialCommand(), a.pipelineCommand(), a.tenantCommand(),
 	}
 	a.completeFlags(all)

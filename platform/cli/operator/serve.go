@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"net/url"
+	"strings"
 	"sync"
 
 	"github.com/spf13/cobra"
@@ -21,7 +23,7 @@ import (
 const defaultListen = "127.0.0.1:8080"
 
 func (a *app) serveCommand() *cobra.Command {
-	var database, address, metrics, queue, kek string
+	var database, address, metrics, queue, kek, public string
 	var connections int
 	var verbose bool
 	var reach WorkerFlags
@@ -46,7 +48,7 @@ Metrics are at /metrics of an API that only this machine can reach, or else at
 		Example: `  toolcrib serve --database-url postgres://app@db/toolcrib --listen :8080`,
 		Args:    cli.Operands(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			url, err := a.DatabaseURL(database)
+			databaseURL, err := a.DatabaseURL(database)
 			if err != nil {
 				return err
 			}
@@ -65,11 +67,14 @@ Metrics are at /metrics of an API that only this machine can reach, or else at
 			}
 			plugin.KeyEncryption, plugin.SandboxCommand = keys.Keys(), a.Env.Sandbox
 			settings := serveSettings{
-				plugin: plugin, keys: keys, database: url, connections: conns, metrics: metrics,
+				plugin: plugin, keys: keys, database: databaseURL, connections: conns, metrics: metrics,
 				queue:   cmp.Or(queue, a.Env.Getenv(cli.QueueVariable)),
 				address: cmp.Or(address, a.Env.Getenv(cli.ListenVariable), defaultListen), log: log,
 			}
 			if err := limits.apply(&settings.handler, a.Env.Getenv); err != nil {
+				return err
+			}
+			if settings.handler.PublicURL, err = publicURL(cmp.Or(public, a.Env.Getenv(publicVariable))); err != nil {
 				return err
 			}
 			return a.serve(cmd.Context(), settings)
@@ -77,6 +82,8 @@ Metrics are at /metrics of an API that only this machine can reach, or else at
 	}
 	cmd.Flags().StringVar(&address, "listen", "",
 		"address to listen on (default "+defaultListen+"; "+cli.ListenVariable+")")
+	cmd.Flags().StringVar(&public, "public-url", "",
+		"where people reach this server, such as https://tools.example.com, for links to pages ("+publicVariable+")")
 	metricsFlag(cmd, &metrics, "default: at /metrics of the API, if that is on loopback")
 	cmd.Flags().StringVar(
 		&queue, "task-queue", "", "where the workers listen (default "+serve.DefaultTaskQueue+"; "+cli.QueueVariable+")",
@@ -89,6 +96,22 @@ Metrics are at /metrics of an API that only this machine can reach, or else at
 	connectionsFlag(cmd, &connections)
 	cli.KEKFlag(cmd, &kek)
 	return cmd
+}
+
+// publicVariable is the environment variable of --public-url.
+const publicVariable = "TOOLCRIB_PUBLIC_URL"
+
+// publicURL checks the address that links begin with; empty for none.
+func publicURL(text string) (string, error) {
+	if text == "" {
+		return "", nil
+	}
+	u, err := url.Parse(text)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil ||
+		u.RawQuery != "" || u.Fragment != "" || strings.Trim(u.Path, "/") != "" {
+		return "", cli.Usagef("--public-url %q: expected an address without a path, such as https://tools.example.com", text)
+	}
+	return u.Scheme + "://" + u.Host, nil
 }
 
 type serveSettings struct {

@@ -204,19 +204,21 @@ where p.tenant_id = $1
        or p.status = $3 and (p.status not in ('waiting', 'pending') or p.expires_at > now()))
   and (cardinality($4::text[]) = 0 or p.tool = any ($4))
   and ($5::text = '' or p.call_id = $5)
-  and ($6::uuid is null or p.run_id = $6 or p.root_run_id = $6)
+  and ($6::text = '' or p.implementation_type = $6)
+  and ($7::uuid is null or p.run_id = $7 or p.root_run_id = $7)
 order by p.id desc
-limit $7::int
+limit $8::int
 `
 
 type ListPendingCallsParams struct {
-	TenantID string
-	Before   *string
-	Status   string
-	Tools    []string
-	CallID   string
-	RunID    *string
-	Limit    int32
+	TenantID       string
+	Before         *string
+	Status         string
+	Tools          []string
+	CallID         string
+	Implementation string
+	RunID          *string
+	Limit          int32
 }
 
 type ListPendingCallsRow struct {
@@ -234,6 +236,7 @@ func (q *Queries) ListPendingCalls(ctx context.Context, arg ListPendingCallsPara
 		arg.Status,
 		arg.Tools,
 		arg.CallID,
+		arg.Implementation,
 		arg.RunID,
 		arg.Limit,
 	)
@@ -318,6 +321,25 @@ type PendingCallDeliveredParams struct {
 func (q *Queries) PendingCallDelivered(ctx context.Context, arg PendingCallDeliveredParams) error {
 	_, err := q.db.Exec(ctx, PendingCallDelivered, arg.TenantID, arg.ID)
 	return err
+}
+
+const RekeyPendingCall = `-- name: RekeyPendingCall :execrows
+update pending_tool_calls p set submit_key = $1 where p.tenant_id = $2 and p.id = $3
+`
+
+type RekeyPendingCallParams struct {
+	SubmitKey []byte
+	TenantID  string
+	ID        string
+}
+
+// Gives a call another key, so that what was signed with the one before opens nothing any more.
+func (q *Queries) RekeyPendingCall(ctx context.Context, arg RekeyPendingCallParams) (int64, error) {
+	result, err := q.db.Exec(ctx, RekeyPendingCall, arg.SubmitKey, arg.TenantID, arg.ID)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
 }
 
 const ResolvePendingCall = `-- name: ResolvePendingCall :exec

@@ -1,0 +1,30 @@
+package builtins
+
+import (
+	"encoding/json"
+
+	"github.com/toolcrib/toolcrib/tool"
+	"github.com/toolcrib/toolcrib/wait/input"
+)
+
+// inputTimeout is how long a run waits for a person: a day.
+const inputTimeout = 24 * 60 * 60
+
+// requestInput asks a person (reference numbers S0-122…S0-128). It has nothing to run: the
+// call waits until a person has answered on the page behind its link.
+func requestInput() Builtin {
+	return Builtin{Spec: Spec{
+		Key: "request_input", Version: "1.0.0",
+		Definition: tool.Definition{
+			Name: "Request input",
+			Description: "Asks a person for answers, a choice or an approval, and waits until they have answered on a " +
+				"page. Use it for what only a person can know or decide. Set exactly one of questions, choose and approve.",
+			Category: "people", InputSchema: json.RawMessage(input.Schema), Implementation: tool.Input,
+			Execution: tool.Execution{
+				Pure: true, MaxConcurrency: tool.ReadConcurrency, ConcurrencyGroup: "request_input", TimeoutSeconds: inputTimeout,
+			},
+			Interaction: tool.Interaction{Intent: tool.Act},
+		},
+		Policy: tool.Policy{EgressClass: tool.EgressNone, PermissionPolicy: tool.PermissionAuto},
+	}}
+}

@@ -1,0 +1,224 @@
+package inputpage
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/time/rate"
+
+	"github.com/toolcrib/toolcrib/runs"
+	"github.com/toolcrib/toolcrib/tool"
+	"github.com/toolcrib/toolcrib/wait"
+	"github.com/toolcrib/toolcrib/wait/input"
+)
+
+// Calls finds the calls that wait for people. Package store implements it.
+type Calls interface {
+	FindCall(ctx context.Context, tenant tool.TenantID, id string) (wait.Call, error)
+}
+
+// Runs takes the answers. [runs.Service] implements it.
+type Runs interface {
+	SubmitResult(ctx context.Context, s runs.Submission) (runs.Submitted, error)
+}
+
+// Config holds what the pages need. Calls and Runs are required.
+type Config struct {
+	Calls Calls
+	Runs  Runs
+	// Now returns the current time. Defaults to [time.Now].
+	Now    func() time.Time
+	Logger *slog.Logger // Defaults to discarding.
+}
+
+// Handler serves the pages below [input.Path]. It is safe for concurrent use.
+type Handler struct {
+	cfg   Config
+	slots chan struct{} // Of requests that look for their call.
+
+	mu    sync.Mutex
+	opens map[string]*rate.Limiter // Of requests of a link that opens a page, by call.
+}
+
+// Limits. They do not depend on the address of who asks, which a proxy may hide. One request
+// for input does not take the time of others. Links cannot be guessed: who tries takes some
+// connections of the database at most, and the others wait their turn.
+const (
+	maxLookups     = 4
+	patience       = 5 * time.Second
+	opensPerSecond = 1
+	opensBurst     = 30
+	maxLimiters    = 10_000
+
+	maxForm     = 1 << 20 // Bytes of an answer, as the browser encodes it.
+	requestTime = 15 * time.Second
+)
+
+var errIncomplete = errors.New("inputpage: Calls and Runs are required")
+
+// New returns a handler.
+func New(cfg Config) (*Handler, error) {
+	if cfg.Calls == nil || cfg.Runs == nil {
+		return nil, errIncomplete
+	}
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	if cfg.Logger == nil {
+		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
+	return &Handler{
+		cfg: cfg, slots: make(chan struct{}, maxLookups), opens: map[string]*rate.Limiter{},
+	}, nil
+}
+
+// ServeHTTP implements [http.Handler].
+func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	ctx, cancel := context.WithTimeout(r.Context(), requestTime)
+	defer cancel()
+	protect(w.Header())
+	if r.Method != http.MethodGet && r.Method != http.MethodHead && r.Method != http.MethodPost {
+		w.Header().Set("Allow", "GET, HEAD, POST")
+		h.show(w, http.StatusMethodNotAllowed, page{Title: "This page takes answers", Notice: "Open the link in a browser."})
+		return
+	}
+	call, err := h.open(ctx, strings.TrimPrefix(r.URL.Path, input.Path))
+	if err != nil {
+		h.refuse(w, r, err)
+		return
+	}
+	spec, err := input.Read(call.Arguments)
+	if err != nil { // It was checked when it was asked.
+		h.refuse(w, r, err)
+		return
+	}
+	if r.Method == http.MethodPost && call.Status.Open() {
+		h.take(ctx, w, r, call, &spec)
+		return
+	}
+	h.showCall(w, call, &spec, nil, nil)
+}
+
+// Errors of links.
+var (
+	errUnknown = errors.New("the link opens nothing")
+	errBusy    = errors.New("too many requests")
+)
+
+// open finds the call of a token.
+func (h *Handler) open(ctx context.Context, text string) (wait.Call, error) {
+	token, ok := input.ReadToken(text)
+	if !ok {
+		return wait.Call{}, errUnknown
+	}
+	now := h.cfg.Now()
+	if !now.Before(token.Expires) {
+		return wait.Call{}, errUnknown
+	}
+	call, err := h.find(ctx, token)
+	switch {
+	case tool.KindOf(err) == tool.NotFound || err == nil && !token.Opens(&call, now):
+		return wait.Call{}, errUnknown
+	case err != nil:
+		return wait.Call{}, err //nolint:wrapcheck // It is only logged.
+	case !h.limiter(call.ID).AllowN(now, 1):
+		return wait.Call{}, errBusy
+	}
+	return call, nil
+}
+
+// find finds the call that a token names, when it is its turn.
+func (h *Handler) find(ctx context.Context, token input.Token) (wait.Call, error) {
+	waiting, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	select {
+	case h.slots <- struct{}{}:
+		defer func() { <-h.slots }()
+	case <-waiting.Done():
+		return wait.Call{}, errBusy
+	}
+	return h.cfg.Calls.FindCall(ctx, token.Tenant, token.CallID) //nolint:wrapcheck // It is only logged.
+}
+
+// limiter returns the limiter of a call. Beyond maxLimiters all begin anew.
+func (h *Handler) limiter(id string) *rate.Limiter {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	l := h.opens[id]
+	if l == nil {
+		if len(h.opens) >= maxLimiters {
+			clear(h.opens)
+		}
+		l = rate.NewLimiter(opensPerSecond, opensBurst)
+		h.opens[id] = l
+	}
+	return l
+}
+
+// take takes the answer of a form.
+func (h *Handler) take(ctx context.Context, w http.ResponseWriter, r *http.Request, call wait.Call, spec *input.Spec) {
+	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
+	if mediaType, _, _ := strings.Cut(r.Header.Get("Content-Type"), ";"); mediaType != formType {
+		h.show(w, http.StatusUnsupportedMediaType, page{Title: spec.Title, Notice: "Answer with the form of this page."})
+		return
+	}
+	if err := r.ParseForm(); err != nil {
+		h.show(w, http.StatusBadRequest, page{
+			Title: spec.Title, Notice: "The answer is too long, or damaged. Go back and try again.",
+		})
+		return
+	}
+	answer, problems := spec.ReadForm(r.PostForm)
+	if len(problems) > 0 {
+		h.showCall(w, call, spec, r.PostForm, problems)
+		return
+	}
+	result, err := input.Result(call.ID, answer)
+	if err == nil {
+		_, err = h.cfg.Runs.SubmitResult(ctx, runs.Submission{
+			Principal: tool.Principal{
+				Tenant: call.Principal.Tenant, Subject: subject + call.ID, Permissions: []string{wait.SubmitPermission},
+			},
+			ID: call.ID, Result: result,
+		})
+	}
+	switch {
+	case err == nil:
+		// A reload does not send the answer again.
+		http.Redirect(w, r, r.URL.EscapedPath(), http.StatusSeeOther)
+	case tool.KindOf(err) == tool.Conflict:
+		h.showOver(w, spec)
+	default:
+		h.refuse(w, r, err)
+	}
+}
+
+const (
+	formType = "application/x-www-form-urlencoded"
+	// subject begins the subject of who answers on a page.
+	subject = "page:"
+)
+
+// refuse answers a request that opens no page. It says nothing of why.
+func (h *Handler) refuse(w http.ResponseWriter, r *http.Request, err error) {
+	switch {
+	case errors.Is(err, errUnknown):
+		h.show(w, http.StatusNotFound, page{
+			Title: "This link opens nothing", Notice: "It may have expired. Ask who sent it to you for a new one.",
+		})
+	case errors.Is(err, errBusy):
+		w.Header().Set("Retry-After", "10")
+		h.show(w, http.StatusTooManyRequests, page{Title: "One moment", Notice: "Too many requests. Try again in a minute."})
+	default:
+		h.cfg.Logger.ErrorContext(r.Context(), "a page of a request for input failed", slog.Any("error", err))
+		w.Header().Set("Retry-After", "10")
+		h.show(w, http.StatusServiceUnavailable, page{
+			Title: "One moment", Notice: "Your answer could not be taken now. Go back and try again in a minute.",
+		})
+	}
+}

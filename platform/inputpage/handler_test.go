@@ -1,0 +1,307 @@
+package inputpage_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"github.com/toolcrib/toolcrib/platform/inputpage"
+	"github.com/toolcrib/toolcrib/runs"
+	"github.com/toolcrib/toolcrib/tool"
+	"github.com/toolcrib/toolcrib/wait"
+	"github.com/toolcrib/toolcrib/wait/input"
+)
+
+// desk holds one call that waits, and takes its first answer as the store does.
+type desk struct {
+	mu    sync.Mutex
+	call  wait.Call
+	taken []runs.Submission
+	err   error // Of the next answers.
+
+	hold          chan struct{} // Not nil where calls are found once it is closed.
+	holding, most atomic.Int64  // Requests that look for a call, now and at most.
+}
+
+func (d *desk) FindCall(_ context.Context, tenant tool.TenantID, id string) (wait.Call, error) {
+	d.most.Store(max(d.most.Load(), d.holding.Add(1)))
+	defer d.holding.Add(-1)
+	if d.hold != nil {
+		<-d.hold
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if tenant != d.call.Principal.Tenant || id != d.call.ID {
+		return wait.Call{}, &tool.Error{Kind: tool.NotFound, Msg: "call not found"}
+	}
+	return d.call, nil
+}
+
+func (d *desk) SubmitResult(_ context.Context, s runs.Submission) (runs.Submitted, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.err != nil {
+		return runs.Submitted{}, d.err
+	}
+	if d.call.Status == wait.CallResolved {
+		return runs.Submitted{Call: d.call, Repeated: true}, nil
+	}
+	d.call.Status, d.taken = wait.CallResolved, append(d.taken, s)
+	return runs.Submitted{Call: d.call}, nil
+}
+
+func (d *desk) set(change func(*desk)) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	change(d)
+}
+
+type site struct {
+	*desk
+	t    *testing.T
+	url  string
+	link string
+}
+
+func newSite(t *testing.T, arguments string) *site {
+	t.Helper()
+	d := &desk{call: wait.Call{
+		ID: uuid.NewString(), Status: wait.CallWaiting, Arguments: json.RawMessage(arguments),
+		Key: []byte(strings.Repeat("k", 32)),
+	}}
+	d.call.Principal.Tenant, d.call.Implementation = tool.TenantID(uuid.NewString()), tool.Input
+	d.call.Slug = "internalName"
+	h, err := inputpage.New(inputpage.Config{Calls: d, Runs: d})
+	require.NoError(t, err)
+	server := httptest.NewServer(h)
+	t.Cleanup(server.Close)
+	link, err := input.Link(&d.call, time.Now().Add(time.Hour))
+	require.NoError(t, err)
+	return &site{desk: d, t: t, url: server.URL, link: link}
+}
+
+// send makes a request, and follows no redirect.
+func (s *site) send(method, path string, form url.Values) (*http.Response, string) {
+	s.t.Helper()
+	req, err := http.NewRequestWithContext(s.t.Context(), method, s.url+path, strings.NewReader(form.Encode()))
+	require.NoError(s.t, err)
+	if form != nil {
+		req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	}
+	resp, err := http.DefaultTransport.RoundTrip(req)
+	require.NoError(s.t, err)
+	defer func() { require.NoError(s.t, resp.Body.Close()) }()
+	raw, err := io.ReadAll(resp.Body)
+	require.NoError(s.t, err)
+	return resp, string(raw)
+}
+
+const ask = `{"title":"Trip <b>","instructions":"Say & go","questions":[{"id":"city","label":"Where to?","help":"A town"},
+	{"id":"nights","label":"How long?","type":"number","optional":true}]}`
+
+func TestAnswerOnce(t *testing.T) {
+	t.Parallel()
+
+	s := newSite(t, ask)
+	resp, page := s.send(http.MethodGet, s.link, nil)
+	require.Equal(t, http.StatusOK, resp.StatusCode)
+	for _, want := range []string{"Trip &lt;b&gt;", "Say &amp; go", `name="city"`, `name="nights"`, "A town", "Where to?"} {
+		require.Contains(t, page, want)
+	}
+	require.NotContains(t, page, "internalName")
+	require.NotContains(t, page, "<script")
+
+	resp, page = s.send(http.MethodPost, s.link, url.Values{"city": {""}, "nights": {"<i>many"}})
+	require.Equal(t, http.StatusUnprocessableEntity, resp.StatusCode)
+	require.Contains(t, page, "an answer is needed")
+	require.Contains(t, page, "a number is expected")
+	require.Contains(t, page, `value="&lt;i&gt;many"`, "what was typed is kept")
+	require.Empty(t, s.taken)
+
+	resp, _ = s.send(http.MethodPost, s.link, url.Values{"city": {"Oslo"}, "nights": {"2"}, "approved": {"yes"}})
+	require.Equal(t, http.StatusSeeOther, resp.StatusCode)
+	require.Equal(t, s.link, resp.Header.Get("Location"))
+	resp, page = s.send(http.MethodGet, s.link, nil)
+	require.Equal(t, http.StatusOK, resp.StatusCode)
+	require.Contains(t, page, "the answer has arrived")
+	resp, page = s.send(http.MethodPost, s.link, url.Values{"city": {"Rome"}})
+	require.Equal(t, http.StatusOK, resp.StatusCode)
+	require.Contains(t, page, "the answer has arrived")
+
+	require.Len(t, s.taken, 1)
+	got := s.taken[0]
+	require.Equal(t, s.call.ID, got.ID)
+	require.Equal(t, "page:"+s.call.ID, got.Principal.Subject)
+	require.Equal(t, []string{wait.SubmitPermission}, got.Principal.Permissions)
+	require.JSONEq(t, `{"kind":"input_request","view_id":"`+s.call.ID+`","answer":{"city":"Oslo","nights":2}}`, string(got.Result))
+}
+
+// Every answer has the headers that keep the page to itself.
+func TestHeaders(t *testing.T) {
+	t.Parallel()
+
+	s := newSite(t, ask)
+	for method, path := range map[string]string{
+		http.MethodGet: s.link, http.MethodHead: s.link, http.MethodPost: s.link, http.MethodDelete: s.link, "PURGE": "/i/x",
+	} {
+		resp, _ := s.send(method, path, nil)
+		h := resp.Header
+		require.Equal(t, "no-store", h.Get("Cache-Control"), method)
+		require.Equal(t, "no-referrer", h.Get("Referrer-Policy"))
+		require.Equal(t, "nosniff", h.Get("X-Content-Type-Options"))
+		require.Contains(t, h.Get("X-Robots-Tag"), "noindex")
+		policy := h.Get("Content-Security-Policy")
+		for _, want := range []string{
+			"default-src 'none'", "form-action 'self'", "frame-ancestors 'none'", "base-uri 'none'",
+		} {
+			require.Contains(t, policy, want)
+		}
+		require.NotContains(t, policy, "unsafe")
+		require.Empty(t, h.Values("Set-Cookie"))
+	}
+}
+
+// Scanners of links, previews and other methods change nothing.
+func TestOnlyTheFormAnswers(t *testing.T) {
+	t.Parallel()
+
+	s := newSite(t, `{"title":"Publish?","approve":{}}`)
+	for _, method := range []string{
+		http.MethodGet, http.MethodHead, http.MethodOptions, http.MethodPut, http.MethodDelete, http.MethodPatch, "PROPFIND",
+	} {
+		for _, query := range []string{"", "?approved=yes", "?approved=yes&_method=POST"} {
+			_, _ = s.send(method, s.link+query, url.Values{"approved": {"yes"}})
+		}
+	}
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.url+s.link,
+		strings.NewReader(`{"approved":"yes"}`))
+	require.NoError(t, err)
+	req.Header.Set("Content-Type", "application/json")
+	resp, err := http.DefaultClient.Do(req)
+	require.NoError(t, err)
+	require.NoError(t, resp.Body.Close())
+	require.Equal(t, http.StatusUnsupportedMediaType, resp.StatusCode)
+	resp, _ = s.send(http.MethodPost, s.link+"?approved=yes", url.Values{})
+	require.Equal(t, http.StatusUnprocessableEntity, resp.StatusCode, "the address is no answer")
+	require.Empty(t, s.taken)
+}
+
+// What opens nothing is answered alike, whatever the reason.
+func TestLinksThatOpenNothing(t *testing.T) {
+	t.Parallel()
+
+	s := newSite(t, ask)
+	other := s.call
+	other.Key = []byte(strings.Repeat("x", 32))
+	forged, err := input.Link(&other, time.Now().Add(time.Hour))
+	require.NoError(t, err)
+	other = s.call
+	other.ID = uuid.NewString()
+	unknown, err := input.Link(&other, time.Now().Add(time.Hour))
+	require.NoError(t, err)
+	expired, err := input.Link(&s.call, time.Now().Add(-time.Second))
+	require.NoError(t, err)
+	bodies := map[string]bool{}
+	for _, link := range []string{forged, unknown, expired, "/i/", "/i/x", s.link + "A", s.link + "/more"} {
+		for _, method := range []string{http.MethodGet, http.MethodPost} {
+			resp, body := s.send(method, link, url.Values{"city": {"Oslo"}})
+			require.Equal(t, http.StatusNotFound, resp.StatusCode, link)
+			bodies[body] = true
+		}
+	}
+	s.set(func(d *desk) { d.call.Implementation = tool.HTTP }) // Such as one that waits for an approval.
+	resp, body := s.send(http.MethodGet, s.link, nil)
+	require.Equal(t, http.StatusNotFound, resp.StatusCode)
+	bodies[body] = true
+	require.Len(t, bodies, 1)
+	require.Empty(t, s.taken)
+}
+
+func TestRequestsThatAreOver(t *testing.T) {
+	t.Parallel()
+
+	s := newSite(t, ask)
+	s.set(func(d *desk) { d.err = &tool.Error{Kind: tool.Conflict, Msg: "the call has ended"} })
+	resp, page := s.send(http.MethodPost, s.link, url.Values{"city": {"Oslo"}})
+	require.Equal(t, http.StatusGone, resp.StatusCode, "it ended meanwhile")
+	require.Contains(t, page, "No answer is needed any more")
+	s.set(func(d *desk) { d.err = errors.New("secret of the database") })
+	resp, page = s.send(http.MethodPost, s.link, url.Values{"city": {"Oslo"}})
+	require.Equal(t, http.StatusServiceUnavailable, resp.StatusCode)
+	require.NotContains(t, page, "secret")
+	for _, status := range []wait.CallStatus{wait.CallExpired, wait.CallCancelled} {
+		s.set(func(d *desk) { d.call.Status = status })
+		for _, method := range []string{http.MethodGet, http.MethodPost} {
+			resp, _ := s.send(method, s.link, url.Values{"city": {"Oslo"}})
+			require.Equal(t, http.StatusGone, resp.StatusCode, status)
+		}
+	}
+}
+
+func TestAnswersAreBounded(t *testing.T) {
+	t.Parallel()
+
+	s := newSite(t, ask)
+	resp, _ := s.send(http.MethodPost, s.link, url.Values{"city": {strings.Repeat("x", 2<<20)}})
+	require.Equal(t, http.StatusBadRequest, resp.StatusCode)
+	require.Empty(t, s.taken)
+}
+
+// Who guesses takes few connections of the database; one link does not take the time of others.
+func TestRequestsAreLimited(t *testing.T) {
+	t.Parallel()
+
+	s := newSite(t, ask)
+	other := s.call
+	other.Key = []byte("another")
+	forged, err := input.Link(&other, time.Now().Add(time.Hour))
+	require.NoError(t, err)
+	s.set(func(d *desk) { d.hold = make(chan struct{}) })
+	var guesses sync.WaitGroup
+	for range 30 {
+		guesses.Go(func() { _, _ = s.send(http.MethodGet, forged, nil) })
+	}
+	require.Eventually(t, func() bool { return s.holding.Load() == 4 }, 10*time.Second, time.Millisecond)
+	time.Sleep(20 * time.Millisecond)
+	require.EqualValues(t, 4, s.holding.Load())
+	close(s.hold)
+	guesses.Wait()
+	require.LessOrEqual(t, s.most.Load(), int64(4))
+
+	resp, _ := s.send(http.MethodGet, s.link, nil)
+	require.Equal(t, http.StatusOK, resp.StatusCode)
+	require.Eventually(t, func() bool {
+		resp, _ := s.send(http.MethodGet, s.link, nil)
+		return resp.StatusCode == http.StatusTooManyRequests && resp.Header.Get("Retry-After") != ""
+	}, 10*time.Second, time.Millisecond)
+}
+
+// Of answers that are sent at once, one is taken.
+func TestAnswersRace(t *testing.T) {
+	t.Parallel()
+
+	s := newSite(t, `{"title":"Hero","choose":{"options":[{"id":"bold","label":"Bold"},{"id":"calm","label":"Calm"}]}}`)
+	var all sync.WaitGroup
+	for i := range 20 {
+		all.Go(func() {
+			resp, _ := s.send(http.MethodPost, s.link, url.Values{"choice": {[]string{"bold", "calm"}[i%2]}})
+			if resp.StatusCode != http.StatusSeeOther && resp.StatusCode != http.StatusOK {
+				t.Errorf("got %s", resp.Status)
+			}
+		})
+	}
+	all.Wait()
+	require.Len(t, s.taken, 1)
+}

@@ -1,0 +1,135 @@
+package inputpage
+
+import (
+	"bytes"
+	"crypto/sha256"
+	_ "embed"
+	"encoding/base64"
+	"encoding/json"
+	"html/template"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"slices"
+
+	"github.com/toolcrib/toolcrib/schema/field"
+	"github.com/toolcrib/toolcrib/wait"
+	"github.com/toolcrib/toolcrib/wait/input"
+)
+
+//go:embed page.html
+var source string
+
+//go:embed page.css
+var style string
+
+var parsed = template.Must(template.New("page").Parse(source))
+
+// policy allows the page its own style, and sending its own form; nothing else.
+var policy = func() string {
+	sum := sha256.Sum256([]byte(style))
+	return "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) +
+		"'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+}()
+
+// protect sets the headers of every answer.
+func protect(h http.Header) {
+	h.Set("Content-Security-Policy", policy)
+	h.Set("Content-Type", "text/html; charset=utf-8")
+	h.Set("Cache-Control", "no-store")
+	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("X-Frame-Options", "DENY")
+	h.Set("X-Robots-Tag", "noindex, nofollow")
+	h.Set("Cross-Origin-Opener-Policy", "same-origin")
+	h.Set("Permissions-Policy", "camera=(), geolocation=(), microphone=()")
+}
+
+// page is what the template shows.
+type page struct {
+	Title        string
+	Instructions string
+	Notice       string // Instead of a form.
+	Done         bool   // The notice is good news.
+	Fields       []shown
+	Faults       int // Fields with a problem.
+	Style        template.CSS
+}
+
+// shown is a field as the page shows it.
+type shown struct {
+	Key, Label, Help string
+	Kind             string // "text", "number", "choice" or "yesno".
+	Several          bool
+	Required         bool
+	Value            string // What was sent before.
+	Options          []option
+	Problem          string
+}
+
+type option struct {
+	ID, Label, Link string
+	Chosen          bool
+}
+
+func (h *Handler) show(w http.ResponseWriter, status int, p page) {
+	p.Style = template.CSS(style) //nolint:gosec // It is a file of ours.
+	var b bytes.Buffer
+	if err := parsed.Execute(&b, p); err != nil {
+		h.cfg.Logger.Error("showing a page failed", slog.Any("error", err))
+		http.Error(w, "something went wrong", http.StatusInternalServerError)
+		return
+	}
+	w.WriteHeader(status)
+	_, _ = w.Write(b.Bytes()) // Who asked is gone.
+}
+
+// showCall shows a request as it stands, with what was sent and what is wrong with it.
+func (h *Handler) showCall(
+	w http.ResponseWriter, call wait.Call, spec *input.Spec, sent url.Values, problems input.Problems,
+) {
+	switch {
+	case call.Status == wait.CallResolved:
+		h.show(w, http.StatusOK, page{Title: spec.Title, Notice: "Thank you: the answer has arrived.", Done: true})
+		return
+	case !call.Status.Open():
+		h.showOver(w, spec)
+		return
+	}
+	p := page{Title: spec.Title, Instructions: spec.Instructions, Faults: len(problems)}
+	for _, f := range spec.Fields() {
+		p.Fields = append(p.Fields, showField(&f, spec, sent, problems[f.Key]))
+	}
+	status := http.StatusOK
+	if len(problems) > 0 {
+		status = http.StatusUnprocessableEntity
+	}
+	h.show(w, status, p)
+}
+
+func (h *Handler) showOver(w http.ResponseWriter, spec *input.Spec) {
+	h.show(w, http.StatusGone, page{Title: spec.Title, Notice: "No answer is needed any more."})
+}
+
+func showField(f *field.Field, spec *input.Spec, sent url.Values, problem string) shown {
+	s := shown{
+		Key: f.Key, Label: f.Label, Help: f.Help, Required: f.Required, Value: sent.Get(f.Key), Problem: problem,
+		Several: f.Multiple, Kind: "text",
+	}
+	switch f.Type {
+	case field.Number:
+		s.Kind = "number"
+	case field.Boolean:
+		s.Kind = "yesno"
+	case field.Enum:
+		s.Kind = "choice"
+		for i, o := range f.Options {
+			var id string
+			_ = json.Unmarshal(o.Value, &id) // It is a string of ours.
+			s.Options = append(s.Options, option{
+				ID: id, Label: o.Label, Link: spec.Choose.Options[i].ImageURL, Chosen: slices.Contains(sent[f.Key], id),
+			})
+		}
+	}
+	return s
+}

@@ -1,0 +1,116 @@
+package input
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/toolcrib/toolcrib/schema/field"
+)
+
+// Problems says what is wrong with an answer, by the key of the field.
+type Problems map[string]string
+
+// ReadForm reads the answer of a person who sent the form, as a browser encodes it. It
+// returns problems where there are any; the answer is incomplete then. Values of other names
+// are ignored.
+func (s *Spec) ReadForm(sent url.Values) (map[string]any, Problems) {
+	answer, problems := map[string]any{}, Problems{}
+	for _, f := range s.Fields() {
+		value, problem := readField(&f, sent[f.Key])
+		if problem == "" && value == nil && f.Required {
+			problem = "an answer is needed"
+		}
+		switch {
+		case problem != "":
+			problems[f.Key] = problem
+		case value != nil:
+			answer[f.Key] = value
+		}
+	}
+	if len(problems) == 0 {
+		return answer, nil
+	}
+	return answer, problems
+}
+
+// readField reads the value of a field, or returns nil where it was left empty.
+func readField(f *field.Field, sent []string) (value any, problem string) {
+	if f.Multiple {
+		return readSeveral(f, sent)
+	}
+	text := ""
+	if len(sent) > 0 {
+		text = strings.TrimSpace(strings.ReplaceAll(sent[0], "\r\n", "\n"))
+	}
+	switch {
+	case len(sent) > 1:
+		return nil, "one answer is expected"
+	case text == "":
+		return nil, ""
+	case f.Type == field.Number:
+		return readNumber(text)
+	case f.Type == field.Boolean && text == "yes":
+		return true, ""
+	case f.Type == field.Boolean && text == "no":
+		return false, ""
+	case f.Type == field.Boolean:
+		return nil, "choose yes or no"
+	case f.Type == field.Enum && !offers(f, text):
+		return nil, "choose one of the options"
+	case !utf8.ValidString(text) || strings.ContainsRune(text, 0):
+		return nil, "the text has characters that cannot be kept"
+	case f.MaxLength != nil && utf8.RuneCountInString(text) > *f.MaxLength:
+		return nil, fmt.Sprintf("the text has more than %d characters", *f.MaxLength)
+	}
+	return text, ""
+}
+
+// readNumber accepts a decimal point or comma, as people write it.
+func readNumber(text string) (value any, problem string) {
+	n := json.Number(strings.Replace(text, ",", ".", 1))
+	var parsed float64
+	if err := json.Unmarshal([]byte(n), &parsed); err != nil || len(n) > 64 {
+		return nil, "a number is expected, such as 12 or 3.5"
+	}
+	return n, ""
+}
+
+func readSeveral(f *field.Field, sent []string) (value any, problem string) {
+	var chosen []string
+	for _, id := range sent {
+		if !offers(f, id) {
+			return nil, "choose among the options"
+		}
+		if !slices.Contains(chosen, id) {
+			chosen = append(chosen, id)
+		}
+	}
+	if len(chosen) == 0 {
+		return nil, ""
+	}
+	return chosen, ""
+}
+
+func offers(f *field.Field, id string) bool {
+	return slices.ContainsFunc(f.Options, func(o field.Option) bool { return string(o.Value) == string(quoted(id)) })
+}
+
+// Kind is what results of requests are marked with (S0-124).
+const Kind = "input_request"
+
+// Result is the result of the call with the answer of a person.
+func Result(viewID string, answer map[string]any) (json.RawMessage, error) {
+	raw, err := json.Marshal(struct {
+		Kind   string         `json:"kind"`
+		ViewID string         `json:"view_id"`
+		Answer map[string]any `json:"answer"`
+	}{Kind, viewID, answer})
+	if err != nil {
+		return nil, fmt.Errorf("writing the answer: %w", err)
+	}
+	return raw, nil
+}

@@ -1,0 +1,268 @@
+package input
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/toolcrib/toolcrib/schema/field"
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// Bounds of a request.
+const (
+	maxTitle        = 200
+	maxInstructions = 4000
+	maxQuestions    = 20
+	minOptions      = 2
+	maxOptions      = 6
+	maxLabel        = 500
+	maxText         = 10_000 // Characters of an answer.
+)
+
+// Spec is a request for input (InputRequestSpec, S0-126). Exactly one of Questions, Choose
+// and Approve is set.
+type Spec struct {
+	Title        string     `json:"title"`
+	Instructions string     `json:"instructions,omitempty"`
+	Questions    []Question `json:"questions,omitempty"`
+	Choose       *Choose    `json:"choose,omitempty"`
+	Approve      *Approve   `json:"approve,omitempty"`
+}
+
+// Question asks for a text or a number.
+type Question struct {
+	ID       string `json:"id"` // Key of the answer.
+	Label    string `json:"label"`
+	Type     string `json:"type,omitempty"`     // "text" or "number"; text when empty.
+	Optional bool   `json:"optional,omitempty"` // May be left empty.
+	Help     string `json:"help,omitempty"`
+}
+
+// Choose asks for one of two to six options, or for several of them.
+type Choose struct {
+	Options []Option `json:"options"`
+	Mode    string   `json:"chooseMode,omitempty"` //nolint:tagliatelle // S0-128 names it so. "single" or "multiple"; single when empty.
+}
+
+// Option is one of the options of a choice.
+type Option struct {
+	ID       string `json:"id"`
+	Label    string `json:"label"`
+	ImageURL string `json:"imageUrl,omitempty"` //nolint:tagliatelle // S0-128 names it so. An https address, shown as a link.
+}
+
+// Approve asks for yes or no.
+type Approve struct {
+	Label   string `json:"label,omitempty"`   // What is agreed to; the title when empty.
+	NoNotes bool   `json:"noNotes,omitempty"` //nolint:tagliatelle // As its siblings. The person is not asked for notes.
+}
+
+// Modes of a choice, and types of questions.
+const (
+	Multiple = "multiple"
+	Single   = "single"
+	Text     = "text"
+	Number   = "number"
+)
+
+// Schema is the input schema of tools that ask for input. That exactly one of the kinds is
+// set is left to [Read]: not every client can show a schema that says so.
+const Schema = `{
+  "type": "object",
+  "additionalProperties": false,
+  "required": ["title"],
+  "minProperties": 2,
+  "properties": {
+    "title": {"type": "string", "minLength": 1, "maxLength": 200, "description": "What the person is asked for, in a few words."},
+    "instructions": {"type": "string", "maxLength": 4000, "description": "What the person should know to answer. Plain text."},
+    "questions": {
+      "type": "array", "minItems": 1, "maxItems": 20,
+      "description": "Questions that are answered with a text or a number. Set exactly one of questions, choose and approve.",
+      "items": {
+        "type": "object", "additionalProperties": false, "required": ["id", "label"],
+        "properties": {
+          "id": {"type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_]{0,63}$", "description": "Key of the answer."},
+          "label": {"type": "string", "minLength": 1, "maxLength": 500, "description": "The question."},
+          "type": {"type": "string", "enum": ["text", "number"], "default": "text"},
+          "optional": {"type": "boolean", "default": false},
+          "help": {"type": "string", "maxLength": 500}
+        }
+      }
+    },
+    "choose": {
+      "type": "object", "additionalProperties": false, "required": ["options"],
+      "description": "A choice between two to six options.",
+      "properties": {
+        "options": {
+          "type": "array", "minItems": 2, "maxItems": 6,
+          "items": {
+            "type": "object", "additionalProperties": false, "required": ["id", "label"],
+            "properties": {
+              "id": {"type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_]{0,63}$"},
+              "label": {"type": "string", "minLength": 1, "maxLength": 500},
+              "imageUrl": {"type": "string", "pattern": "^https://", "maxLength": 2000, "description": "An https address, shown as a link."}
+            }
+          }
+        },
+        "chooseMode": {"type": "string", "enum": ["single", "multiple"], "default": "single"}
+      }
+    },
+    "approve": {
+      "type": "object", "additionalProperties": false,
+      "description": "A yes or no, with notes.",
+      "properties": {
+        "label": {"type": "string", "maxLength": 500, "description": "What is agreed to; the title when absent."},
+        "noNotes": {"type": "boolean", "default": false, "description": "The person is not asked for notes."}
+      }
+    }
+  }
+}`
+
+var idPattern = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]{0,63}$`)
+
+// Read reads the arguments of a call. It fails with tool.Invalid and the path of the fault.
+func Read(arguments json.RawMessage) (Spec, error) {
+	var s Spec
+	decoder := json.NewDecoder(bytes.NewReader(arguments))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&s); err != nil {
+		return s, invalid("", "expected a request for input: "+strings.TrimPrefix(err.Error(), "json: "))
+	}
+	return s, s.check()
+}
+
+func invalid(path, msg string) error {
+	return &tool.Error{Kind: tool.Invalid, Op: "input.Read", Path: path, Msg: msg}
+}
+
+func (s *Spec) check() error {
+	asked := 0
+	for _, set := range []bool{len(s.Questions) > 0, s.Choose != nil, s.Approve != nil} {
+		if set {
+			asked++
+		}
+	}
+	switch {
+	case strings.TrimSpace(s.Title) == "" || len(s.Title) > 4*maxTitle:
+		return invalid("/title", "a request needs a title of at most 200 characters")
+	case len(s.Instructions) > 4*maxInstructions:
+		return invalid("/instructions", "the instructions are too long")
+	case asked != 1:
+		return invalid("", fmt.Sprintf("set exactly one of questions, choose and approve: %d are", asked))
+	case s.Choose != nil:
+		return s.Choose.check()
+	case s.Approve != nil && len(s.Approve.Label) > 4*maxLabel:
+		return invalid("/approve/label", "the label is too long")
+	case len(s.Questions) > maxQuestions:
+		return invalid("/questions", fmt.Sprintf("a request has at most %d questions", maxQuestions))
+	}
+	seen := map[string]bool{}
+	for i, q := range s.Questions {
+		path := fmt.Sprintf("/questions/%d", i)
+		switch {
+		case q.Type != "" && q.Type != Text && q.Type != Number:
+			return invalid(path+"/type", `expected "text" or "number"`)
+		case len(q.Help) > 4*maxLabel:
+			return invalid(path+"/help", "the help is too long")
+		}
+		if err := checkLabelled(path, q.ID, q.Label, seen); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *Choose) check() error {
+	switch {
+	case c.Mode != "" && c.Mode != Single && c.Mode != Multiple:
+		return invalid("/choose/chooseMode", `expected "single" or "multiple"`)
+	case len(c.Options) < minOptions || len(c.Options) > maxOptions:
+		return invalid("/choose/options", fmt.Sprintf("a choice has %d to %d options, not %d", minOptions, maxOptions,
+			len(c.Options)))
+	}
+	seen := map[string]bool{}
+	for i, o := range c.Options {
+		path := fmt.Sprintf("/choose/options/%d", i)
+		if err := checkLabelled(path, o.ID, o.Label, seen); err != nil {
+			return err
+		}
+		if o.ImageURL != "" && !strings.HasPrefix(o.ImageURL, "https://") {
+			return invalid(path+"/imageUrl", "expected an https address")
+		}
+	}
+	return nil
+}
+
+// checkLabelled checks what is common to questions and options.
+func checkLabelled(path, id, label string, seen map[string]bool) error {
+	switch {
+	case !idPattern.MatchString(id):
+		return invalid(path+"/id", "an id is a letter and up to 63 letters, digits and underscores")
+	case seen[id]:
+		return invalid(path+"/id", fmt.Sprintf("the id %q is given twice", id))
+	case strings.TrimSpace(label) == "" || len(label) > 4*maxLabel:
+		return invalid(path+"/label", "a label has 1 to 500 characters")
+	}
+	seen[id] = true
+	return nil
+}
+
+// Keys of answers that are not of a question.
+const (
+	ChoiceKey   = "choice"
+	ApprovedKey = "approved"
+	NotesKey    = "notes"
+)
+
+// Fields returns the form (FormSpec) that a person fills in: each field's key is where its
+// answer goes (OutputTarget, S0-139).
+func (s *Spec) Fields() []field.Field {
+	most := maxText
+	switch {
+	case s.Choose != nil:
+		f := field.Field{
+			Key: ChoiceKey, Label: s.Title, Type: field.Enum, Display: field.Radio, Required: true,
+			Multiple: s.Choose.Mode == Multiple,
+		}
+		if f.Multiple {
+			least := 1
+			f.Display, f.MinItems, f.Unique = field.Chips, &least, true
+		}
+		for _, o := range s.Choose.Options {
+			f.Options = append(f.Options, field.Option{Value: quoted(o.ID), Label: o.Label})
+		}
+		return []field.Field{f}
+	case s.Approve != nil:
+		label := s.Approve.Label
+		if label == "" {
+			label = s.Title
+		}
+		fields := []field.Field{{Key: ApprovedKey, Label: label, Type: field.Boolean, Required: true}}
+		if !s.Approve.NoNotes {
+			fields = append(fields, field.Field{
+				Key: NotesKey, Label: "Notes", Type: field.Text, Display: field.Textarea, MaxLength: &most,
+			})
+		}
+		return fields
+	}
+	fields := make([]field.Field, len(s.Questions))
+	for i, q := range s.Questions {
+		fields[i] = field.Field{Key: q.ID, Label: q.Label, Help: q.Help, Required: !q.Optional, Type: field.Number}
+		if q.Type != Number {
+			fields[i].Type, fields[i].Display, fields[i].MaxLength = field.Text, field.Textarea, &most
+			if !q.Optional {
+				least := 1
+				fields[i].MinLength = &least
+			}
+		}
+	}
+	return fields
+}
+
+func quoted(s string) json.RawMessage {
+	raw, _ := json.Marshal(s) // A string: it cannot fail.
+	return raw
+}
