@@ -82,6 +82,12 @@ func TestBatchOfApprovals(t *testing.T) {
 	require.NotContains(t, shown, other)
 	require.NotContains(t, s.ok(t, "approvals", "list", "--batch", asked.Batch), other)
 
+	// Where all of a batch fail alike, the command fails as one decision does.
+	reader := s.Key(t, s.tenant, "approvals.read")
+	denied := s.run(t, "approvals", "approve", "--batch", asked.Batch, "--key", reader)
+	require.Equal(t, cli.ExitDenied, denied.code, denied.out+denied.err)
+	require.Equal(t, 2, strings.Count(denied.out, wait.DecidePermission), denied.out)
+	require.Contains(t, denied.err, "toolcrib key create NAME --permission "+wait.DecidePermission)
 	require.Equal(t, strings.Repeat("approved refund@1.0.0\n", 2), s.ok(t, "approvals", "approve", "--batch", asked.Batch))
 	require.Contains(t, s.ok(t, "approvals", "show", other), "pending")
 	for _, wrong := range []struct {
