@@ -64,6 +64,35 @@ func checkVerdict(op string, v wait.Verdict) error {
 	return nil
 }
 
+// CheckDecision implements [wait.Approvals].
+func (s *Store) CheckDecision(ctx context.Context, v wait.Verdict) (wait.Approval, error) {
+	const op = "store.CheckDecision"
+	if !tool.ValidID(v.ID) {
+		return wait.Approval{}, approvalNotFound(op)
+	}
+	v.Edited = nil
+	if err := checkVerdict(op, v); err != nil {
+		return wait.Approval{}, err
+	}
+	var found wait.Approval
+	err := s.inTx(ctx, op, v.Principal.Tenant, func(q *db.Queries) error {
+		d := &deciding{op: op, v: v, q: q}
+		if err := d.lock(ctx); err != nil {
+			return err
+		}
+		if err := d.authorize(ctx); err != nil {
+			return err
+		}
+		found = d.found.Approval
+		_, err := d.check()
+		return err
+	})
+	if err != nil {
+		return wait.Approval{}, err
+	}
+	return found, nil
+}
+
 // deciding is a decision that is being recorded.
 type deciding struct {
 	op    string

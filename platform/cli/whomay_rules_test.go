@@ -74,6 +74,13 @@ func decideRules() []decideRule {
 		{name: "edited since", key: "clerk", ask: two, since: isEdited, refusal: changed, batch: &refusal{usage: true}},
 		{name: "something else seen", key: "clerk", since: sawElse, refusal: changed, batch: &refusal{usage: true}},
 		{name: "refused arguments", key: "clerk", arguments: tooMuch, refusal: refuse(tool.Invalid, "/amount", "at most 100")},
+		// Authority comes first, and what is asked for second: the schema is told to who may decide.
+		{name: "arguments without the permission", key: "reader", arguments: tooMuch, refusal: lacks(wait.DecidePermission)},
+		{name: "arguments of who started the run", key: "starter", arguments: tooMuch, refusal: own},
+		{name: "arguments with a key of theirs", key: "made by the starter", arguments: tooMuch, refusal: made},
+		{name: "arguments of another tenant", key: "stranger", arguments: tooMuch, refusal: notFound},
+		{name: "arguments when overdue", key: "clerk", arguments: tooMuch, since: isOverdue, refusal: overdue},
+		{name: "arguments for what was edited", key: "clerk", ask: two, arguments: tooMuch, since: isEdited, refusal: changed},
 		{name: "with the permission", key: "clerk"},
 		{name: "with all permissions", key: "all"},
 		{name: "with that of the tool", key: "cashier", ask: another},
