@@ -6,11 +6,14 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
 	"github.com/toolcrib/toolcrib/platform/cli"
+	"github.com/toolcrib/toolcrib/store"
+	"github.com/toolcrib/toolcrib/tool"
 )
 
 // outcome is what an entry point answered: an endpoint with a problem or without, a command
@@ -19,6 +22,7 @@ type outcome struct {
 	problem *v1.Problem // Of an endpoint that refused.
 	exit    int         // Of a command.
 	text    string      // All that was written.
+	unseen  bool        // An executor was not shown the call.
 }
 
 // refusal is how a rule refuses at every entry point.
@@ -27,6 +31,18 @@ type refusal struct {
 	says       []string // Parts of the message.
 	permission string   // The permission that is lacking, if one is.
 	usage      bool     // A command refuses its arguments.
+	hint       string   // What a command adds to the message.
+}
+
+// How keys are refused that are not there, or not valid.
+var (
+	noKey  = unauthenticated("an API key is required", "Say who you are with --key")
+	badKey = unauthenticated("the API key is not valid", "The key comes from "+cli.KeyVariable+". It may be mistyped")
+)
+
+// unauthenticated refuses a key or token; commands add a hint.
+func unauthenticated(says, hint string) refusal {
+	return refusal{class: v1.Unauthenticated, says: []string{says}, hint: hint}
 }
 
 // post sends a request with a key, or without one where that is empty.
@@ -102,10 +118,64 @@ func (o outcome) requireRefused(t *testing.T, want refusal, secrets ...string) {
 	default:
 		require.Contains(t, o.text, "toolcrib key create NAME --permission "+want.permission)
 	}
-	if want.class == v1.Unauthenticated && o.problem == nil {
-		require.Regexp(t, `--key|comes from `+cli.KeyVariable, o.text)
+	if o.problem == nil {
+		require.Contains(t, o.text, want.hint)
 	}
 	for _, secret := range secrets {
 		require.NotContains(t, o.text, secret)
+	}
+}
+
+// callers is a tenant with keys of all kinds.
+type callers struct {
+	*shell
+	other  tool.TenantID     // Of the key "stranger".
+	keys   map[string]string // Texts, by name.
+	owners map[string]string // Subjects, by the text of the key.
+}
+
+// setupCallers makes the keys of which every rule on keys is. That named clerk has the permissions.
+func setupCallers(t *testing.T, permissions ...string) *callers {
+	t.Helper()
+	c := &callers{shell: setup(t), keys: map[string]string{"none": ""}, owners: map[string]string{}}
+	c.other = c.Tenant(t)
+	past := time.Now().Add(-time.Minute)
+	c.add(t, "all", store.Key{Permissions: []string{"*"}})
+	c.add(t, "clerk", store.Key{Permissions: permissions})
+	c.add(t, "narrow", store.Key{Permissions: []string{"*"}, Scopes: []string{"runs.read", "approvals.read"}})
+	c.add(t, "stranger", store.Key{Permissions: []string{"*"}, Tenant: c.other})
+	c.add(t, "expired", store.Key{Permissions: []string{"*"}, ExpiresAt: &past})
+	revoked := c.add(t, "revoked", store.Key{Permissions: []string{"*"}})
+	_, err := c.Store.RevokeKey(t.Context(), c.tenant, strings.TrimPrefix(revoked, "key:"))
+	require.NoError(t, err)
+	end := len(c.keys["all"]) - 20 // The secret of another key.
+	c.keys["mistyped"] = c.keys["all"][:end] + c.keys["clerk"][end:]
+	return c
+}
+
+// add makes a key, and returns the subject of who has it.
+func (c *callers) add(t *testing.T, name string, k store.Key) string {
+	t.Helper()
+	k.Name = name
+	if k.Tenant == "" {
+		k.Tenant = c.tenant
+	}
+	made, text, err := c.Store.CreateKey(t.Context(), k)
+	require.NoError(t, err)
+	c.keys[name], c.owners[text] = text, made.Principal().Subject
+	return made.Principal().Subject
+}
+
+// publish makes a tool, and returns its version.
+func (s *shell) publish(t *testing.T, slug, definition string) tool.VersionIdentity {
+	t.Helper()
+	s.ok(t, "apply", "-f", s.write(t, slug+".json", definition))
+	head, err := s.Store.FindTool(t.Context(), s.tenant, tool.Ref{Slug: slug})
+	require.NoError(t, err)
+	versions, err := s.Store.ListVersions(t.Context(), s.tenant, head.ID)
+	require.NoError(t, err)
+	return tool.VersionIdentity{
+		ToolID: head.ID, Slug: slug, Version: "1.0.0", Digest: versions[0].Digest,
+		Implementation: head.Implementation,
 	}
 }

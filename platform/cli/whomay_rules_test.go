@@ -6,7 +6,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
 	"github.com/toolcrib/toolcrib/tool"
 	"github.com/toolcrib/toolcrib/wait"
 )
@@ -43,8 +42,6 @@ func decideRules() []decideRule {
 	lacks := func(permission string) refusal {
 		return refusal{class: string(tool.Denied), says: []string{"permission " + permission}, permission: permission}
 	}
-	noKey := refusal{class: v1.Unauthenticated, says: []string{"an API key is required"}}
-	badKey := refusal{class: v1.Unauthenticated, says: []string{"the API key is not valid"}}
 	own := refuse(tool.Denied, "who started the run does not decide", elsewhere, wait.DecidePermission)
 	made := refuse(tool.Denied, "a key that was created by who started the run does not decide", elsewhere)
 	notFound := refuse(tool.NotFound, "approval not found")

@@ -5,7 +5,6 @@ import (
 	"maps"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
@@ -103,64 +102,26 @@ func (s *shell) decideOne(t *testing.T, d attempt, approve bool) outcome {
 	return got
 }
 
-// deciding is a tenant with a tool that takes an amount of at most 100, and keys of all kinds.
+// deciding is a tenant with a tool that takes an amount of at most 100.
 type deciding struct {
-	*shell
+	*callers
 	refund  tool.VersionIdentity
-	starter string            // Subject of who starts runs.
-	keys    map[string]string // Texts, by name.
-	owners  map[string]string // Subjects, by the text of the key.
+	starter string // Subject of who starts runs.
 }
 
 func setupDeciding(t *testing.T) *deciding {
 	t.Helper()
-	d := &deciding{shell: setup(t), keys: map[string]string{"none": ""}, owners: map[string]string{}}
+	d := &deciding{callers: setupCallers(t, "approvals.read", wait.DecidePermission)}
 	d.refund = d.publish(t, "refund", `{"kind":"tool","slug":"refund","description":"Refunds.",
 		"implementation_type":"internal","version":"1.0.0","publish":true,"input_schema":{"type":"object",
 		"required":["amount"],"properties":{"amount":{"type":"integer","maximum":100}},"additionalProperties":false}}`)
-	add := func(name string, k store.Key) store.Key {
-		k.Name = name
-		if k.Tenant == "" {
-			k.Tenant = d.tenant
-		}
-		made, text, err := d.Store.CreateKey(t.Context(), k)
-		require.NoError(t, err)
-		d.keys[name], d.owners[text] = text, made.Principal().Subject
-		return made
-	}
-	all, may := []string{"*"}, []string{"approvals.read", wait.DecidePermission}
-	d.starter = add("starter", store.Key{Permissions: all}).Principal().Subject
-	helper := add("made by the starter", store.Key{Permissions: all, CreatedBy: d.starter})
-	add("made by such a key", store.Key{Permissions: all, CreatedBy: helper.Principal().Subject})
-	add("stranger", store.Key{Permissions: all, Tenant: d.Tenant(t)})
-	add("all", store.Key{Permissions: all})
-	add("clerk", store.Key{Permissions: may})
-	add("reader", store.Key{Permissions: []string{"approvals.read"}})
-	add("decider", store.Key{Permissions: []string{wait.DecidePermission}})
-	add("narrow", store.Key{Permissions: all, Scopes: []string{"approvals.read", "runs.read"}})
-	add("cashier", store.Key{Permissions: []string{"approvals.read", "refunds.approve"}})
-	revoked := add("revoked", store.Key{Permissions: all})
-	_, err := d.Store.RevokeKey(t.Context(), d.tenant, revoked.ID)
-	require.NoError(t, err)
-	past := time.Now().Add(-time.Minute)
-	add("expired", store.Key{Permissions: all, ExpiresAt: &past})
-	end := len(d.keys["all"]) - 20 // The secret of another key.
-	d.keys["mistyped"] = d.keys["all"][:end] + d.keys["clerk"][end:]
+	d.starter = d.add(t, "starter", store.Key{Permissions: []string{"*"}})
+	made := d.add(t, "made by the starter", store.Key{Permissions: []string{"*"}, CreatedBy: d.starter})
+	d.add(t, "made by such a key", store.Key{Permissions: []string{"*"}, CreatedBy: made})
+	d.add(t, "reader", store.Key{Permissions: []string{"approvals.read"}})
+	d.add(t, "decider", store.Key{Permissions: []string{wait.DecidePermission}})
+	d.add(t, "cashier", store.Key{Permissions: []string{"approvals.read", "refunds.approve"}})
 	return d
-}
-
-// publish makes a tool, and returns its version.
-func (s *shell) publish(t *testing.T, slug, definition string) tool.VersionIdentity {
-	t.Helper()
-	s.ok(t, "apply", "-f", s.write(t, slug+".json", definition))
-	head, err := s.Store.FindTool(t.Context(), s.tenant, tool.Ref{Slug: slug})
-	require.NoError(t, err)
-	versions, err := s.Store.ListVersions(t.Context(), s.tenant, head.ID)
-	require.NoError(t, err)
-	return tool.VersionIdentity{
-		ToolID: head.ID, Slug: slug, Version: "1.0.0", Digest: versions[0].Digest,
-		Implementation: head.Implementation,
-	}
 }
 
 // ask records a request of the starter's run.
