@@ -52,9 +52,11 @@ func (s *Service) SubmitResult(ctx context.Context, sub Submission) (Submitted, 
 	if called.Status == wait.CallResolved {
 		return Submitted{Call: called, Repeated: true}, nil
 	}
-	result, err := s.checkedResult(ctx, &called, sub)
-	if err != nil {
-		return Submitted{}, err
+	result := &tool.Result{}
+	if called.Status.Open() { // Otherwise the store says why it takes none.
+		if result, err = s.checkedResult(ctx, &called, sub); err != nil {
+			return Submitted{}, err
+		}
 	}
 	resolved, first, err := s.cfg.Store.SubmitResult(ctx, wait.Submission{
 		Tenant: sub.Principal.Tenant, ID: called.ID, Subject: sub.Principal.Subject, Result: result,

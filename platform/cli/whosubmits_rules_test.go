@@ -103,7 +103,9 @@ func submitRules() []submitRule {
 			{name: "it has a result of the same key", since: hasOwnResult, kept: firstSeat},
 			{name: "it is late", since: isLate, late: true},
 			{name: "its run is over", since: isOver, refusal: over},
+			{name: "its run is over, and this one is wrong", since: isOver, result: `{"seat":12}`, refusal: over},
 			{name: "its time is over", since: isTooLate, refusal: tooLate},
+			{name: "its time is over, and this one is wrong", since: isTooLate, result: `{"seat":12}`, refusal: tooLate},
 		} {
 			r.name, r.key, r.token, r.only = with.name+r.name, with.key, with.token, with.only
 			rules = append(rules, r)
