@@ -150,6 +150,11 @@ func (d *submitting) check(t *testing.T, way string, rule submitRule, c wait.Cal
 		before = d.find(t, c.ID)
 	}
 	got := d.submit(t, way, sub)
+	calls, err := d.Store.ListCalls(t.Context(), wait.CallQuery{Tenant: d.tenant, RunID: c.RunID, Limit: 10})
+	require.NoError(t, err)
+	for _, other := range calls {
+		require.True(t, other.ID == c.ID || other.Status == wait.CallWaiting, "other calls of the run wait")
+	}
 	if want.class == "" {
 		d.requireTaken(t, way, rule, got, sub)
 		return
