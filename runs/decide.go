@@ -57,18 +57,12 @@ func (s *Service) Decide(ctx context.Context, d Decision) (wait.Approval, error)
 }
 
 // edit checks the arguments of a decision, and completes the verdict with them. Who may not
-// decide learns nothing of the tool. It never leaves the arguments out of the verdict, which
+// decide, or comes too late, learns nothing of the tool. It never leaves the arguments out of the verdict, which
 // would then approve those that were asked for.
 func (s *Service) edit(ctx context.Context, d Decision, verdict *wait.Verdict) error {
-	asked, err := s.cfg.Store.FindApproval(ctx, d.Principal.Tenant, d.ID)
-	switch {
-	case err != nil:
-		return fmt.Errorf("finding the request: %w", err)
-	case d.Principal.Subject == asked.Requester:
-		return &tool.Error{Kind: tool.Denied, Op: "runs.Decide", Msg: "who started the run does not decide on its calls"}
-	case !asked.Permits(d.Principal):
-		lacking := &tool.PermissionError{Permissions: []string{asked.Permission}}
-		return &tool.Error{Kind: tool.Denied, Op: "runs.Decide", Msg: lacking.Error(), Err: lacking}
+	asked, err := s.cfg.Store.CheckDecision(ctx, *verdict)
+	if err != nil {
+		return fmt.Errorf("checking the decision: %w", err)
 	}
 	called, err := s.cfg.Store.FindInvocation(ctx, d.Principal.Tenant, asked.ID)
 	if err != nil {

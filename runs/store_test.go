@@ -61,6 +61,21 @@ func (s *fakeStore) FindInvocation(ctx context.Context, tenant tool.TenantID, id
 	return tool.Invocation{VersionIdentity: tool.VersionIdentity{ToolID: a.Tool, Digest: a.Content}}, err
 }
 
+// CheckDecision refuses who started the run, and who lacks the permission.
+func (s *fakeStore) CheckDecision(ctx context.Context, v wait.Verdict) (wait.Approval, error) {
+	a, err := s.FindApproval(ctx, v.Principal.Tenant, v.ID)
+	switch {
+	case err != nil:
+		return a, err
+	case a.Requester == v.Principal.Subject:
+		return a, &tool.Error{Kind: tool.Denied, Msg: "who started the run does not decide"}
+	case !a.Permits(v.Principal):
+		return a, &tool.Error{Kind: tool.Denied, Msg: "missing permission"}
+	default:
+		return a, nil
+	}
+}
+
 func (s *fakeStore) Decide(_ context.Context, v wait.Verdict) (wait.Approval, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

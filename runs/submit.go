@@ -52,9 +52,11 @@ func (s *Service) SubmitResult(ctx context.Context, sub Submission) (Submitted, 
 	if called.Status == wait.CallResolved {
 		return Submitted{Call: called, Repeated: true}, nil
 	}
-	result, err := s.checkedResult(ctx, &called, sub)
-	if err != nil {
-		return Submitted{}, err
+	result := &tool.Result{}
+	if called.Status.Open() { // Otherwise the store says why it takes none.
+		if result, err = s.checkedResult(ctx, &called, sub); err != nil {
+			return Submitted{}, err
+		}
 	}
 	resolved, first, err := s.cfg.Store.SubmitResult(ctx, wait.Submission{
 		Tenant: sub.Principal.Tenant, ID: called.ID, Subject: sub.Principal.Subject, Result: result,
@@ -111,8 +113,8 @@ func (s *Service) submittedTo(ctx context.Context, sub Submission) (wait.Call, e
 	case len(open) > 1:
 		return wait.Call{}, &tool.Error{
 			Kind: tool.Conflict, Op: op, Path: "/call_id",
-			Msg: fmt.Sprintf("%d calls that have this id take a result: name one by its pending_tool_call_id, such as %s",
-				len(open), open[0].ID),
+			Msg: fmt.Sprintf("%d calls that have this id take a result: submit to one of them, such as the newest, "+
+				"/v1/pending-tool-calls/%s/result", len(open), open[0].ID),
 		}
 	case len(open) == 1:
 		return open[0], nil

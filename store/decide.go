@@ -64,6 +64,35 @@ func checkVerdict(op string, v wait.Verdict) error {
 	return nil
 }
 
+// CheckDecision implements [wait.Approvals].
+func (s *Store) CheckDecision(ctx context.Context, v wait.Verdict) (wait.Approval, error) {
+	const op = "store.CheckDecision"
+	if !tool.ValidID(v.ID) {
+		return wait.Approval{}, approvalNotFound(op)
+	}
+	v.Edited = nil
+	if err := checkVerdict(op, v); err != nil {
+		return wait.Approval{}, err
+	}
+	var found wait.Approval
+	err := s.inTx(ctx, op, v.Principal.Tenant, func(q *db.Queries) error {
+		d := &deciding{op: op, v: v, q: q}
+		if err := d.lock(ctx); err != nil {
+			return err
+		}
+		if err := d.authorize(ctx); err != nil {
+			return err
+		}
+		found = d.found.Approval
+		_, err := d.check()
+		return err
+	})
+	if err != nil {
+		return wait.Approval{}, err
+	}
+	return found, nil
+}
+
 // deciding is a decision that is being recorded.
 type deciding struct {
 	op    string
@@ -151,7 +180,7 @@ func (d *deciding) authorize(ctx context.Context) error {
 		switch subject {
 		case "":
 		case text(p.Subject):
-			return denied("who started the run does not decide on its calls", nil)
+			return denied("who started the run does not decide on its calls"+d.others(), nil)
 		default:
 			own = append(own, subject)
 		}
@@ -163,12 +192,17 @@ func (d *deciding) authorize(ctx context.Context) error {
 	case err != nil:
 		return err
 	case made:
-		return denied("a key that was created by who started the run does not decide on its calls", nil)
+		return denied("a key that was created by who started the run does not decide on its calls"+d.others(), nil)
 	case !d.found.Permits(p):
 		cause := &tool.PermissionError{Permissions: []string{d.found.Permission}}
 		return denied(cause.Error(), cause)
 	}
 	return nil
+}
+
+// others says who decides instead.
+func (d *deciding) others() string {
+	return ": another person with the permission " + d.found.Permission + " has to"
 }
 
 // check refuses a decision that comes too late or is about something else, and reports
@@ -191,7 +225,7 @@ func (d *deciding) check() (repeated bool, err error) {
 	case d.found.overdue:
 		return false, conflict("the time of the request is over")
 	case d.v.Seen != "" && d.v.Seen != d.found.Binding:
-		return false, conflict("the request has changed since it was seen")
+		return false, conflict("the request has changed since it was seen: look at it again, then decide")
 	case len(d.v.Edited) > 0 && len(d.found.Decisions) > 0:
 		return false, conflict("only the first approval may change the arguments")
 	}

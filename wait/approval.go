@@ -172,6 +172,11 @@ type Approvals interface {
 	// decided otherwise.
 	Decide(ctx context.Context, v Verdict) (Approval, error)
 
+	// CheckDecision returns the request of a decision, which it does not record. It fails as
+	// Decide does, save for what is wrong with edited arguments: those of the verdict are not
+	// read.
+	CheckDecision(ctx context.Context, v Verdict) (Approval, error)
+
 	// End ends a pending request as expired (if its time is over) or cancelled, and
 	// returns it as it is then. One that is over is returned unchanged.
 	End(ctx context.Context, tenant tool.TenantID, id string, as Status) (Approval, error)

@@ -54,8 +54,12 @@ func (s *server) authenticate(ctx huma.Context, tokens bool) (tool.Principal, er
 	if !strings.EqualFold(scheme, "Bearer") || key == "" {
 		return tool.Principal{}, unauthenticated("an API key is required: send it as Authorization: Bearer tck_…")
 	}
-	if tokens && strings.HasPrefix(key, tokenPrefix) {
+	switch isToken := strings.HasPrefix(key, v1.SubmitTokenPrefix); {
+	case isToken && tokens:
 		return s.openToken(ctx.Context(), key)
+	case isToken:
+		return tool.Principal{}, unauthenticated("a token only submits the result of one call, to " +
+			"/v1/pending-tool-calls/{call}/result: here an API key is required")
 	}
 	found, err := s.cfg.Store.Authenticate(ctx.Context(), key)
 	switch {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -109,92 +108,23 @@ func TestResultsOfCalls(t *testing.T) {
 	}
 }
 
-// Every way to answer knows who may: whoever has the permission, or a token for this very call.
-func TestWhoMaySubmit(t *testing.T) {
+// A token sees its call and submits its result, and does nothing else.
+func TestTokensDoNothingElse(t *testing.T) {
 	t.Parallel()
 
 	b := setup(t)
-	seats := b.outside(t, "pickSeat")
-	may, _ := b.principal(t, wait.SubmitPermission)
-	may2, _ := b.principal(t, "*")
-	others, _ := b.principal(t, "runs.read", "runs.write", "approvals.decide", "tools.write")
-	revoked, who := b.principal(t, "*")
-	_, err := b.Store.RevokeKey(t.Context(), b.tenant, strings.TrimPrefix(who, "key:"))
-	require.NoError(t, err)
-	stranger := b.Key(t, b.Tenant(t), "*")
-	token := func(c wait.Call, expires string) string {
-		var made v1.SubmitToken
-		got := b.do(t, http.MethodPost, "/v1/pending-tool-calls/"+c.ID+"/token", `{`+expires+`}`, may)
-		require.Equal(t, http.StatusOK, got.status, string(got.body))
-		got.into(t, &made)
-		return made.Token
+	c := b.offers(t, b.outside(t, "pickSeat"))
+	own := "/v1/pending-tool-calls/" + c.ID
+	made := as[v1.SubmitToken](t, b.do(t, http.MethodPost, own+"/token", `{}`), http.StatusOK).Token
+	require.Equal(t, http.StatusOK, b.do(t, http.MethodGet, own, "", made).status)
+	for _, path := range []string{
+		"/v1/runs", "/v1/pending-tool-calls", "/v1/open-tool-calls", "/v1/tools", "/v1/events",
+	} {
+		require.Equal(t, http.StatusUnauthorized, b.do(t, http.MethodGet, path, "", made).status, path)
 	}
-	another := b.offers(t, seats)
-	short := func(c wait.Call) string {
-		made := token(c, `"expires_s":1`)
-		time.Sleep(1100 * time.Millisecond)
-		return made
-	}
-	forged := func(c wait.Call) string {
-		made := token(c, "")
-		return made[:len(made)-4] + "AAAA"
-	}
-	swapped := func(c wait.Call) string { // The claims of one, with the signature of another.
-		claims, _, _ := strings.Cut(token(c, ""), ".")
-		_, signature, _ := strings.Cut(token(another, ""), ".")
-		return claims + "." + signature
-	}
-	always := func(key string) func(wait.Call) string { return func(wait.Call) string { return key } }
-	for _, way := range []string{"by call", "by run"} {
-		for name, who := range map[string]struct {
-			key           func(wait.Call) string
-			byCall, byRun int
-		}{
-			"the permission":  {always(may), http.StatusOK, http.StatusOK},
-			"all permissions": {always(may2), http.StatusOK, http.StatusOK},
-			"others":          {always(others), http.StatusForbidden, http.StatusForbidden},
-			"a revoked key":   {always(revoked), http.StatusUnauthorized, http.StatusUnauthorized},
-			"another tenant":  {always(stranger), http.StatusNotFound, http.StatusNotFound},
-			"no key":          {always("none"), http.StatusUnauthorized, http.StatusUnauthorized},
-			"a token": {
-				func(c wait.Call) string { return token(c, "") }, http.StatusOK, http.StatusUnauthorized,
-			},
-			"a token of another call": {
-				func(wait.Call) string { return token(another, "") }, http.StatusNotFound, http.StatusUnauthorized,
-			},
-			"an old token":    {short, http.StatusUnauthorized, http.StatusUnauthorized},
-			"a forged token":  {forged, http.StatusUnauthorized, http.StatusUnauthorized},
-			"a swapped token": {swapped, http.StatusUnauthorized, http.StatusUnauthorized},
-			"a broken token":  {always("tcr_.x"), http.StatusUnauthorized, http.StatusUnauthorized},
-		} {
-			t.Run(way+"/"+name, func(t *testing.T) {
-				t.Parallel()
-				c := b.offers(t, seats)
-				path, body, want := "/v1/pending-tool-calls/"+c.ID+"/result", `{"result":{"seat":"12A"}}`, who.byCall
-				if way == "by run" {
-					path, body, want = "/v1/runs/"+c.RunID+"/tool-results", `{"call_id":"call_1","result":{"seat":"12A"}}`, who.byRun
-				}
-				got := b.do(t, http.MethodPost, path, body, who.key(c))
-				require.Equal(t, want, got.status, string(got.body))
-				after, err := b.Store.FindCall(t.Context(), b.tenant, c.ID)
-				require.NoError(t, err)
-				require.Equal(t, want == http.StatusOK, after.Status == wait.CallResolved)
-			})
-		}
-	}
-	t.Run("a token does nothing else", func(t *testing.T) {
-		t.Parallel()
-		c := b.offers(t, seats)
-		made := token(c, "")
-		own := "/v1/pending-tool-calls/" + c.ID
-		require.Equal(t, http.StatusOK, b.do(t, http.MethodGet, own, "", made).status)
-		for _, path := range []string{
-			"/v1/runs", "/v1/pending-tool-calls", "/v1/open-tool-calls", "/v1/tools", "/v1/events",
-		} {
-			require.Equal(t, http.StatusUnauthorized, b.do(t, http.MethodGet, path, "", made).status, path)
-		}
-		require.Equal(t, http.StatusUnauthorized, b.do(t, http.MethodPost, own+"/token", `{}`, made).status)
-	})
+	again := b.do(t, http.MethodPost, own+"/token", `{}`, made)
+	require.Equal(t, http.StatusUnauthorized, again.status)
+	require.Contains(t, again.problem(t).Detail, "a token only submits the result of one call")
 }
 
 // An executor answers what is open, and what comes; the first answer counts.

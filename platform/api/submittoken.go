@@ -9,13 +9,10 @@ import (
 	"strings"
 	"time"
 
+	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
 	"github.com/toolcrib/toolcrib/tool"
 	"github.com/toolcrib/toolcrib/wait"
 )
-
-// tokenPrefix begins a token that may submit the result of one call. Its claims are signed
-// with the key of the call, which no answer shows.
-const tokenPrefix = "tcr_"
 
 // tokenSubject begins the subject of who submits with a token.
 const tokenSubject = "token:"
@@ -27,11 +24,11 @@ type claims struct {
 	Expires int64         `json:"e"` // Seconds since 1970.
 }
 
-// newSubmitToken signs a token for a call.
+// newSubmitToken signs a token for a call, with the key of the call, which no answer shows.
 func newSubmitToken(c wait.Call, expires time.Time) string {
 	raw, _ := json.Marshal(claims{c.Principal.Tenant, c.ID, expires.Unix()}) // Plain values: it cannot fail.
 	body := base64.RawURLEncoding.EncodeToString(raw)
-	return tokenPrefix + body + "." + base64.RawURLEncoding.EncodeToString(signed(c.Key, body))
+	return v1.SubmitTokenPrefix + body + "." + base64.RawURLEncoding.EncodeToString(signed(c.Key, body))
 }
 
 func signed(key []byte, body string) []byte {
@@ -43,8 +40,9 @@ func signed(key []byte, body string) []byte {
 // openToken returns the principal of a token: it may submit the result of its call, and
 // nothing else. Every token that is not good is refused alike.
 func (s *server) openToken(ctx context.Context, token string) (tool.Principal, error) {
-	refused := unauthenticated("the token is not valid, or its time is over")
-	body, signature, _ := strings.Cut(strings.TrimPrefix(token, tokenPrefix), ".")
+	refused := unauthenticated("the token is not valid, or its time is over: a key with " + wait.SubmitPermission +
+		" may make another")
+	body, signature, _ := strings.Cut(strings.TrimPrefix(token, v1.SubmitTokenPrefix), ".")
 	raw, err := base64.RawURLEncoding.DecodeString(body)
 	if err != nil {
 		return tool.Principal{}, refused

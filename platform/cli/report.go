@@ -146,6 +146,9 @@ func (a *App) keyHint() string {
 		return "For " + terminal.Clean(c.server.value) + ", say who you are with --key: " + terminal.Clean(c.kept) + "."
 	case c.key.value == "":
 		return "Say who you are with --key, TOOLCRIB_KEY or a context; toolcrib dev keeps a key in its data folder (--data)."
+	case strings.HasPrefix(c.key.value, v1.SubmitTokenPrefix):
+		return fmt.Sprintf("The token comes from %s. It is of one call, for toolcrib results show and submit: "+
+			"toolcrib results token CALL makes one.", terminal.Clean(c.key.from))
 	case !strings.HasPrefix(c.key.value, store.KeyPrefix):
 		return fmt.Sprintf("The key comes from %s and does not look like one: keys begin with %s", terminal.Clean(c.key.from),
 			store.KeyPrefix)

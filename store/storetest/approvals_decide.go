@@ -132,6 +132,8 @@ func testDecide(t *testing.T, d *Database) {
 			found, err := f.Store.Decide(t.Context(), v)
 			require.Equal(t, tool.Denied, tool.KindOf(err), "%s: %v", name, err)
 			require.Empty(t, found)
+			_, err = f.Store.CheckDecision(t.Context(), v)
+			require.Equal(t, tool.Denied, tool.KindOf(err), "%s: %v", name, err)
 		}
 		_, err := f.Store.Decide(t.Context(), f.Verdict(a, "user:bob", true))
 		RequireKind(t, tool.Denied, err)
@@ -141,6 +143,10 @@ func testDecide(t *testing.T, d *Database) {
 		require.Equal(t, a, f.approval(t, a.ID))
 		v := f.Verdict(a, f.key(t, ""), true)
 		v.Principal.Permissions = []string{"refunds.approve"}
+		checked, err := f.Store.CheckDecision(t.Context(), v)
+		require.NoError(t, err)
+		require.Equal(t, a, checked)
+		require.Equal(t, a, f.approval(t, a.ID), "a check records nothing")
 		approved, err := f.Store.Decide(t.Context(), v)
 		require.NoError(t, err)
 		require.Equal(t, wait.Approved, approved.Status)
@@ -160,6 +166,8 @@ func testDecide(t *testing.T, d *Database) {
 		late := f.Ask(t, f.Request(t, f.Lone(t)))
 		f.elapse(t, late.ID, time.Second)
 		_, err := f.Store.Decide(t.Context(), f.Verdict(late, "user:bob", true))
+		RequireKind(t, tool.Conflict, err)
+		_, err = f.Store.CheckDecision(t.Context(), f.Verdict(late, "user:bob", true))
 		RequireKind(t, tool.Conflict, err)
 		require.Equal(t, wait.Pending, f.approval(t, late.ID).Status)
 	})
@@ -544,6 +552,14 @@ var approvalCases = map[string]func(t *testing.T, f foreign){
 		RequireKind(t, tool.NotFound, err)
 		require.Empty(t, found)
 		require.Equal(t, a, f.approval(t, a.ID))
+	},
+	"CheckDecision": func(t *testing.T, f foreign) {
+		t.Helper()
+		a := f.Fixture.Ask(t, f.Request(t, f.Lone(t)))
+		v := f.Verdict(a, "user:bob", true)
+		v.Principal.Tenant = f.stranger
+		_, err := f.Store.CheckDecision(t.Context(), v)
+		RequireKind(t, tool.NotFound, err)
 	},
 	"End": func(t *testing.T, f foreign) {
 		t.Helper()

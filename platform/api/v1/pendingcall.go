@@ -66,6 +66,9 @@ type NewSubmitToken struct {
 	ExpiresS int `json:"expires_s,omitempty" minimum:"1" maximum:"604800" default:"3600" doc:"For how long it is good"`
 }
 
+// SubmitTokenPrefix begins the text of every [SubmitToken].
+const SubmitTokenPrefix = "tcr_"
+
 // SubmitToken may see one call and submit its result, once: a call keeps its first result.
 type SubmitToken struct {
 	Token     string    `json:"token" doc:"Send it as Authorization: Bearer"`

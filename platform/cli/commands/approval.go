@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -199,9 +200,10 @@ func (a *app) decide(ctx context.Context, c *client.Client, in v1.Decide) error 
 	return a.showDecided(items)
 }
 
-// showDecided prints what became of decisions, and fails if one of them did.
+// showDecided prints what became of decisions, and fails if one of them did: as they all did, where
+// they failed alike.
 func (a *app) showDecided(items []v1.Decided) error {
-	failed := false
+	var failed []*v1.Problem
 	err := a.Printer.Show(v1.Page[v1.Decided]{Items: items}, func(w io.Writer) error {
 		for _, item := range items {
 			var line string
@@ -217,12 +219,21 @@ func (a *app) showDecided(items []v1.Decided) error {
 		return nil
 	})
 	for _, item := range items {
-		failed = failed || item.Error != nil
+		if item.Error != nil {
+			failed = append(failed, item.Error)
+		}
 	}
-	if err == nil && failed {
+	alike := len(failed) == len(items) && !slices.ContainsFunc(failed, func(p *v1.Problem) bool {
+		return p.Code != failed[0].Code || p.Detail != failed[0].Detail
+	})
+	switch {
+	case err != nil || len(failed) == 0:
+		return err
+	case alike:
+		return failed[0].ToolError()
+	default:
 		return &cli.ExitError{Code: cli.ExitFailure}
 	}
-	return err
 }
 
 // decidedLine says how a request stands after a decision.
