@@ -3,8 +3,8 @@ package builtins
 import (
 	"encoding/json"
 
+	"github.com/toolcrib/toolcrib/internal/input"
 	"github.com/toolcrib/toolcrib/tool"
-	"github.com/toolcrib/toolcrib/wait/input"
 )
 
 // inputTimeout is how long a run waits for a person: a day.

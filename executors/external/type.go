@@ -8,8 +8,8 @@ import (
 
 	"github.com/toolcrib/toolcrib/agent"
 	"github.com/toolcrib/toolcrib/executors"
+	"github.com/toolcrib/toolcrib/internal/input"
 	"github.com/toolcrib/toolcrib/tool"
-	"github.com/toolcrib/toolcrib/wait/input"
 )
 
 // Client describes tools that a client, such as a browser, runs.

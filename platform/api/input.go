@@ -6,10 +6,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/toolcrib/toolcrib/internal/input"
 	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
 	"github.com/toolcrib/toolcrib/tool"
 	"github.com/toolcrib/toolcrib/wait"
-	"github.com/toolcrib/toolcrib/wait/input"
 )
 
 type inputRequestInput struct {

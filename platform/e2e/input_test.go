@@ -14,10 +14,10 @@ import (
 
 	"github.com/toolcrib/toolcrib/agent"
 	"github.com/toolcrib/toolcrib/builtins"
+	"github.com/toolcrib/toolcrib/internal/input"
 	"github.com/toolcrib/toolcrib/platform/inputpage"
 	"github.com/toolcrib/toolcrib/tool"
 	"github.com/toolcrib/toolcrib/wait"
-	"github.com/toolcrib/toolcrib/wait/input"
 )
 
 // asksFor makes a model that makes one call with the given arguments.

@@ -11,10 +11,10 @@ import (
 
 	"golang.org/x/time/rate"
 
+	"github.com/toolcrib/toolcrib/internal/input"
 	"github.com/toolcrib/toolcrib/runs"
 	"github.com/toolcrib/toolcrib/tool"
 	"github.com/toolcrib/toolcrib/wait"
-	"github.com/toolcrib/toolcrib/wait/input"
 )
 
 // Calls finds the calls that wait for people. Package store implements it.
@@ -87,7 +87,8 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		h.show(w, http.StatusMethodNotAllowed, page{Title: "This page takes answers", Notice: "Open the link in a browser."})
 		return
 	}
-	call, err := h.open(ctx, strings.TrimPrefix(r.URL.Path, input.Path))
+	token := strings.TrimPrefix(r.URL.Path, input.Path)
+	call, err := h.open(ctx, token)
 	if err != nil {
 		h.refuse(w, r, err)
 		return
@@ -98,7 +99,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if r.Method == http.MethodPost && call.Status.Open() {
-		h.take(ctx, w, r, call, &spec)
+		h.take(ctx, w, r, token, call, &spec)
 		return
 	}
 	h.showCall(w, call, &spec, nil, nil)
@@ -161,7 +162,9 @@ func (h *Handler) limiter(id string) *rate.Limiter {
 }
 
 // take takes the answer of a form.
-func (h *Handler) take(ctx context.Context, w http.ResponseWriter, r *http.Request, call wait.Call, spec *input.Spec) {
+func (h *Handler) take(
+	ctx context.Context, w http.ResponseWriter, r *http.Request, token string, call wait.Call, spec *input.Spec,
+) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
 	if mediaType, _, _ := strings.Cut(r.Header.Get("Content-Type"), ";"); mediaType != formType {
 		h.show(w, http.StatusUnsupportedMediaType, page{Title: spec.Title, Notice: "Answer with the form of this page."})
@@ -190,7 +193,8 @@ func (h *Handler) take(ctx context.Context, w http.ResponseWriter, r *http.Reque
 	switch {
 	case err == nil:
 		// A reload does not send the answer again.
-		http.Redirect(w, r, r.URL.EscapedPath(), http.StatusSeeOther)
+		w.Header().Set("Location", input.Path+token)
+		w.WriteHeader(http.StatusSeeOther)
 	case tool.KindOf(err) == tool.Conflict:
 		h.showOver(w, spec)
 	default:

@@ -17,11 +17,11 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
+	"github.com/toolcrib/toolcrib/internal/input"
 	"github.com/toolcrib/toolcrib/platform/inputpage"
 	"github.com/toolcrib/toolcrib/runs"
 	"github.com/toolcrib/toolcrib/tool"
 	"github.com/toolcrib/toolcrib/wait"
-	"github.com/toolcrib/toolcrib/wait/input"
 )
 
 // desk holds one call that waits, and takes its first answer as the store does.

@@ -12,9 +12,9 @@ import (
 	"net/url"
 	"slices"
 
+	"github.com/toolcrib/toolcrib/internal/input"
 	"github.com/toolcrib/toolcrib/schema/field"
 	"github.com/toolcrib/toolcrib/wait"
-	"github.com/toolcrib/toolcrib/wait/input"
 )
 
 //go:embed page.html
@@ -116,7 +116,7 @@ func showField(f *field.Field, spec *input.Spec, sent url.Values, problem string
 		Key: f.Key, Label: f.Label, Help: f.Help, Required: f.Required, Value: sent.Get(f.Key), Problem: problem,
 		Several: f.Multiple, Kind: "text",
 	}
-	switch f.Type {
+	switch f.Type { //nolint:exhaustive // A request has no others; they would be texts.
 	case field.Number:
 		s.Kind = "number"
 	case field.Boolean:

@@ -14,6 +14,7 @@ import (
 
 	"github.com/toolcrib/toolcrib/executors"
 	"github.com/toolcrib/toolcrib/executors/artifact"
+	"github.com/toolcrib/toolcrib/internal/input"
 	"github.com/toolcrib/toolcrib/internal/redact"
 	"github.com/toolcrib/toolcrib/internal/vault"
 	"github.com/toolcrib/toolcrib/platform/api"
@@ -29,7 +30,6 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 	"github.com/toolcrib/toolcrib/wait"
 	"github.com/toolcrib/toolcrib/wire"
-	"github.com/toolcrib/toolcrib/wait/input"
 	"github.com/toolcrib/toolcrib/worker"
 )
 

@@ -4,8 +4,8 @@ import (
 	"encoding/json"
 
 	"github.com/toolcrib/toolcrib/executors"
+	"github.com/toolcrib/toolcrib/internal/input"
 	"github.com/toolcrib/toolcrib/tool"
-	"github.com/toolcrib/toolcrib/wait/input"
 )
 
 // Types returns the platform's implementation types without checks, with some
