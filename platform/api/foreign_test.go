@@ -106,6 +106,7 @@ func TestForeignTenant(t *testing.T) {
 	ids := seedForeign(t, b)
 	ids["approvals"] = []string{b.asks(t, "user:theirs").ID}
 	ids["pending-tool-calls"] = []string{b.offers(t, b.outside(t, "pickSeat")).ID}
+	ids["input-requests"] = []string{b.asksPerson(t).ID}
 	granted, err := b.Store.AddGrant(t.Context(), wait.Grant{
 		Tenant: b.tenant, Tool: "pickSeat", Uses: 1, CreatedBy: "user:theirs",
 	}, time.Hour)
@@ -130,6 +131,7 @@ func TestForeignTenant(t *testing.T) {
 		"POST /v1/runs/{id}/tool-results":           `{"call_id":"call_1","result":1}`,
 		"POST /v1/pending-tool-calls/{call}/result": `{"result":1}`,
 		"POST /v1/pending-tool-calls/{call}/token":  "{}",
+		"POST /v1/input-requests/{view}/link":       "{}",
 		"POST /v1/runs/{id}/rerun":                  "{}",
 		"POST /v1/pipelines/{pipeline}/search":      `{"query":"x"}`,
 		"POST /v1/pipelines/{pipeline}/documents":   `{"key":"x","text":"x"}`,

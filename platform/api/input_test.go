@@ -15,12 +15,9 @@ import (
 	"github.com/toolcrib/toolcrib/wait"
 )
 
-// Requests for input are shown as forms, with links to their pages; other calls are none.
-func TestInputRequests(t *testing.T) {
-	t.Parallel()
-
-	b := setup(t, func(c *api.Config) { c.PublicURL = "https://tools.example.com/" })
-	seat := b.offers(t, b.outside(t, "pickSeat"))
+// asksPerson records a call of a tool that asks a person, in a run of its own.
+func (b *bundle) asksPerson(t *testing.T) wait.Call {
+	t.Helper()
 	b.apply(t, `{"kind":"tool","slug":"askTraveller","description":"Asks the traveller.","implementation_type":"input",
 		"version":"1.0.0","publish":true}`)
 	head, err := b.Store.FindTool(t.Context(), b.tenant, tool.Ref{Slug: "askTraveller"})
@@ -28,9 +25,18 @@ func TestInputRequests(t *testing.T) {
 	require.JSONEq(t, input.Schema, string(head.InputSchema))
 	versions, err := b.Store.ListVersions(t.Context(), b.tenant, head.ID)
 	require.NoError(t, err)
-	asked := b.offersWith(t, tool.VersionIdentity{
+	return b.offersWith(t, tool.VersionIdentity{
 		ToolID: head.ID, Slug: head.Slug, Version: "1.0.0", Digest: versions[0].Digest, Implementation: tool.Input,
 	}, `{"title":"Seat","questions":[{"id":"seat","label":"Which seat?"}]}`)
+}
+
+// Requests for input are shown as forms, with links to their pages; other calls are none.
+func TestInputRequests(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t, func(c *api.Config) { c.PublicURL = "https://tools.example.com/" })
+	seat := b.offers(t, b.outside(t, "pickSeat"))
+	asked := b.asksPerson(t)
 
 	var page v1.Page[v1.InputRequest]
 	b.do(t, http.MethodGet, "/v1/input-requests?status=open&run="+asked.RunID, "").into(t, &page)

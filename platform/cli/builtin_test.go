@@ -34,7 +34,8 @@ func TestBuiltinsAreSeeded(t *testing.T) {
 	require.Equal(
 		t,
 		[]string{
-			"datetime_utils", "function_call", "http_request", "json_transform", "mcp_call", "retrieval_pipeline",
+			"datetime_utils", "function_call", "http_request", "json_transform", "mcp_call", "request_input",
+			"retrieval_pipeline",
 			"task_status", "web_fetch", "web_search",
 		},
 		keys,
