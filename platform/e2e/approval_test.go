@@ -30,8 +30,14 @@ type office struct {
 
 func newOffice(t *testing.T) *office {
 	t.Helper()
+	return newOfficeFor(t, onlyOnce)
+}
+
+// newOfficeFor is newOffice where refunds are executed so.
+func newOfficeFor(t *testing.T, x tool.Execution) *office {
+	t.Helper()
 	o := &office{site: newSite(t), upstream: newCanary(t)}
-	o.publish("refund", httpTool(o.upstream.URL, onlyOnce), tool.Policy{EgressClass: tool.EgressWrite})
+	o.publish("refund", httpTool(o.upstream.URL, x), tool.Policy{EgressClass: tool.EgressWrite})
 	o.approver = o.key("approver", wait.DecidePermission)
 	return o
 }

@@ -52,6 +52,8 @@ type childConfig struct {
 	Delegates bool `json:"delegates"`
 	// AtOnce is whether it records several steps of a run at once.
 	AtOnce bool `json:"at_once"`
+	// LeaseS is for how long it leases slots, in seconds; zero for the time of the product.
+	LeaseS int `json:"lease_s"`
 }
 
 // point is a place between the phases of the ledger.
@@ -228,11 +230,13 @@ func (c childConfig) work(ctx context.Context) error {
 	if c.AtOnce {
 		journal = mortalJournal{db, c}
 	}
+	types := worker.Types(worker.Known{})
 	acts, err := activities.New(activities.Config{
-		Journal:  journal,
+		Journal:   journal,
+		Approvals: mortalApprovals{db, c}, Calls: mortalCalls{db, c}, Targets: types, Slots: briefSlots{db, c},
 		Ingester: ingester, Ledger: mortal{db, c}, Runs: mortalRuns{db, c}, Agents: db, Policies: db,
 		Resolver: resolver.New(db, resolver.Options{}), Schemas: schema.New(0),
-		Types: worker.Types(worker.Known{}).All(), Executor: mux,
+		Types: types.All(), Executor: mux,
 		Models: map[string]agent.Model{"test": model},
 	})
 	if err != nil {

@@ -161,3 +161,26 @@ func TestWaitForATerminatedCall(t *testing.T) {
 	want := failure.Decode(s.temporal.GetWorkflow(t.Context(), id, "").Get(t.Context(), nil))
 	require.EqualError(t, got, want.Error())
 }
+
+// requireNothingLeft checks that nothing of the site is open, waits, or has to be told yet.
+func (s *site) requireNothingLeft(service *runs.Service) {
+	s.t.Helper()
+	for name, query := range map[string]string{
+		"runs":                 `select count(*) from runs where completed_at is null`,
+		"invocations":          `select count(*) from tool_invocations where completed_at is null`,
+		"requests":             `select count(*) from approvals where status = 'pending'`,
+		"calls":                `select count(*) from pending_tool_calls where status in ('waiting', 'pending')`,
+		"decisions to be told": `select count(*) from approvals where deliver_at is not null`,
+		"results to be told":   `select count(*) from pending_tool_calls where deliver_at is not null`,
+	} {
+		conn := s.db.Conn(s.t)
+		require.Eventually(s.t, func() bool {
+			if _, err := service.Deliver(s.t.Context(), runs.DeliverLimit); err != nil {
+				require.Equal(s.t, tool.Unavailable, tool.KindOf(err), "delivering: %v", err)
+			}
+			var n int
+			require.NoError(s.t, conn.QueryRow(s.t.Context(), query).Scan(&n))
+			return n == 0
+		}, 60*time.Second, 100*time.Millisecond, "%s are left", name)
+	}
+}

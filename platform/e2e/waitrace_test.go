@@ -312,7 +312,7 @@ func TestWaitsRace(t *testing.T) {
 	for _, run := range ended {
 		r.check(run, seen)
 	}
-	r.requireNothingLeft()
+	r.requireNothingLeft(r.runs)
 	t.Logf("%d actions raced for %d calls of %d runs in %s: %v", r.tried.Load(), len(r.met), len(ended), ran, seen)
 }
 
@@ -448,27 +448,4 @@ func (r *race) input(run racedRun) string {
 	messages, err := r.Transcript(r.t.Context(), run.Tenant, run.ID)
 	require.NoError(r.t, err)
 	return messages[0].Content[0].Text
-}
-
-// requireNothingLeft checks that nothing of the tenant is open, waits, or has to be told yet.
-func (r *race) requireNothingLeft() {
-	r.t.Helper()
-	for name, query := range map[string]string{
-		"runs":                 `select count(*) from runs where completed_at is null`,
-		"invocations":          `select count(*) from tool_invocations where completed_at is null`,
-		"requests":             `select count(*) from approvals where status = 'pending'`,
-		"calls":                `select count(*) from pending_tool_calls where status in ('waiting', 'pending')`,
-		"decisions to be told": `select count(*) from approvals where deliver_at is not null`,
-		"results to be told":   `select count(*) from pending_tool_calls where deliver_at is not null`,
-	} {
-		conn := r.db.Conn(r.t)
-		require.Eventually(r.t, func() bool {
-			if _, err := r.runs.Deliver(r.t.Context(), runs.DeliverLimit); err != nil {
-				require.Equal(r.t, tool.Unavailable, tool.KindOf(err), "delivering: %v", err)
-			}
-			var n int
-			require.NoError(r.t, conn.QueryRow(r.t.Context(), query).Scan(&n))
-			return n == 0
-		}, 60*time.Second, 100*time.Millisecond, "%s are left", name)
-	}
 }
