@@ -142,7 +142,9 @@ func (e *attemptEnd) failed(ctx context.Context) (disabled bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	return true, e.q.AddNotice(ctx, db.AddNoticeParams{TenantID: e.tenant, Type: string(webhook.EventDisabled), Data: data})
+	return true, e.q.AddNotice(ctx, db.AddNoticeParams{
+		TenantID: e.tenant, Type: string(webhook.EventDisabled), Data: data,
+	})
 }
 
 // ReleaseDelivery implements [webhook.Outbox].

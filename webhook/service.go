@@ -2,7 +2,6 @@ package webhook
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/toolcrib/toolcrib/internal/uuid7"
@@ -29,9 +28,10 @@ func (s *Service) checkWebhook(w *Webhook) error {
 		return err
 	}
 	if err := s.check(w.Tenant, w.URL); err != nil {
-		e := tool.AsError(err)
-		return &tool.Error{Kind: tool.Invalid, Op: "webhook", Path: "/url", Err: err, Msg: fmt.Sprintf(
-			"webhooks may not be sent to this URL: %s", e.Msg)}
+		return &tool.Error{
+			Kind: tool.Invalid, Op: "webhook", Path: "/url", Err: err,
+			Msg: "webhooks may not be sent to this URL: " + tool.AsError(err).Msg,
+		}
 	}
 	return nil
 }

@@ -78,8 +78,10 @@ func testWebhooks(t *testing.T, d *Database) {
 		ends := f.Webhook(t, nil)
 		other := f.Webhook(t, func(w *webhook.Webhook) { w.Agent = "another" })
 		paused := f.Webhook(t, func(w *webhook.Webhook) { w.Active = false })
-		asks := f.Webhook(t, func(w *webhook.Webhook) { w.Types, w.Tool = []tool.EventType{tool.EventNeedsApproval}, "refund" })
-		strange := f.Webhook(t, func(w *webhook.Webhook) { w.Types, w.Tool = []tool.EventType{tool.EventNeedsApproval}, "x" })
+		asking := func(slug string) webhook.Webhook {
+			return f.Webhook(t, func(w *webhook.Webhook) { w.Types, w.Tool = []tool.EventType{tool.EventNeedsApproval}, slug })
+		}
+		asks, strange := asking("refund"), asking("other")
 		run := f.EndedRun(t)
 		a := f.Ask(t, f.Request(t, f.Lone(t)))
 
