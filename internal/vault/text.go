@@ -18,7 +18,7 @@ type Text struct {
 	Ciphertext []byte
 }
 
-func (t Text) binding() []byte { return bound("toolcrib text", t.Tenant, t.Record, t.ID, t.Version) }
+func (t Text) binding() []byte { return bound("text of a record", t.Tenant, t.Record, t.ID, t.Version) }
 
 // SealText encrypts a text by the tenant's newest data key, and returns t with it. It fails with
 // [ErrNoKeys].

@@ -139,7 +139,9 @@ func (s *server) createWebhook(
 	return showWebhookSecret(w, secret), nil
 }
 
-func (s *server) listWebhooks(ctx context.Context, p tool.Principal, in *listWebhooksInput) (*listed[v1.Webhook], error) {
+func (s *server) listWebhooks(
+	ctx context.Context, p tool.Principal, in *listWebhooksInput,
+) (*listed[v1.Webhook], error) {
 	before, err := in.before()
 	if err != nil {
 		return nil, err

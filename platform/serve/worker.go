@@ -93,7 +93,9 @@ func (w *Worker) Discoverer() mcpserver.Discoverer { return w.plugin.Discoverer(
 
 // CheckWebhook refuses URLs that webhooks may not be sent to, by the worker's
 // configuration.
-func (w *Worker) CheckWebhook(tenant tool.TenantID, url string) error { return w.plugin.CheckWebhook(tenant, url) }
+func (w *Worker) CheckWebhook(tenant tool.TenantID, url string) error {
+	return w.plugin.CheckWebhook(tenant, url)
+}
 
 // Webhooks returns what sends the deliveries of webhooks, with the worker's
 // configuration. The caller runs it, and stops it before the worker.
