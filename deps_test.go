@@ -116,7 +116,7 @@ var reachLaws = []reachLaw{
 			"tool", "agent", "ledger", "wait", "policy", "schema", "executors/...", "builtins/...", "registry/...",
 			"resolver/...",
 			"retrieval/...", "store/...", "internal/egress/...", "internal/secret/...", "internal/vault/...",
-			"internal/redact/...", "internal/telemetry/...",
+			"internal/redact/...", "internal/telemetry/...", "webhook/...",
 		},
 		deny: temporal, why: "tools, stores and rules can be used and tested without a workflow engine",
 	},
@@ -125,7 +125,7 @@ var reachLaws = []reachLaw{
 		from: []string{
 			"tool", "agent", "ledger", "wait", "wire", "policy", "schema", "executors/...", "builtins/...", "registry/...",
 			"resolver/...", "retrieval/...",
-			"activities", "workflows", "runs", "internal/...",
+			"activities", "workflows", "runs", "internal/...", "webhook/...",
 		},
 		deny: slices.Concat(postgres, []string{"database/sql/..."}), why: "SQL lives in package store",
 	},

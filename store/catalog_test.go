@@ -102,7 +102,7 @@ func TestRolesHoldLittle(t *testing.T) {
 	deletes := map[string][]string{
 		store.AppRole: {
 			"chunk_embeddings", "chunk_terms", "chunks", "document_contents", "document_texts", "documents",
-			"word_blocks", "word_documents", "word_postings", "workflow_starts",
+			"webhooks", "word_blocks", "word_documents", "word_postings", "workflow_starts",
 		},
 	}
 	for _, role := range []string{store.AppRole, store.MaintenanceRole} {
@@ -193,6 +193,8 @@ func TestTheAppRoleIsBoundInEveryTable(t *testing.T) {
 	_, err = f.Store.Decide(t.Context(), f.Verdict(f.Ask(t, f.Request(t, f.Lone(t))), "user:bob", true))
 	require.NoError(t, err)
 	f.Grant(t, "user:bob", nil)
+	_, err = f.Store.PingWebhook(t.Context(), f.Tenant, f.Webhook(t, nil).ID)
+	require.NoError(t, err)
 	_, _, err = f.Store.TakeSlot(t.Context(), ledger.SlotRequest{
 		Tenant: f.Tenant, Scope: "group/mail", Limit: 2, Holder: "effect", Lease: time.Minute,
 	})
@@ -337,7 +339,7 @@ func TestEgressGuard(t *testing.T) {
 	require.True(t, approval("update tool_registry set egress_class = 'write', requires_approval = false"))
 	require.True(t, approval("update tool_registry set requires_approval = false"))
 	require.False(t, approval("update tool_registry set egress_class = 'none', requires_approval = false"))
-	require.Equal(t, []string{"trg_tools_registry_egress_guard"}, texts(t, conn,
+	require.Equal(t, []string{"tool_registry_quarantined", "trg_tools_registry_egress_guard"}, texts(t, conn,
 		"select tgname::text from pg_trigger where tgrelid = 'tool_registry'::regclass and not tgisinternal"))
 }
 

@@ -125,6 +125,23 @@ AS $function$
 $function$
 ;
 
+CREATE OR REPLACE FUNCTION public.deliver_quarantine()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+begin
+    insert into webhook_deliveries (tenant_id, id, webhook_id, type, data)
+    select w.tenant_id, new_uuid7(), w.id, 'tool.quarantined',
+        json_build_object('tool', new.slug, 'version', new.version, 'reason', new.quarantine)
+    from webhooks w
+    where w.tenant_id = new.tenant_id and w.active and 'tool.quarantined' = any (w.types) and w.agent = ''
+      and w.tool in ('', new.slug);
+    return null;
+end
+$function$
+;
+
 CREATE OR REPLACE FUNCTION public.drop_default_fence(fence text)
  RETURNS void
  LANGUAGE plpgsql
@@ -148,6 +165,18 @@ CREATE OR REPLACE FUNCTION public.drop_event_seals()
 AS $function$
 begin
     delete from event_seals s using gone g where s.tenant_id = g.tenant_id and s.run_id = g.run_id and s.run_seq = g.seq;
+    return null;
+end
+$function$
+;
+
+CREATE OR REPLACE FUNCTION public.drop_webhook_deliveries()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+begin
+    delete from webhook_deliveries d using gone g where d.tenant_id = g.tenant_id and d.run_id = g.id;
     return null;
 end
 $function$
@@ -488,6 +517,17 @@ begin
     end loop;
     return true;
 end
+$function$
+;
+
+CREATE OR REPLACE FUNCTION public.new_uuid7()
+ RETURNS uuid
+ LANGUAGE sql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+    select encode(set_bit(set_bit(overlay(uuid_send(gen_random_uuid())
+        placing substring(int8send(floor(extract(epoch from clock_timestamp()) * 1000)::bigint) from 3) from 1 for 6),
+        52, 1), 53, 1), 'hex')::uuid
 $function$
 ;
 
@@ -953,6 +993,25 @@ end
 $function$
 ;
 
+CREATE OR REPLACE FUNCTION public.sweep_webhook_deliveries(most integer)
+ RETURNS integer
+ LANGUAGE sql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+    with gone as (
+        delete from webhook_deliveries d using (
+            select o.tenant_id, o.id from webhook_deliveries o
+            where o.created_at < now() - interval '30 days'
+            order by o.created_at
+            limit most) old
+        where d.tenant_id = old.tenant_id and d.id = old.id
+        returning 1
+    )
+    select count(*)::integer from gone
+$function$
+;
+
 CREATE OR REPLACE FUNCTION public.take_expired_mcp_sessions(most integer)
  RETURNS TABLE(tenant_id uuid, session_id text, protocol text, server json)
  LANGUAGE sql
@@ -1027,6 +1086,46 @@ begin
         raise exception 'no fence is named %', fence using errcode = 'invalid_parameter_value';
     end if;
     execute format('alter table tool_invocations_default validate constraint %I', fence);
+end
+$function$
+;
+
+CREATE OR REPLACE FUNCTION public.webhook_tenants(most integer)
+ RETURNS json
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+declare
+    tenant uuid;
+    found_ids uuid[] := '{}';
+begin
+    for tenant in
+        select w.tenant_id from (select distinct h.tenant_id from webhooks h) w
+        join tenants t on t.id = w.tenant_id and t.status = 'active'
+        order by random()
+    loop
+        perform set_config('app.tenant_id', tenant::text, true);
+        if exists (
+            select from webhooks h
+            where h.tenant_id = tenant and h.active and (
+                exists (select from event_seals s where s.tenant_id = tenant and s.seq > h.seen_seq)
+                or exists (
+                    select from run_events e
+                    where e.tenant_id = tenant and e.id > coalesce(
+                        (select s.settled_id from tenant_event_heads s where s.tenant_id = tenant), 0))))
+        or exists (
+            select from webhooks h
+            join webhook_deliveries d on d.tenant_id = tenant and d.webhook_id = h.id
+            where h.tenant_id = tenant and d.status = 'pending' and d.due_at <= now()
+              and (d.lease_until is null or d.lease_until <= now()) and (h.active or d.type = 'webhook.ping'))
+        then
+            found_ids := found_ids || tenant;
+            exit when cardinality(found_ids) >= most;
+        end if;
+    end loop;
+    perform set_config('app.tenant_id', '', true);
+    return array_to_json(found_ids);
 end
 $function$
 ;
@@ -1861,6 +1960,7 @@ CREATE INDEX runs_status ON public.runs USING btree (tenant_id, status, id DESC)
 CREATE UNIQUE INDEX runs_workflow ON public.runs USING btree (tenant_id, workflow_id, first_run_id) WHERE (kind <> 'agent'::text);
 CREATE TRIGGER runs_end_approvals AFTER UPDATE OF status ON public.runs FOR EACH ROW WHEN ((new.status = ANY (ARRAY['completed'::text, 'failed'::text, 'cancelled'::text]))) EXECUTE FUNCTION cancel_run_approvals();
 CREATE TRIGGER runs_end_waits AFTER UPDATE OF status ON public.runs FOR EACH ROW WHEN ((new.status = ANY (ARRAY['completed'::text, 'failed'::text, 'cancelled'::text]))) EXECUTE FUNCTION end_run_waits();
+CREATE TRIGGER runs_webhook_deliveries AFTER DELETE ON public.runs REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION drop_webhook_deliveries();
 alter table runs enable row level security;
 alter table runs force row level security;
 create policy maintenance_read on runs for select to toolcrib_maintenance using (true);
@@ -2069,6 +2169,7 @@ END) stored,
     constraint tool_registry_status_check CHECK ((status = ANY (ARRAY['draft'::text, 'published'::text, 'deprecated'::text, 'disabled'::text]))),
     constraint tool_registry_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE
 );
+CREATE TRIGGER tool_registry_quarantined AFTER UPDATE OF quarantine ON public.tool_registry FOR EACH ROW WHEN (((new.quarantine <> ''::text) AND (old.quarantine IS DISTINCT FROM new.quarantine) AND (new.tenant_id IS NOT NULL))) EXECUTE FUNCTION deliver_quarantine();
 CREATE TRIGGER trg_tools_registry_egress_guard BEFORE INSERT OR UPDATE ON public.tool_registry FOR EACH ROW WHEN ((new.egress_class = 'write'::text)) EXECUTE FUNCTION guard_tool_egress();
 alter table tool_registry enable row level security;
 alter table tool_registry force row level security;
@@ -2146,6 +2247,91 @@ create table toolcrib_migrations (
 );
 grant select on toolcrib_migrations to toolcrib_app;
 grant select on toolcrib_migrations to toolcrib_maintenance;
+
+create table webhook_deliveries (
+    tenant_id uuid not null,
+    id uuid not null,
+    webhook_id uuid not null,
+    type text not null,
+    place bigint,
+    run_id uuid,
+    run_seq bigint,
+    invocation_id uuid,
+    parent_run_id uuid,
+    agent text not null default ''::text,
+    data json,
+    at timestamp with time zone not null default now(),
+    status text not null default 'pending'::text,
+    attempts integer not null default 0,
+    due_at timestamp with time zone not null default now(),
+    lease_until timestamp with time zone,
+    fence bigint not null default 0,
+    first_attempt_at timestamp with time zone,
+    last_attempt_at timestamp with time zone,
+    last_ms bigint not null default 0,
+    last_status integer not null default 0,
+    last_error text not null default ''::text,
+    last_answer text not null default ''::text,
+    replays integer not null default 0,
+    created_at timestamp with time zone not null default now(),
+    ended_at timestamp with time zone,
+    constraint webhook_deliveries_pkey PRIMARY KEY (tenant_id, id),
+    constraint webhook_deliveries_tenant_id_webhook_id_place_key UNIQUE (tenant_id, webhook_id, place),
+    constraint webhook_deliveries_check CHECK (((status = 'pending'::text) = (ended_at IS NULL))),
+    constraint webhook_deliveries_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'delivered'::text, 'failed'::text]))),
+    constraint webhook_deliveries_type_check CHECK ((type <> ''::text)),
+    constraint webhook_deliveries_tenant_id_webhook_id_fkey FOREIGN KEY (tenant_id, webhook_id) REFERENCES webhooks(tenant_id, id) ON DELETE CASCADE
+) with (fillfactor=70);
+CREATE INDEX webhook_deliveries_age ON public.webhook_deliveries USING btree (created_at);
+CREATE INDEX webhook_deliveries_due ON public.webhook_deliveries USING btree (tenant_id, webhook_id, due_at, id) WHERE (status = 'pending'::text);
+CREATE INDEX webhook_deliveries_list ON public.webhook_deliveries USING btree (tenant_id, webhook_id, id DESC);
+CREATE INDEX webhook_deliveries_run ON public.webhook_deliveries USING btree (tenant_id, run_id) WHERE (run_id IS NOT NULL);
+alter table webhook_deliveries enable row level security;
+alter table webhook_deliveries force row level security;
+create policy old_delete on webhook_deliveries for delete to toolcrib_owner using ((created_at < (now() - '30 days'::interval)));
+create policy old_read on webhook_deliveries for select to toolcrib_owner using ((created_at < (now() - '30 days'::interval)));
+create policy tenant_isolation on webhook_deliveries for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid));
+grant insert, select, update on webhook_deliveries to toolcrib_app;
+comment on table webhook_deliveries is 'Events that are sent to webhooks, and how that went.';
+
+create table webhooks (
+    tenant_id uuid not null,
+    id uuid not null,
+    url text not null,
+    description text not null default ''::text,
+    types text[] not null,
+    agent text not null default ''::text,
+    tool text not null default ''::text,
+    active boolean not null default true,
+    disabled_at timestamp with time zone,
+    disabled_reason text not null default ''::text,
+    secret bytea not null,
+    secret_key_version integer not null,
+    secret_version integer not null default 1,
+    old_secret bytea,
+    old_secret_key_version integer,
+    old_secret_until timestamp with time zone,
+    seen_seq bigint not null,
+    failing_since timestamp with time zone,
+    delivered_at timestamp with time zone,
+    revision bigint not null default 1,
+    created_by text not null default ''::text,
+    created_at timestamp with time zone not null default now(),
+    updated_at timestamp with time zone not null default now(),
+    constraint webhooks_pkey PRIMARY KEY (tenant_id, id),
+    constraint webhooks_check CHECK ((((old_secret IS NULL) = (old_secret_until IS NULL)) AND ((old_secret IS NULL) = (old_secret_key_version IS NULL)))),
+    constraint webhooks_check1 CHECK (((disabled_at IS NULL) OR (NOT active))),
+    constraint webhooks_secret_version_check CHECK ((secret_version > 0)),
+    constraint webhooks_types_check CHECK ((cardinality(types) > 0)),
+    constraint webhooks_url_check CHECK ((url <> ''::text)),
+    constraint webhooks_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE
+) with (fillfactor=70);
+alter table webhooks enable row level security;
+alter table webhooks force row level security;
+create policy all_read on webhooks for select to toolcrib_owner using (true);
+create policy tenant_isolation on webhooks for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid));
+grant delete, insert, select, update on webhooks to toolcrib_app;
+comment on table webhooks is 'Where events of a tenant are sent.';
 
 create table word_blocks (
     tenant_id uuid not null,

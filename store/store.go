@@ -18,6 +18,7 @@ import (
 	"github.com/toolcrib/toolcrib/resolver"
 	"github.com/toolcrib/toolcrib/retrieval"
 	"github.com/toolcrib/toolcrib/wait"
+	"github.com/toolcrib/toolcrib/webhook"
 )
 
 // The group roles that [Migrate] creates. Grant one to a login role; see
@@ -87,6 +88,8 @@ var (
 	_ vault.Store     = (*Store)(nil)
 	_ retrieval.Store = (*Store)(nil)
 	_ wait.Approvals  = (*Store)(nil)
+	_ webhook.Store   = (*Store)(nil)
+	_ webhook.Outbox  = (*Store)(nil)
 )
 
 // openTimeout bounds the checks when a database is opened.

@@ -55,6 +55,7 @@ var longOperations = map[string]bool{
 	"store.EnsurePartitions":   true,
 	"store.FinishDocument":     true,
 	"store.LoadArtifact":       true,
+	"store.MakeDeliveries":     true,
 	"store.OpenDocuments":      true,
 	"store.OpenGenerations":    true,
 	"store.OpenRuns":           true,
@@ -70,6 +71,7 @@ var longOperations = map[string]bool{
 	"store.SealEvents":         true,
 	"store.SearchIndex":        true,
 	"store.StrandedRuns":       true,
+	"store.SweepDeliveries":    true,
 	"store.SweepRequests":      true,
 	"store.UnknownCalls":       true,
 }

@@ -30,6 +30,7 @@ func (p *Plugin) executors(schemas *schema.Cache, resolve *resolver.Resolver) (*
 	if err != nil {
 		return nil, fmt.Errorf("worker: creating the egress gate: %w", err)
 	}
+	p.gate = gate
 	p.closers = append(p.closers, closer(gate.Close))
 	secrets, err := p.secrets()
 	if err != nil {

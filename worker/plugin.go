@@ -29,6 +29,7 @@ import (
 	"github.com/toolcrib/toolcrib/executors"
 	"github.com/toolcrib/toolcrib/executors/custom"
 	"github.com/toolcrib/toolcrib/executors/mcpcall"
+	"github.com/toolcrib/toolcrib/internal/egress"
 	"github.com/toolcrib/toolcrib/internal/telemetry"
 	"github.com/toolcrib/toolcrib/internal/temporaltrace"
 	"github.com/toolcrib/toolcrib/internal/vault"
@@ -60,6 +61,7 @@ type Plugin struct {
 	builtins   *builtins.Catalog
 	box        builtins.Sandbox // Nil without a command.
 	vault      *vault.Vault
+	gate       *egress.Gate
 	sessions   *vault.Sessions // Nil without a key-encryption key.
 	mcp        *mcpcall.Client
 	custom     *custom.Mux

@@ -23,6 +23,8 @@ type Request struct {
 	// MaxBytes bounds the body of the response; the gate's limit when zero. The
 	// smallest of it, the rules and the access applies.
 	MaxBytes int64
+	// NoRedirects returns a redirect as the response. Stream ignores it.
+	NoRedirects bool
 }
 
 // Response is the upstream's response.
@@ -57,7 +59,11 @@ func (g *Gate) Do(ctx context.Context, a Access, r *Request) (*Response, error) 
 	if r.Header != nil {
 		req.Header = r.Header.Clone()
 	}
-	resp, err := client(&hop{gate: g, access: a, once: !r.Repeatable}).Do(req)
+	sending := client(&hop{gate: g, access: a, once: !r.Repeatable})
+	if r.NoRedirects {
+		sending.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	}
+	resp, err := sending.Do(req)
 	if err != nil {
 		return nil, failure(ctx, err, sent.wasSent())
 	}

@@ -50,7 +50,7 @@ func (v *Vault) Rewrap(ctx context.Context, tenant tool.TenantID) (Rewrapped, er
 // Resealed is the outcome of [Vault.RotateDataKey].
 type Resealed struct {
 	KeyVersion int // Of the data key of all credentials.
-	Resealed   int // Number of re-encrypted credentials.
+	Resealed   int // Number of re-encrypted credentials and texts of other records.
 }
 
 // RotateDataKey creates a new data key for a tenant, and re-encrypts its credentials by it. They
@@ -77,7 +77,8 @@ func (v *Vault) RotateDataKey(ctx context.Context, tenant tool.TenantID) (Reseal
 	return v.Reseal(ctx, tenant)
 }
 
-// Reseal re-encrypts the credentials of a tenant that use an older data key than its newest.
+// Reseal re-encrypts what uses an older data key of a tenant than its newest: credentials, and
+// texts of other records.
 func (v *Vault) Reseal(ctx context.Context, tenant tool.TenantID) (Resealed, error) {
 	newest, err := v.store.NewestDataKey(ctx, tenant)
 	switch {
@@ -89,7 +90,12 @@ func (v *Vault) Reseal(ctx context.Context, tenant tool.TenantID) (Resealed, err
 	done := Resealed{KeyVersion: newest.Version}
 	for {
 		batch, err := v.store.ListSealedBefore(ctx, tenant, newest.Version, resealBatch)
-		if err != nil || len(batch) == 0 {
+		if err != nil {
+			return done, err
+		}
+		if len(batch) == 0 {
+			texts, err := v.resealTexts(ctx, tenant, newest.Version)
+			done.Resealed += texts
 			return done, err
 		}
 		for _, s := range batch {

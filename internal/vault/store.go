@@ -50,6 +50,13 @@ type Store interface {
 	// still of s.Revision and s.Version, and reports whether it did. Neither the
 	// revision nor any time changes.
 	ResealCredential(ctx context.Context, s Sealed) (bool, error)
+
+	// ListSealedTexts returns texts of up to limit records whose KeyVersion is less than
+	// keyVersion.
+	ListSealedTexts(ctx context.Context, tenant tool.TenantID, keyVersion, limit int) ([]Text, error)
+	// ResealText replaces Ciphertext and KeyVersion of a text, if its record still has that
+	// Version of it, and reports whether it did.
+	ResealText(ctx context.Context, t Text) (bool, error)
 }
 
 // DataKeyUse is a data key, and how many credentials it encrypts.

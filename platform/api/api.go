@@ -25,6 +25,8 @@ import (
 	"github.com/toolcrib/toolcrib/runs"
 	"github.com/toolcrib/toolcrib/runs/reconcile"
 	"github.com/toolcrib/toolcrib/store"
+	"github.com/toolcrib/toolcrib/tool"
+	"github.com/toolcrib/toolcrib/webhook"
 )
 
 // Config holds the dependencies and settings of the API.
@@ -34,6 +36,9 @@ type Config struct {
 	Resolver *resolver.Resolver
 	// Vault stores credentials. Defaults to one without keys, which refuses to.
 	Vault *vault.Vault
+	// CheckWebhook refuses URLs that a tenant's webhooks may not be sent to. Defaults
+	// to refusing everything but https.
+	CheckWebhook func(tenant tool.TenantID, url string) error
 	// Retrieval stores pipelines and documents. Defaults to Store.
 	Retrieval retrieval.Store
 	// Searcher answers queries of pipelines. Defaults to full-text search only.
@@ -110,6 +115,9 @@ func (c Config) withDefaults() Config {
 	if c.Vault == nil && c.Store != nil {
 		c.Vault = vault.New(c.Store, vault.Options{Logger: c.Logger})
 	}
+	if c.CheckWebhook == nil {
+		c.CheckWebhook = checkWebhookURL
+	}
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}
@@ -136,6 +144,7 @@ type server struct {
 	hub      *hub
 	streams  *places
 	requests *places
+	webhooks *webhook.Service
 	api      huma.API
 }
 
@@ -167,6 +176,7 @@ func New(cfg Config) (http.Handler, error) {
 		}
 	}
 	s.hub = newHub(s.cfg.Store.Listen, s.log)
+	s.webhooks = webhook.NewService(s.cfg.Store, s.cfg.Vault, s.cfg.CheckWebhook)
 	s.streams = newPlaces(s.cfg.Streams.PerTenant, manyStreams)
 	s.requests = newPlaces(s.cfg.MaxTenantRequests, manyRequests)
 	router := chi.NewMux()
@@ -203,11 +213,13 @@ func New(cfg Config) (http.Handler, error) {
 	s.registerCredentials()
 	s.registerPipelines()
 	s.registerTenants()
+	s.registerWebhooks()
 	for _, name := range []string{"ErrorModel", "ErrorDetail"} { // The framework's; no answer has them.
 		delete(s.api.OpenAPI().Components.Schemas.Map(), name)
 	}
 	listTypes(s.api.OpenAPI(), s.cfg.Registry.Types().Names())
 	describePayloads(s.api.OpenAPI())
+	describeWebhooks(s.api.OpenAPI())
 	addExamples(s.api.OpenAPI())
 	if err := s.registerDocs(router); err != nil {
 		return nil, err

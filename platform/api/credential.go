@@ -9,6 +9,7 @@ import (
 	"github.com/toolcrib/toolcrib/internal/vault"
 	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
 	"github.com/toolcrib/toolcrib/tool"
+	"github.com/toolcrib/toolcrib/webhook"
 )
 
 type createCredentialOutput struct {
@@ -176,9 +177,9 @@ func (s *server) credentialRevision(ctx context.Context, p tool.Principal, name 
 	return c.Revision, nil
 }
 
-// changed returns the error of a failed change of a credential.
+// changed returns the error of a failed change of a credential or webhook.
 func (c Changing) changed(err error) error {
-	if c.IfMatch != "" && errors.Is(err, vault.ErrChanged) {
+	if c.IfMatch != "" && (errors.Is(err, vault.ErrChanged) || errors.Is(err, webhook.ErrChanged)) {
 		return preconditionFailed()
 	}
 	return err

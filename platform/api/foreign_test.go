@@ -112,6 +112,7 @@ func TestForeignTenant(t *testing.T) {
 	}, time.Hour)
 	require.NoError(t, err)
 	ids["approval-grants"] = []string{granted.ID}
+	ids["webhooks"] = []string{seedWebhook(t, b).ID}
 	stranger := b.Key(t, b.Tenant(t), "*")
 	bodies := map[string]string{
 		"POST /v1/tools/{tool}/call":                "{}",
@@ -123,6 +124,8 @@ func TestForeignTenant(t *testing.T) {
 		"PUT /v1/mcp/servers/{server}":              `{"server_url":"https://example.com/mcp"}`,
 		"POST /v1/mcp/servers/{server}/approve":     `{"tools":[{"name":"x"}]}`,
 		"PUT /v1/credentials/{credential}":          "{}",
+		"PUT /v1/webhooks/{webhook}":                "{}",
+		"POST /v1/webhooks/{webhook}/rotate":        "{}",
 		"PUT /v1/tenants/{tenant}/masking":          `{"mask_sensitive":false}`,
 		"PATCH /v1/pipelines/{pipeline}":            "{}",
 		"POST /v1/approvals/{approval}/approve":     "{}",

@@ -36,6 +36,9 @@ const (
 
 	PipelinesRead  = "pipelines.read"  // See pipelines and their documents, and search them.
 	PipelinesWrite = "pipelines.write" // Create, change and delete pipelines, add and delete documents.
+
+	WebhooksRead  = "webhooks.read"  // See webhooks and their deliveries, never their secrets.
+	WebhooksWrite = "webhooks.write" // Send the tenant's events to URLs: make, change and delete webhooks.
 )
 
 // Permission is a permission that endpoints require.
@@ -66,6 +69,8 @@ func KnownPermissions() []Permission {
 		{CredentialsWrite, "store, rotate and revoke credentials"},
 		{PipelinesRead, "see pipelines and their documents, and search them"},
 		{PipelinesWrite, "create, change and delete pipelines, add and delete documents"},
+		{WebhooksRead, "see webhooks and their deliveries, never their secrets"},
+		{WebhooksWrite, "send the tenant's events to URLs: make, change and delete webhooks"},
 	}
 }
 

@@ -140,6 +140,7 @@ func (d *Dev) startAPI(ctx context.Context) error {
 		Version: d.cfg.Version, Logger: d.cfg.Logger,
 		Middleware: slices.Collect(maps.Keys(d.cfg.Worker.NamedMiddleware)), Observer: d.cfg.Observer,
 		ShowMetrics: serve.Local(listener), PublicURL: "http://" + listener.Addr().String(),
+		CheckWebhook: d.worker.CheckWebhook,
 	}
 	config.Resolver = serve.Resolver(config)
 	if config.Runs, err = serve.Runs(ctx, config); err != nil {
@@ -149,18 +150,20 @@ func (d *Dev) startAPI(ctx context.Context) error {
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
+	webhooks, err := d.worker.Webhooks()
+	if err != nil {
+		return errors.Join(err, listener.Close())
+	}
 	d.url = "http://" + listener.Addr().String()
 	serving, hangUp := context.WithCancel(context.WithoutCancel(ctx))
 	d.hangUp, d.served = hangUp, make(chan error, 1)
-	dispatched := make(chan struct{})
-	go func() {
-		defer close(dispatched)
-		config.Runs.DispatchUntil(serving)
-	}()
+	var working sync.WaitGroup
+	working.Go(func() { config.Runs.DispatchUntil(serving) })
+	working.Go(func() { webhooks.Run(serving) })
 	go func() {
 		err := serve.HTTP(serving, listener, handler, d.cfg.Logger)
 		hangUp() // Also where serving failed.
-		<-dispatched
+		working.Wait()
 		d.served <- err
 	}()
 	return errors.Join(d.write(ServerFile, d.url), d.write(TemporalFile, d.stack.TemporalAddress()))

@@ -71,6 +71,9 @@ type HandlerConfig struct {
 	// Discoverer lists the tools of attached MCP servers; [worker.Plugin] has one.
 	// Without one, no server can be attached.
 	Discoverer mcpserver.Discoverer
+	// CheckWebhook refuses URLs that a tenant's webhooks may not be sent to;
+	// [worker.Plugin] has one. Without one, everything but https is refused.
+	CheckWebhook func(tenant tool.TenantID, url string) error
 	// Artifacts decides whether artifact tools may be published and programs
 	// uploaded; [worker.Plugin] has one. The zero value refuses uploads.
 	Artifacts artifact.Judge
@@ -140,7 +143,7 @@ func Handler(ctx context.Context, cfg HandlerConfig) (http.Handler, error) {
 		Temporal: cfg.Temporal, TaskQueue: cfg.TaskQueue, Runs: cfg.Runs,
 		Vault:       vault.New(cfg.Store, vault.Options{Keys: cfg.Keys, Logger: cfg.Logger}),
 		MaxRequests: cfg.MaxRequests, MaxTenantRequests: cfg.MaxTenantRequests,
-		PublicURL:      cfg.PublicURL,
+		PublicURL: cfg.PublicURL, CheckWebhook: cfg.CheckWebhook,
 		AllowedOrigins: cfg.AllowedOrigins, Version: cfg.Version, Logger: cfg.Logger,
 	}
 	if o := cfg.Observer; o != nil {

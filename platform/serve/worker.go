@@ -15,6 +15,8 @@ import (
 	"github.com/toolcrib/toolcrib/platform/readable"
 	"github.com/toolcrib/toolcrib/registry/mcpserver"
 	"github.com/toolcrib/toolcrib/retrieval"
+	"github.com/toolcrib/toolcrib/tool"
+	"github.com/toolcrib/toolcrib/webhook/deliver"
 	"github.com/toolcrib/toolcrib/worker"
 )
 
@@ -88,6 +90,16 @@ func (w *Worker) Client() client.Client { return w.client }
 
 // Discoverer lists the tools of MCP servers, with the worker's configuration.
 func (w *Worker) Discoverer() mcpserver.Discoverer { return w.plugin.Discoverer() }
+
+// CheckWebhook refuses URLs that webhooks may not be sent to, by the worker's
+// configuration.
+func (w *Worker) CheckWebhook(tenant tool.TenantID, url string) error {
+	return w.plugin.CheckWebhook(tenant, url)
+}
+
+// Webhooks returns what sends the deliveries of webhooks, with the worker's
+// configuration. The caller runs it, and stops it before the worker.
+func (w *Worker) Webhooks() (*deliver.Deliverer, error) { return w.plugin.Webhooks() }
 
 // Searcher searches pipelines, with the worker's configuration.
 func (w *Worker) Searcher() retrieval.Searcher { return w.plugin.Searcher() }

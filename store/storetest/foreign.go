@@ -37,6 +37,8 @@ var methodsWithoutTenant = map[string]string{
 	"ListenControl":    "returns ids of runs with requests, without contents",
 	"EnsurePartitions": "makes empty tables",
 	"SweepRequests":    "deletes expired rows",
+	"SweepDeliveries":  "deletes old rows",
+	"WebhookTenants":   "returns ids of tenants with deliveries to make, without contents",
 	"ClaimStarts":      "returns keys of due starts, without contents",
 	"CountStarts":      "counts the starts of every tenant",
 	"ClaimResolved":    "as ClaimUndelivered",
@@ -475,6 +477,7 @@ func testForeign(t *testing.T, d *Database) {
 	maps.Copy(cases, approvalCases)
 	maps.Copy(cases, callCases)
 	maps.Copy(cases, inboxCases)
+	maps.Copy(cases, webhookCases)
 	t.Run("EveryMethodHasACase", func(t *testing.T) {
 		t.Parallel()
 		for method := range reflect.TypeFor[*store.Store]().Methods() {

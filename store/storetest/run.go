@@ -3,7 +3,8 @@ package storetest
 import "testing"
 
 // Run is the conformance suite of agent.Runs, ledger.Ledger, resolver.Source,
-// registry.Store, retrieval.Store and wait.Approvals, and tests the tenant isolation of every method.
+// registry.Store, retrieval.Store, wait.Approvals, webhook.Store and webhook.Outbox, and tests the tenant isolation of
+// every method.
 func Run(t *testing.T, newDatabase func(tb testing.TB) *Database) {
 	t.Helper()
 	for _, suite := range []struct {
@@ -45,6 +46,7 @@ func Run(t *testing.T, newDatabase func(tb testing.TB) *Database) {
 		{"ApprovalsDecide", testDecide},
 		{"CallsFromOutside", testCalls},
 		{"Inbox", testInbox},
+		{"Webhooks", testWebhooks},
 		{"ApprovalsEnd", testEndApproval},
 		{"ApprovalsDelivery", testDeliveries},
 		{"ApprovalsOverdue", testOverdue},

@@ -27,14 +27,15 @@ const (
 var flagWords = map[string]string{
 	"mode": "production debug",
 
-	"tool list status":        "draft published deprecated disabled",
-	"tool list tool-type":     "built_in mcp artifact custom",
-	"tool list callable":      "production debug",
-	"run list status":         "pending running completed failed cancelled hosted",
-	"run list kind":           "agent tool_call tool_test host",
-	"approvals list status":   "pending approved rejected expired cancelled",
-	"results list status":     "open waiting pending resolved expired cancelled",
-	"invocations list status": "pending approved running waiting completed failed rejected cancelled expired unknown",
+	"tool list status":          "draft published deprecated disabled",
+	"tool list tool-type":       "built_in mcp artifact custom",
+	"tool list callable":        "production debug",
+	"run list status":           "pending running completed failed cancelled hosted",
+	"run list kind":             "agent tool_call tool_test host",
+	"approvals list status":     "pending approved rejected expired cancelled",
+	"webhook deliveries status": "pending delivered failed",
+	"results list status":       "open waiting pending resolved expired cancelled",
+	"invocations list status":   "pending approved running waiting completed failed rejected cancelled expired unknown",
 }
 
 // completeFlags makes the flags of commands complete, and of those below them.

@@ -36,8 +36,9 @@ func (a *app) serveCommand() *cobra.Command {
 The database role must own nothing and not bypass row level security. Temporal
 is found as its own tools do it: TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE, …
 
-It calls out for one thing only: to ask the MCP servers that tenants attach what
-they offer, within what the flags allow, as workers do with theirs.
+It calls out for two things only, within what the flags allow, as workers do with
+theirs: to ask the MCP servers that tenants attach what they offer, and to send the
+events that tenants' webhooks want. Several servers share that work.
 
 With --maintenance-database-url it also reconciles: runs whose workflows were
 terminated or lost, and what else has ended without saying so, are closed within
@@ -158,12 +159,17 @@ func (a *app) serve(ctx context.Context, settings serveSettings) error {
 	config.Store, config.Temporal, config.Namespace, config.TaskQueue = s, temporal, opts.Namespace, settings.queue
 	config.Version, config.Logger, config.Keys = a.Env.Version, settings.log, settings.keys
 	config.Discoverer, config.Searcher, config.Artifacts = plugin.Discoverer(), plugin.Searcher(), plugin.Artifacts()
+	config.CheckWebhook = plugin.CheckWebhook
 	config.Observer, config.ShowMetrics = o, a.showMetrics(settings.metrics, listener)
 	config.Resolver = serve.Resolver(config)
 	if config.Runs, err = serve.Runs(ctx, config); err != nil {
 		return errors.Join(err, listener.Close())
 	}
 	handler, err := serve.Handler(ctx, config)
+	if err != nil {
+		return errors.Join(err, listener.Close())
+	}
+	webhooks, err := plugin.Webhooks()
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
@@ -181,6 +187,7 @@ func (a *app) serve(ctx context.Context, settings serveSettings) error {
 			var dispatching sync.WaitGroup
 			defer dispatching.Wait()
 			dispatching.Go(func() { config.Runs.DispatchUntil(ctx) })
+			dispatching.Go(func() { webhooks.Run(ctx) })
 			return serve.HTTP(ctx, listener, handler, settings.log)
 		})
 }

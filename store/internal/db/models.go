@@ -479,3 +479,60 @@ type ToolVersion struct {
 	ReadsDeclaredBy string
 	ReadsDeclaredAt *time.Time
 }
+
+// Where events of a tenant are sent.
+type Webhook struct {
+	TenantID            string
+	ID                  string
+	URL                 string
+	Description         string
+	Types               []string
+	Agent               string
+	Tool                string
+	Active              bool
+	DisabledAt          *time.Time
+	DisabledReason      string
+	Secret              []byte
+	SecretKeyVersion    int32
+	SecretVersion       int32
+	OldSecret           []byte
+	OldSecretKeyVersion *int32
+	OldSecretUntil      *time.Time
+	SeenSeq             int64
+	FailingSince        *time.Time
+	DeliveredAt         *time.Time
+	Revision            int64
+	CreatedBy           string
+	CreatedAt           time.Time
+	UpdatedAt           time.Time
+}
+
+// Events that are sent to webhooks, and how that went.
+type WebhookDelivery struct {
+	TenantID       string
+	ID             string
+	WebhookID      string
+	Type           string
+	Place          *int64
+	RunID          *string
+	RunSeq         *int64
+	InvocationID   *string
+	ParentRunID    *string
+	Agent          string
+	Data           []byte
+	At             time.Time
+	Status         string
+	Attempts       int32
+	DueAt          time.Time
+	LeaseUntil     *time.Time
+	Fence          int64
+	FirstAttemptAt *time.Time
+	LastAttemptAt  *time.Time
+	LastMs         int64
+	LastStatus     int32
+	LastError      string
+	LastAnswer     string
+	Replays        int32
+	CreatedAt      time.Time
+	EndedAt        *time.Time
+}

@@ -1,0 +1,75 @@
+package webhook
+
+import (
+	"slices"
+
+	"github.com/toolcrib/toolcrib/agent"
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// Events that are of no run.
+const (
+	// EventQuarantined reports that the platform stopped a tool until it is reviewed.
+	EventQuarantined tool.EventType = "tool.quarantined"
+	// EventDisabled reports that a webhook of the tenant was disabled, to its others.
+	EventDisabled tool.EventType = "webhook.disabled"
+	// EventPing is a test. Nobody subscribes to it; see [Service.Ping].
+	EventPing tool.EventType = "webhook.ping"
+)
+
+// Event describes a type of event that webhooks can subscribe to.
+type Event struct {
+	Type    tool.EventType
+	Meaning string
+	// OfTool events name a tool, and OfRun events a run, with its agent: filters need that.
+	OfTool, OfRun bool
+}
+
+// events is the one list of them.
+var events = []Event{
+	{tool.EventNeedsApproval, "a call waits for approval", true, true},
+	{tool.EventApproved, "a call was approved", true, true},
+	{tool.EventRejected, "a call was rejected", true, true},
+	{tool.EventEscalated, "a request for approval waited for long: others may decide it too", true, true},
+	{tool.EventExpired, "a call was not approved, or not answered, in time", true, true},
+	{tool.EventPending, "a call waits for a result from outside", true, true},
+	{agent.EventRunCompleted, "a run completed", false, true},
+	{agent.EventRunFailed, "a run failed", false, true},
+	{agent.EventRunCancelled, "a run was cancelled", false, true},
+	{EventQuarantined, "a tool was stopped until it is reviewed", true, false},
+	{EventDisabled, "another webhook of the tenant was disabled", false, false},
+}
+
+// Events lists the events that webhooks can subscribe to.
+func Events() []Event { return slices.Clone(events) }
+
+// EventTypes lists the types of [Events].
+func EventTypes() []string {
+	out := make([]string, len(events))
+	for i, e := range events {
+		out[i] = string(e.Type)
+	}
+	return out
+}
+
+func eventOf(t tool.EventType) (Event, bool) {
+	i := slices.IndexFunc(events, func(e Event) bool { return e.Type == t })
+	if i < 0 {
+		return Event{}, false
+	}
+	return events[i], true
+}
+
+// Disabled is the payload of [EventDisabled].
+type Disabled struct {
+	WebhookID string `json:"webhook_id"`
+	URL       string `json:"url"`
+	Reason    string `json:"reason"`
+}
+
+// Quarantined is the payload of [EventQuarantined].
+type Quarantined struct {
+	Tool    string `json:"tool"`
+	Version string `json:"version"`
+	Reason  string `json:"reason"`
+}
