@@ -127,7 +127,7 @@ func (k *kit) prepare(ctx context.Context, call agent.Call) (agent.PreparedCall,
 			out.Slug, out.Refused = t.pin.Slug, notOurs(t.pin.Slug)
 			return out, nil
 		}
-		return out, k.fit(ctx, t, &out)
+		return out, k.fit(ctx, t, &out, call.Repaired)
 	}
 	out.Refused = &agent.Refusal{
 		Kind: tool.NotFound, Msg: fmt.Sprintf("there is no tool %q; available: %s", tool.Clip(call.Name, 64), k.names()),
@@ -151,8 +151,15 @@ func (k *kit) find(name string) *kitTool {
 	return nil
 }
 
+// offers reports whether a name is that of a tool that the model may call.
+func (k *kit) offers(name string) bool {
+	t := k.find(name)
+	return t != nil && t.traits.RunBy != tool.RunByProvider
+}
+
 // fit prepares a call of a tool of the plan.
-func (k *kit) fit(ctx context.Context, t *kitTool, out *agent.PreparedCall) error {
+// Where repaired, its text was repaired before.
+func (k *kit) fit(ctx context.Context, t *kitTool, out *agent.PreparedCall, repaired bool) error {
 	out.Slug = t.pin.Slug
 	arguments, receipt, err := t.input.Prepare(ctx, out.Arguments)
 	if e, ok := errors.AsType[*tool.Error](err); ok {
@@ -163,6 +170,9 @@ func (k *kit) fit(ctx context.Context, t *kitTool, out *agent.PreparedCall) erro
 		return fmt.Errorf("preparing a call of %s: %w", t.pin, err)
 	}
 	out.Arguments = arguments
+	if repaired {
+		receipt = append(schema.Receipt{{From: "text", To: "object", Rule: schema.RuleRepair}}, receipt...)
+	}
 	if len(receipt) > 0 {
 		out.Receipt, _ = json.Marshal(receipt) // Plain strings: it cannot fail.
 	}
