@@ -220,6 +220,7 @@ func (a *Activities) ask(
 	if err = late(ctx, inTime, err); err != nil {
 		return nil, fmt.Errorf("asking model %q: %w", definition.Model, err)
 	}
+	a.tellOmitted(ctx, attempt, kit, resp.Omitted)
 	if definition.TextToolCalls != "" {
 		resp = textcall.Read(resp, attempt.turn, kit.offers)
 	}
