@@ -17,8 +17,8 @@ import (
 func (a *Activities) tellOmitted(ctx context.Context, attempt *modelTurn, k *kit, omitted []agent.OmittedTool) {
 	omitted = slices.Clip(omitted)
 	for _, t := range k.tools {
-		if t.unusable != nil {
-			omitted = append(omitted, agent.OmittedTool{Name: t.pin.Slug, Reason: tool.AsError(t.unusable).Msg})
+		if t.unusable != "" {
+			omitted = append(omitted, agent.OmittedTool{Name: t.pin.Slug, Reason: t.unusable})
 		}
 	}
 	for _, o := range omitted {

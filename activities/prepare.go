@@ -36,7 +36,7 @@ type kitTool struct {
 	input   *schema.Schema
 	policy  tool.Policy
 	// unusable is why no call of the tool can be prepared: input is nil then.
-	unusable error
+	unusable string
 }
 
 // newKit loads the pinned versions, which are cached, and takes the current policies.
@@ -58,7 +58,7 @@ func (a *Activities) newKit(
 			if tool.KindOf(err) != tool.Invalid {
 				return nil, fmt.Errorf("compiling the input schema of %s: %w", pin, err)
 			}
-			t.unusable = err // It was accepted by another version of the platform. The other tools can be used.
+			t.unusable = tool.AsError(err).Msg // It was accepted by another version of the platform. The other tools can be used.
 		}
 		k.tools = append(k.tools, t)
 	}
@@ -69,7 +69,7 @@ func (a *Activities) newKit(
 func (k *kit) specs() []agent.ToolSpec {
 	specs := make([]agent.ToolSpec, 0, len(k.tools))
 	for _, t := range k.tools {
-		if t.traits.RunBy == tool.RunByProvider || t.unusable != nil {
+		if t.traits.RunBy == tool.RunByProvider || t.unusable != "" {
 			continue
 		}
 		spec := agent.ToolSpec{
@@ -156,15 +156,15 @@ func (k *kit) find(name string) *kitTool {
 // offers reports whether a name is that of a tool that the model may call.
 func (k *kit) offers(name string) bool {
 	t := k.find(name)
-	return t != nil && t.traits.RunBy != tool.RunByProvider && t.unusable == nil
+	return t != nil && t.traits.RunBy != tool.RunByProvider && t.unusable == ""
 }
 
 // fit prepares a call of a tool of the plan.
 // Where repaired, its text was repaired before.
 func (k *kit) fit(ctx context.Context, t *kitTool, out *agent.PreparedCall, repaired bool) error {
 	out.Slug = t.pin.Slug
-	if t.unusable != nil {
-		out.Refused = &agent.Refusal{Kind: tool.Invalid, Msg: "the tool cannot be used: " + tool.AsError(t.unusable).Msg}
+	if t.unusable != "" {
+		out.Refused = &agent.Refusal{Kind: tool.Invalid, Msg: "the tool cannot be used: " + t.unusable}
 		return nil
 	}
 	arguments, receipt, err := t.input.Prepare(ctx, out.Arguments)

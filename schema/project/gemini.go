@@ -72,10 +72,11 @@ func (g *gemini) node(v any, path string, refs []string) map[string]any {
 
 // anything is a value of any type but lists, which need a type of their own.
 func anything() map[string]any {
-	return map[string]any{"anyOf": []any{
-		map[string]any{"type": "string"}, map[string]any{"type": "number"}, map[string]any{"type": "boolean"},
-		map[string]any{"type": "object"},
-	}}
+	var branches []any
+	for _, kind := range []string{"string", "number", "boolean", "object"} {
+		branches = append(branches, map[string]any{"type": kind})
+	}
+	return map[string]any{"anyOf": branches}
 }
 
 // keyword writes one keyword of node.
