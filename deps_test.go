@@ -73,6 +73,14 @@ var reachLaws = []reachLaw{
 		why: "everyone speaks the vocabulary",
 	},
 	{
+		name: "textcall reads and writes texts", from: []string{"agent/textcall"},
+		only: []string{
+			std, module + "/tool", module + "/agent", module + "/schema/...", "github.com/santhosh-tekuri/jsonschema/v5",
+			"github.com/maypok86/otter/v2",
+		},
+		deny: input, why: "what it finds depends on the text alone",
+	},
+	{
 		name: "ledger, wait and wire are vocabulary", from: []string{"ledger", "wait", "wire"},
 		only: []string{std, module + "/tool", module + "/agent", module + "/ledger", module + "/wait"},
 		why:  "workflows and stores speak it",

@@ -25,6 +25,10 @@ func TestLawsCanFail(t *testing.T) {
 		"agent stands on tool": {
 			one("agent/a.go", `import _ `+root+`/ledger"`), "agent -> github.com/toolcrib/toolcrib/ledger",
 		},
+		"textcall reads and writes texts": {
+			one("agent/textcall/a.go", `import _ `+root+`/activities"`),
+			"agent/textcall -> github.com/toolcrib/toolcrib/activities",
+		},
 		"ledger, wait and wire are vocabulary": {
 			one("wire/a.go", `import _ `+root+`/schema"`), "wire -> github.com/toolcrib/toolcrib/schema",
 		},

@@ -35,6 +35,8 @@ type kitTool struct {
 	version *tool.Version
 	input   *schema.Schema
 	policy  tool.Policy
+	// unusable is why no call of the tool can be prepared: input is nil then.
+	unusable string
 }
 
 // newKit loads the pinned versions, which are cached, and takes the current policies.
@@ -51,14 +53,14 @@ func (a *Activities) newKit(
 		if err != nil {
 			return nil, fmt.Errorf("loading %s: %w", pin, err)
 		}
-		input, err := a.Schemas.Compile(v.Snapshot.InputSchema)
-		if err != nil {
-			return nil, fmt.Errorf("compiling the input schema of %s: %w", pin, err)
+		t := kitTool{pin: pin, traits: a.traits(pin.Implementation), version: v, policy: now}
+		if t.input, err = a.Schemas.Compile(v.Snapshot.InputSchema); err != nil {
+			if tool.KindOf(err) != tool.Invalid {
+				return nil, fmt.Errorf("compiling the input schema of %s: %w", pin, err)
+			}
+			t.unusable = tool.AsError(err).Msg // It was accepted by another version of the platform. The other tools can be used.
 		}
-		k.tools = append(
-			k.tools,
-			kitTool{pin: pin, traits: a.traits(pin.Implementation), version: v, input: input, policy: now},
-		)
+		k.tools = append(k.tools, t)
 	}
 	return k, nil
 }
@@ -67,7 +69,7 @@ func (a *Activities) newKit(
 func (k *kit) specs() []agent.ToolSpec {
 	specs := make([]agent.ToolSpec, 0, len(k.tools))
 	for _, t := range k.tools {
-		if t.traits.RunBy == tool.RunByProvider {
+		if t.traits.RunBy == tool.RunByProvider || t.unusable != "" {
 			continue
 		}
 		spec := agent.ToolSpec{
@@ -127,7 +129,7 @@ func (k *kit) prepare(ctx context.Context, call agent.Call) (agent.PreparedCall,
 			out.Slug, out.Refused = t.pin.Slug, notOurs(t.pin.Slug)
 			return out, nil
 		}
-		return out, k.fit(ctx, t, &out)
+		return out, k.fit(ctx, t, &out, call.Repaired)
 	}
 	out.Refused = &agent.Refusal{
 		Kind: tool.NotFound, Msg: fmt.Sprintf("there is no tool %q; available: %s", tool.Clip(call.Name, 64), k.names()),
@@ -151,9 +153,20 @@ func (k *kit) find(name string) *kitTool {
 	return nil
 }
 
+// offers reports whether a name is that of a tool that the model may call.
+func (k *kit) offers(name string) bool {
+	t := k.find(name)
+	return t != nil && t.traits.RunBy != tool.RunByProvider && t.unusable == ""
+}
+
 // fit prepares a call of a tool of the plan.
-func (k *kit) fit(ctx context.Context, t *kitTool, out *agent.PreparedCall) error {
+// Where repaired, its text was repaired before.
+func (k *kit) fit(ctx context.Context, t *kitTool, out *agent.PreparedCall, repaired bool) error {
 	out.Slug = t.pin.Slug
+	if t.unusable != "" {
+		out.Refused = &agent.Refusal{Kind: tool.Invalid, Msg: "the tool cannot be used: " + t.unusable}
+		return nil
+	}
 	arguments, receipt, err := t.input.Prepare(ctx, out.Arguments)
 	if e, ok := errors.AsType[*tool.Error](err); ok {
 		out.Refused = &agent.Refusal{Kind: e.Kind, Msg: e.Msg}
@@ -163,6 +176,9 @@ func (k *kit) fit(ctx context.Context, t *kitTool, out *agent.PreparedCall) erro
 		return fmt.Errorf("preparing a call of %s: %w", t.pin, err)
 	}
 	out.Arguments = arguments
+	if repaired {
+		receipt = append(schema.Receipt{{From: "text", To: "object", Rule: schema.RuleRepair}}, receipt...)
+	}
 	if len(receipt) > 0 {
 		out.Receipt, _ = json.Marshal(receipt) // Plain strings: it cannot fail.
 	}

@@ -122,6 +122,22 @@ func TestPrepareCalls(t *testing.T) {
 	}
 }
 
+// A call that was repaired while it was read from a text has a receipt of that, before those of
+// its arguments.
+func TestPrepareARepairedCall(t *testing.T) {
+	t.Parallel()
+
+	call := agent.Call{Name: "searchOrders", Arguments: json.RawMessage(`{"q":"x"}`), Repaired: true}
+	got, err := testKit(t).prepare(t.Context(), call)
+	require.NoError(t, err)
+	require.Nil(t, got.Refused)
+	var receipt schema.Receipt
+	require.NoError(t, json.Unmarshal(got.Receipt, &receipt))
+	require.Len(t, receipt, 2)
+	require.Equal(t, schema.RuleRepair, receipt[0].Rule)
+	require.Equal(t, schema.RuleAlias, receipt[1].Rule)
+}
+
 // An agent that has a tool by a former name may have that name in its
 // instructions too: a call by it is one of the tool. A slug goes before it.
 func TestPrepareByTheNameThatTheAgentHas(t *testing.T) {

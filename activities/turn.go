@@ -13,6 +13,7 @@ import (
 	"go.temporal.io/sdk/activity"
 
 	"github.com/toolcrib/toolcrib/agent"
+	"github.com/toolcrib/toolcrib/agent/textcall"
 	"github.com/toolcrib/toolcrib/ledger"
 	"github.com/toolcrib/toolcrib/loop"
 	"github.com/toolcrib/toolcrib/tool"
@@ -200,7 +201,7 @@ func (a *Activities) ask(
 	}
 	inTime, cancel := bounded(ctx)
 	defer cancel()
-	resp, err := generate(inTime, model, &agent.ModelRequest{
+	req := &agent.ModelRequest{
 		Model:         name,
 		Options:       definition.ModelOptions,
 		Instructions:  instructed(&definition),
@@ -210,9 +211,18 @@ func (a *Activities) ask(
 		Turn:          attempt.turn,
 		Tenant:        kit.principal.Tenant,
 		Stream:        stream,
-	})
+	}
+	if definition.TextToolCalls == agent.TextToolCallsOnly {
+		req.Instructions, req.Tools = textcall.Describe(req.Instructions, req.Tools), nil
+		req.Messages = textcall.Transcript(req.Messages)
+	}
+	resp, err := generate(inTime, model, req)
 	if err = late(ctx, inTime, err); err != nil {
 		return nil, fmt.Errorf("asking model %q: %w", definition.Model, err)
+	}
+	a.tellOmitted(ctx, attempt, kit, resp.Omitted)
+	if definition.TextToolCalls != "" {
+		resp = textcall.Read(resp, attempt.turn, kit.offers)
 	}
 	return resp, nil
 }

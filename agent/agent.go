@@ -42,6 +42,9 @@ type Definition struct {
 	// text. What differs in form only is repaired; for other answers the model is asked again,
 	// and a run whose model gives none that matches fails with tool.Invalid.
 	OutputSchema json.RawMessage `json:"output_schema,omitempty"`
+	// TextToolCalls is the treatment of tool calls that the model writes in its text. Empty: they
+	// are text.
+	TextToolCalls TextToolCalls `json:"text_tool_calls,omitempty"`
 	// Skills are named instructions that tools of type prompt in mode skill can
 	// run the agent with.
 	Skills map[string]Skill `json:"skills,omitempty"`
@@ -84,6 +87,20 @@ const (
 	Sequential   ToolMode = "sequential"    // One after the other.
 	ParallelSafe ToolMode = "parallel_safe" // Runs of pure calls at once, everything else alone.
 )
+
+// TextToolCalls is the treatment of tool calls that a model writes in the text of its answer.
+type TextToolCalls string
+
+// Treatments of tool calls in a text. In both, an answer with native calls is not searched.
+const (
+	TextToolCallsFallback TextToolCalls = "fallback" // Tools are offered natively.
+	TextToolCallsOnly     TextToolCalls = "only"     // Tools are described in the instructions; none is offered natively.
+)
+
+// TextToolCallsList lists every treatment.
+func TextToolCallsList() []TextToolCalls {
+	return []TextToolCalls{TextToolCallsFallback, TextToolCallsOnly}
+}
 
 // UnavailablePolicy is the handling of a tool of an agent that cannot be used
 // when a run begins, for example because it is disabled or has no version that

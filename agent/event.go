@@ -98,7 +98,7 @@ type Warning struct {
 	Tool      string      `json:"tool"`
 	Version   string      `json:"version,omitempty"`
 	CallID    string      `json:"call_id,omitempty"`
-	Reason    string      `json:"reason"`              // Such as deprecated, egress_drift, output_mismatch or omitted.
+	Reason    string      `json:"reason"`              // Such as deprecated, egress_drift, omitted or unusable_schema.
 	Kind      tool.Kind   `json:"kind,omitempty"`      // Of the failure behind it.
 	Message   string      `json:"message,omitempty"`   // For people.
 	Declared  tool.Egress `json:"declared,omitempty"`  // Of egress_drift: the tool's egress class.

@@ -44,6 +44,9 @@ type Call struct {
 	// Arguments are as the model wrote them: JSON, or malformed JSON in a JSON
 	// string.
 	Arguments json.RawMessage `json:"arguments"`
+	// Repaired reports, until the call is prepared, that the arguments were written in malformed
+	// JSON, as a part of a text. The receipt of the call then says so.
+	Repaired bool `json:"-"`
 }
 
 // Usage is what a model turn consumed.

@@ -67,6 +67,12 @@ type ToolSpec struct {
 	InputSchema json.RawMessage `json:"input_schema"`
 }
 
+// OmittedTool is a tool that a model was not offered, with the reason.
+type OmittedTool struct {
+	Name   string
+	Reason string
+}
+
 // ModelResponse is a model's answer. One without calls ends the run.
 type ModelResponse struct {
 	Text  string
@@ -75,6 +81,9 @@ type ModelResponse struct {
 	// Content is the answer's text in order with the provider's own tool blocks, see
 	// [ProviderBlock]; empty if there is only Text.
 	Content []tool.Content
+	// Omitted are tools of the request that the model was not offered, since its provider has no
+	// form for their schemas. The others were.
+	Omitted []OmittedTool
 	// Truncated reports that the answer was cut off, for example by a token
 	// limit. Its last call must not be executed.
 	Truncated bool

@@ -29,6 +29,10 @@ type Plan struct {
 // omitted from a run.
 const WarningOmitted = "omitted"
 
+// WarningUnusableSchema is the reason of an event tool.warning for a tool that a model was not
+// offered in a turn, because of its input schema.
+const WarningUnusableSchema = "unusable_schema"
+
 // Omission is a tool that was omitted from a run.
 type Omission struct {
 	Tool   string    `json:"tool"` // The reference, as the agent has it.

@@ -127,6 +127,9 @@ type Runs interface {
 	// RecordModelRetry adds an event [EventModelRetrying] to a running run, once for each
 	// attempt of a turn; it does nothing for other runs.
 	RecordModelRetry(ctx context.Context, tenant tool.TenantID, runID string, retry ModelRetry) error
+	// RecordWarning adds an event [tool.EventWarning] to a running run, once for each tool and
+	// reason; it does nothing for other runs.
+	RecordWarning(ctx context.Context, tenant tool.TenantID, runID string, warning Warning) error
 	// FinishRun ends a run once; a second end changes nothing, unless another
 	// execution made the first one: the later end then replaces it. It fails with [ErrInbox]
 	// for an end that is not to leave items in the inbox.

@@ -74,8 +74,12 @@ func TestAgentGuardrails(t *testing.T) {
 		"/model":               func(s *definition.AgentSpec) { s.Model = "gpt" },
 		"/on_unavailable_tool": func(s *definition.AgentSpec) { s.OnUnavailableTool = "shrug" },
 		"/output_schema/type":  func(s *definition.AgentSpec) { s.OutputSchema = []byte(`{"type":"objct"}`) },
-		"/tool_mode":           func(s *definition.AgentSpec) { s.ToolMode = "chaos" },
-		"/limits/max_turns":    func(s *definition.AgentSpec) { s.Limits.MaxTurns = -1 },
+		"/text_tool_calls":     func(s *definition.AgentSpec) { s.TextToolCalls = "maybe" },
+		"/model_options/tool_choice": func(s *definition.AgentSpec) {
+			s.TextToolCalls, s.ModelOptions = agent.TextToolCallsOnly, []byte(`{"tool_choice":"required"}`)
+		},
+		"/tool_mode":        func(s *definition.AgentSpec) { s.ToolMode = "chaos" },
+		"/limits/max_turns": func(s *definition.AgentSpec) { s.Limits.MaxTurns = -1 },
 		"/tools/1": func(s *definition.AgentSpec) {
 			s.Tools = []tool.Ref{{Slug: "a"}, {Slug: "a", Constraint: "^1"}}
 		},

@@ -37,6 +37,11 @@ func repairText(text string) (*jsonvalue.Value, Receipt, error) {
 	return v, append(receipt, Edit{From: "text", To: kindName(v), Rule: RuleRepair}), nil
 }
 
+// Mend decodes text that is nearly JSON, such as a Python literal, where it can be read in one
+// way only. It fails with tool.Invalid for all other text, truncated text included. Its cost
+// is linear.
+func Mend(text string) (*jsonvalue.Value, error) { return mend(text) }
+
 // unfence returns the content of a text that is one code fence.
 func unfence(text string) (string, bool) {
 	body, ok := strings.CutPrefix(text, "```")

@@ -1,6 +1,7 @@
 package definition
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -45,6 +46,9 @@ func (s *AgentSpec) Check() (warnings []string, err error) {
 	if p := s.OnUnavailableTool; p != "" && !slices.Contains(agent.UnavailablePolicies(), p) {
 		return nil, refusal.New(tool.Invalid, "/on_unavailable_tool", "on_unavailable_tool %.40q: expected omit or refuse", p)
 	}
+	if err := s.checkTextToolCalls(); err != nil {
+		return nil, err
+	}
 	if provider, name, ok := strings.Cut(s.Model, "/"); s.Model != "" && (!ok || provider == "" || name == "") {
 		return nil, refusal.New(tool.Invalid, "/model", `model %.80q: expected "provider/name"`, s.Model)
 	}
@@ -74,6 +78,23 @@ func (s *AgentSpec) Check() (warnings []string, err error) {
 		return []string{"no instructions: the model gets nothing but the conversation"}, nil
 	}
 	return nil, nil
+}
+
+// checkTextToolCalls fails for an unknown treatment of calls in texts, and for an option of the
+// model that needs native tools where there are none.
+func (s *AgentSpec) checkTextToolCalls() error {
+	if c := s.TextToolCalls; c != "" && !slices.Contains(agent.TextToolCallsList(), c) {
+		return refusal.New(tool.Invalid, "/text_tool_calls", "text_tool_calls %.40q: expected fallback or only", c)
+	}
+	var options struct {
+		ToolChoice json.RawMessage `json:"tool_choice"`
+	}
+	if s.TextToolCalls == agent.TextToolCallsOnly && json.Unmarshal(s.ModelOptions, &options) == nil &&
+		len(options.ToolChoice) > 0 {
+		return refusal.New(tool.Invalid, "/model_options/tool_choice",
+			"tool_choice applies to native tools, and text_tool_calls: only offers none")
+	}
+	return nil
 }
 
 // CheckSchemas fails with tool.Invalid for a malformed output schema.

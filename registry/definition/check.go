@@ -79,6 +79,7 @@ func (s *ToolSpec) CheckSchemas(schemas *schema.Cache) error {
 // the description.
 func (s *ToolSpec) Warnings() []string {
 	warnings := append(SlugWarnings(s.Slug), looseWarnings(&s.Definition)...)
+	warnings = append(warnings, projectionWarnings(&s.Definition)...)
 	if s.Description == "" {
 		warnings = append(warnings, "no description: a model does not know when to use the tool")
 	}

@@ -39,6 +39,22 @@ select @tenant_id, @run_id, n.last_seq, 'model.retrying', @data::json
 from numbered n
 returning seq;
 
+-- name: RecordWarning :many
+-- Adds a warning of a tool to a running run, once for each tool and reason.
+with numbered as (
+    update runs r set last_seq = r.last_seq + 1
+    where r.tenant_id = @tenant_id and r.id = @run_id and r.status in ('pending', 'running')
+      and not exists (
+          select from run_events e
+          where e.tenant_id = @tenant_id and e.run_id = @run_id and e.type = 'tool.warning'
+            and e.data ->> 'tool' = @tool::text and e.data ->> 'reason' = @reason::text)
+    returning r.last_seq
+)
+insert into run_events (tenant_id, run_id, seq, type, data)
+select @tenant_id, @run_id, n.last_seq, 'tool.warning', @data::json
+from numbered n
+returning seq;
+
 -- name: ListModelRetries :many
 -- The last failed attempts of a run's models, the newest first.
 select e.data, e.at from run_events e

@@ -393,6 +393,15 @@ var foreignCases = map[string]func(t *testing.T, f foreign){
 		require.NoError(t, err)
 		require.Empty(t, retries)
 	},
+	"RecordWarning": func(t *testing.T, f foreign) {
+		t.Helper()
+		before, err := f.Store.FindRun(t.Context(), f.Tenant, f.Run.ID)
+		require.NoError(t, err)
+		require.NoError(t, f.Store.RecordWarning(t.Context(), f.stranger, f.Run.ID, agent.Warning{Tool: "x", Reason: "y"}))
+		after, err := f.Store.FindRun(t.Context(), f.Tenant, f.Run.ID)
+		require.NoError(t, err)
+		require.Equal(t, before.LastSeq, after.LastSeq, "no event was added")
+	},
 	"ModelRetries": func(t *testing.T, f foreign) {
 		t.Helper()
 		require.NoError(

@@ -64,6 +64,8 @@ type AgentDefinition struct {
 
 	OutputSchema json.RawMessage `json:"output_schema,omitempty" doc:"JSON Schema that the final answer of a run matches: it is JSON then" example:"{\"type\":\"object\",\"properties\":{\"total\":{\"type\":\"integer\"}}}"`
 
+	TextToolCalls agent.TextToolCalls `json:"text_tool_calls,omitempty" enum:"fallback,only" doc:"How to treat tool calls that the model writes in its text: fallback makes them where it has no native calls, only is for models without native calls and describes the tools in the instructions; text when absent"`
+
 	Skills map[string]agent.Skill `json:"skills,omitempty" doc:"Tasks that tools can call the agent for, by name" example:"{\"summarize\":{\"instructions\":\"Answer in three sentences.\"}}"`
 
 	Status   tool.Status `json:"status,omitempty" enum:"draft,deprecated,disabled" doc:"Only the publish endpoint sets published"`

@@ -200,7 +200,7 @@ var (
 	}
 	agentFields = []string{
 		"slug", "name", "description", "version", "publish", "status", "model", "model_options", "instructions", "tools",
-		"tool_mode", "limits", "max_concurrency", "on_unavailable_tool", "output_schema", "skills",
+		"tool_mode", "limits", "max_concurrency", "on_unavailable_tool", "output_schema", "text_tool_calls", "skills",
 	}
 	// usual are the defaults of fields, which are not written.
 	usual = map[string]string{
@@ -251,6 +251,7 @@ func exportAgent(ctx context.Context, c *client.Client, name string) (exported, 
 		MaxConcurrency:    g.MaxConcurrency,
 		OnUnavailableTool: g.OnUnavailableTool,
 		OutputSchema:      g.OutputSchema,
+		TextToolCalls:     g.TextToolCalls,
 		Skills:            g.Skills,
 	}
 	published := false

@@ -56,7 +56,7 @@ const maxPauses = 10
 // package remote.
 func (m *Model) Generate(ctx context.Context, req *agent.ModelRequest) (*agent.ModelResponse, error) {
 	names := remote.NewNames(req)
-	params, err := m.params(req, names)
+	params, omitted, err := m.params(req, names)
 	if err != nil {
 		return nil, err
 	}
@@ -78,7 +78,12 @@ func (m *Model) Generate(ctx context.Context, req *agent.ModelRequest) (*agent.M
 		said.goOn(more)
 		exchange = next
 	}
-	return said.response(req.Turn, names, exchange)
+	resp, err := said.response(req.Turn, names, exchange)
+	if err != nil {
+		return nil, err
+	}
+	resp.Omitted = omitted
+	return resp, nil
 }
 
 // afterPause is the failure of an answer after its first part: a request was

@@ -16,7 +16,9 @@ const (
 )
 
 // options reads the agent's model options into params.
-func (m *Model) options(params *sdk.MessageNewParams, req *agent.ModelRequest, names *remote.Names) error {
+func (m *Model) options(
+	params *sdk.MessageNewParams, req *agent.ModelRequest, tools []remote.ProjectedTool, names *remote.Names,
+) error {
 	o := remote.ReadOptions(m.provider, req.Options)
 	params.MaxTokens = defaultMaxTokens
 	if v := o.Int("max_tokens", 1); v != nil {
@@ -42,7 +44,7 @@ func (m *Model) options(params *sdk.MessageNewParams, req *agent.ModelRequest, n
 	if v := o.Bool("prompt_cache"); v == nil || *v {
 		cacheable(params)
 	}
-	parallel, choice := o.Bool("parallel_tool_calls"), o.Choice(remote.ToolNames(req.Tools))
+	parallel, choice := o.Bool("parallel_tool_calls"), o.Choice(remote.ToolNames(tools))
 	if len(params.Tools) > 0 { // The API refuses a choice without tools.
 		choose(params, choice, parallel, names)
 	}

@@ -9,10 +9,14 @@ import (
 
 	"github.com/toolcrib/toolcrib/agent"
 	"github.com/toolcrib/toolcrib/platform/models/remote"
+	"github.com/toolcrib/toolcrib/schema/project"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-func (m *Model) params(req *agent.ModelRequest, names *remote.Names) (sdk.MessageNewParams, error) {
+// params returns a request to the API, and the tools that it can't describe.
+func (m *Model) params(
+	req *agent.ModelRequest, names *remote.Names,
+) (sdk.MessageNewParams, []agent.OmittedTool, error) {
 	params := sdk.MessageNewParams{Model: req.Model}
 	if req.Instructions != "" {
 		params.System = append(params.System, sdk.TextBlockParam{Text: req.Instructions})
@@ -33,15 +37,16 @@ func (m *Model) params(req *agent.ModelRequest, names *remote.Names) (sdk.Messag
 	for _, t := range req.ProviderTools {
 		params.Tools = append(params.Tools, param.Override[sdk.ToolUnionParam](t.Tool))
 	}
-	for _, t := range req.Tools {
+	tools, omitted := remote.ProjectTools(req.Tools, project.Anthropic)
+	for _, t := range tools {
 		params.Tools = append(params.Tools, toolParam(t, names.Wire(t.Name)))
 	}
-	return params, m.options(&params, req, names)
+	return params, omitted, m.options(&params, req, tools, names)
 }
 
-func toolParam(t agent.ToolSpec, name string) sdk.ToolUnionParam {
+func toolParam(t remote.ProjectedTool, name string) sdk.ToolUnionParam {
 	out := sdk.ToolParam{
-		Name: name, InputSchema: sdk.ToolInputSchemaParam{ExtraFields: remote.ProjectSchema(t.InputSchema)},
+		Name: name, InputSchema: sdk.ToolInputSchemaParam{ExtraFields: t.Schema},
 	}
 	if t.Description != "" {
 		out.Description = sdk.String(t.Description)

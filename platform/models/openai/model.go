@@ -44,7 +44,7 @@ func (m *Model) Close() error { return m.endpoint.Close() }
 // refusal in words is an answer. For other failures see package remote.
 func (m *Model) Generate(ctx context.Context, req *agent.ModelRequest) (*agent.ModelResponse, error) {
 	names := remote.NewNames(req)
-	params, err := m.params(req, names)
+	params, omitted, err := m.params(req, names)
 	if err != nil {
 		return nil, err
 	}
@@ -66,5 +66,10 @@ func (m *Model) Generate(ctx context.Context, req *agent.ModelRequest) (*agent.M
 	if err != nil {
 		return nil, err
 	}
-	return said.response(req.Turn, names, exchange)
+	resp, err := said.response(req.Turn, names, exchange)
+	if err != nil {
+		return nil, err
+	}
+	resp.Omitted = omitted
+	return resp, nil
 }

@@ -89,6 +89,60 @@ func TestOptions(t *testing.T) {
 	}
 }
 
+// With strict tools, those that lose nothing by it are strict, and the others as they are.
+func TestStrictTools(t *testing.T) {
+	t.Parallel()
+
+	specs := []agent.ToolSpec{
+		{Name: "closed", InputSchema: json.RawMessage(`{"type":"object","properties":{"a":{"type":"string"}}}`)},
+		{Name: "open", InputSchema: json.RawMessage(`{"type":"object","properties":{"a":{}}}`)},
+	}
+	for options, want := range map[string]any{`{"strict_tools":true}`: true, `{"strict_tools":false}`: nil, `{}`: nil} {
+		_, sent, err := generate(t, choice(hello, `"stop"`), agent.ModelRequest{
+			Tools: specs, Options: json.RawMessage(options),
+		})
+		require.NoError(t, err)
+		functions := make([]map[string]any, 2)
+		raw, err := json.Marshal(sent["tools"])
+		require.NoError(t, err)
+		var list []struct {
+			Function map[string]any `json:"function"`
+		}
+		require.NoError(t, json.Unmarshal(raw, &list))
+		require.Len(t, list, 2)
+		for i := range list {
+			functions[i] = list[i].Function
+		}
+		require.Equal(t, want, functions[0]["strict"])
+		require.Nil(t, functions[1]["strict"])
+		closed, ok := functions[0]["parameters"].(map[string]any)
+		require.True(t, ok)
+		if want == true {
+			require.Equal(t, []any{"a"}, closed["required"])
+		} else {
+			require.NotContains(t, closed, "required")
+		}
+	}
+}
+
+// A tool that the API can't describe is left out, and said to be; a choice of it is refused.
+func TestOmittedTools(t *testing.T) {
+	t.Parallel()
+
+	list := agent.ToolSpec{Name: "list", InputSchema: json.RawMessage(`{"type":"array"}`)}
+	resp, sent, err := generate(t, choice(hello, `"stop"`), agent.ModelRequest{
+		Tools: append([]agent.ToolSpec{list}, tools...),
+	})
+	require.NoError(t, err)
+	require.Len(t, sent["tools"], 2)
+	require.Equal(t, []agent.OmittedTool{{Name: "list", Reason: "input schema: it accepts no object"}}, resp.Omitted)
+
+	_, _, err = generate(t, choice(hello, `"stop"`), agent.ModelRequest{
+		Tools: []agent.ToolSpec{list}, Options: json.RawMessage(`{"tool_choice":{"tool":"list"}}`),
+	})
+	require.Equal(t, tool.Invalid, tool.KindOf(err))
+}
+
 // What the many servers that speak the API do otherwise than OpenAI.
 func TestOtherServers(t *testing.T) {
 	t.Parallel()

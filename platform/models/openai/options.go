@@ -6,15 +6,15 @@ import (
 	sdk "github.com/openai/openai-go/v3"
 	"github.com/openai/openai-go/v3/shared"
 
-	"github.com/toolcrib/toolcrib/agent"
 	"github.com/toolcrib/toolcrib/platform/models/remote"
 )
 
 const maxStops = 4
 
 // options reads the agent's model options into params.
-func (m *Model) options(params *sdk.ChatCompletionNewParams, req *agent.ModelRequest, names *remote.Names) error {
-	o := remote.ReadOptions(m.provider, req.Options)
+func (m *Model) options(
+	o *remote.Options, params *sdk.ChatCompletionNewParams, tools []remote.ProjectedTool, names *remote.Names,
+) error {
 	if v := o.Float("temperature", 0, 2); v != nil {
 		params.Temperature = sdk.Float(*v)
 	}
@@ -39,7 +39,7 @@ func (m *Model) options(params *sdk.ChatCompletionNewParams, req *agent.ModelReq
 	params.Verbosity = sdk.ChatCompletionNewParamsVerbosity(o.Word("verbosity", "low", "medium", "high"))
 	params.ServiceTier = sdk.ChatCompletionNewParamsServiceTier(o.Word("service_tier", "auto", "default", "flex", "scale",
 		"priority"))
-	parallel, choice := o.Bool("parallel_tool_calls"), o.Choice(remote.ToolNames(req.Tools))
+	parallel, choice := o.Bool("parallel_tool_calls"), o.Choice(remote.ToolNames(tools))
 	if len(params.Tools) > 0 { // The API refuses both without tools.
 		if parallel != nil {
 			params.ParallelToolCalls = sdk.Bool(*parallel)

@@ -11,22 +11,42 @@ import (
 
 	"github.com/toolcrib/toolcrib/agent"
 	"github.com/toolcrib/toolcrib/platform/models/remote"
+	"github.com/toolcrib/toolcrib/schema/project"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-func (m *Model) params(req *agent.ModelRequest, names *remote.Names) (sdk.ChatCompletionNewParams, error) {
+// params returns a request to the API, and the tools that it can't describe.
+func (m *Model) params(
+	req *agent.ModelRequest, names *remote.Names,
+) (sdk.ChatCompletionNewParams, []agent.OmittedTool, error) {
 	params := sdk.ChatCompletionNewParams{Model: req.Model, Messages: messages(req, names)}
 	for _, t := range req.ProviderTools {
 		params.Tools = append(params.Tools, param.Override[sdk.ChatCompletionToolUnionParam](t.Tool))
 	}
-	for _, t := range req.Tools {
-		f := shared.FunctionDefinitionParam{Name: names.Wire(t.Name), Parameters: remote.ProjectSchema(t.InputSchema)}
+	tools, omitted := remote.ProjectTools(req.Tools, m.dialect())
+	o := remote.ReadOptions(m.provider, req.Options)
+	strict := o.Bool("strict_tools")
+	for _, t := range tools {
+		f := shared.FunctionDefinitionParam{Name: names.Wire(t.Name), Parameters: t.Schema}
+		if strict != nil && *strict {
+			if p, err := project.Input(t.InputSchema, project.OpenAIStrict); err == nil {
+				f.Parameters, f.Strict = p.Members(), sdk.Bool(true)
+			}
+		}
 		if t.Description != "" {
 			f.Description = sdk.String(t.Description)
 		}
 		params.Tools = append(params.Tools, sdk.ChatCompletionFunctionTool(f))
 	}
-	return params, m.options(&params, req, names)
+	return params, omitted, m.options(o, &params, tools, names)
+}
+
+// dialect returns the JSON Schema that the server knows.
+func (m *Model) dialect() project.Dialect {
+	if host := m.endpoint.Host(); strings.HasSuffix(host, ".googleapis.com") {
+		return project.Gemini
+	}
+	return project.OpenAI
 }
 
 func messages(req *agent.ModelRequest, names *remote.Names) []sdk.ChatCompletionMessageParamUnion {

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/toolcrib/toolcrib/agent"
 	"github.com/toolcrib/toolcrib/internal/nearest"
 	"github.com/toolcrib/toolcrib/schema/jsonpointer"
 	"github.com/toolcrib/toolcrib/tool"
@@ -176,7 +175,7 @@ func (o *Options) Choice(tools []string) Choice {
 }
 
 // ToolNames lists the names of tools, for [Options.Choice].
-func ToolNames(tools []agent.ToolSpec) []string {
+func ToolNames(tools []ProjectedTool) []string {
 	out := make([]string, len(tools))
 	for i, t := range tools {
 		out[i] = t.Name

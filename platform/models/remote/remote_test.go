@@ -9,6 +9,7 @@ import (
 
 	"github.com/toolcrib/toolcrib/agent"
 	"github.com/toolcrib/toolcrib/platform/models/remote"
+	"github.com/toolcrib/toolcrib/schema/project"
 )
 
 // Every name gets one that is allowed and its own, and finds its way back.
@@ -55,58 +56,23 @@ func TestNames(t *testing.T) {
 	require.Equal(t, "get.order", names.Ours(names.Wire("get.order")))
 }
 
-func TestProjectSchema(t *testing.T) {
+// A tool whose schema has no form at the provider is left out, alone, with the reason.
+func TestProjectTools(t *testing.T) {
 	t.Parallel()
 
-	tests := map[string]struct{ raw, want string }{
-		"Object": {
-			`{"type":"object","properties":{"n":{"type":"integer","minimum":9007199254740993}},"required":["n"],"additionalProperties":false}`,
-			`{"type":"object","properties":{"n":{"type":"integer","minimum":9007199254740993}},"required":["n"],"additionalProperties":false}`,
-		},
-		"Anything":    {`true`, `{"type":"object","properties":{}}`},
-		"Broken":      {`{`, `{"type":"object","properties":{}}`},
-		"NoTypeAtAll": {`{"$schema":"x","$id":"y","properties":{"a":{}}}`, `{"type":"object","properties":{"a":{}}}`},
-		"OneOf": {
-			`{"oneOf":[{"properties":{"a":{},"b":{}},"required":["a","b"]},{"properties":{"a":{},"c":{}},"required":["c","a"]}],"not":{"required":["d"]}}`,
-			`{"type":"object","properties":{"a":{},"b":{},"c":{}},"required":["a"]}`,
-		},
-		"AllOf": {
-			`{"allOf":[{"properties":{"a":{}},"required":["a"]},{"properties":{"b":{}},"required":["b"]},true],"required":["z"]}`,
-			`{"type":"object","properties":{"a":{},"b":{}},"required":["z","a","b"]}`,
-		},
-		"Reference": {
-			`{"$ref":"#/$defs/a~1b","$defs":{"a/b":{"properties":{"n":{"$ref":"#/$defs/n"}},"required":["n"]},"n":{"type":"number"}}}`,
-			`{"type":"object","properties":{"n":{"$ref":"#/$defs/n"}},"required":["n"],"$defs":{"a/b":{"properties":{"n":{"$ref":"#/$defs/n"}},"required":["n"]},"n":{"type":"number"}}}`,
-		},
-		"WhatFormsRead": {
-			`{"type":"object","x-toolcrib-field":{"order":["b","a"]},"properties":{"a":{"type":"string","x-toolcrib-field":{"display":"textarea"}},"b":{"type":"number"}}}`,
-			`{"type":"object","properties":{"a":{"type":"string"},"b":{"type":"number"}}}`,
-		},
-		"ReferenceToItself": {`{"$ref":"#","properties":{"a":{}}}`, `{"type":"object","properties":{"a":{}}}`},
-	}
-	for name, tt := range tests {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-
-			got, err := json.Marshal(remote.ProjectSchema(json.RawMessage(tt.raw)))
-			require.NoError(t, err)
-			require.JSONEq(t, tt.want, string(got))
-			if strings.Contains(tt.want, "9007199254740993") {
-				require.Contains(t, string(got), "9007199254740993", "numbers lose nothing")
-			}
-		})
-	}
-}
-
-// A schema that refers to itself over and over costs no more than its size.
-func TestProjectSchemaIsBounded(t *testing.T) {
-	t.Parallel()
-
-	branch := `{"$ref":"#"},`
-	raw := `{"properties":{"a":{}},"anyOf":[` + strings.TrimSuffix(strings.Repeat(branch, 1000), ",") + `]}`
-	got, err := json.Marshal(remote.ProjectSchema(json.RawMessage(raw)))
+	tools, omitted := remote.ProjectTools([]agent.ToolSpec{
+		{Name: "a", InputSchema: json.RawMessage(`{"type":"object","properties":{"n":{"minimum":9007199254740993}}}`)},
+		{Name: "list", InputSchema: json.RawMessage(`{"type":"array"}`)},
+		{Name: "broken", InputSchema: json.RawMessage(`{`)},
+		{Name: "b"},
+	}, project.OpenAI)
+	require.Equal(t, []agent.OmittedTool{
+		{Name: "list", Reason: "input schema: it accepts no object"}, {Name: "broken", Reason: "input schema: it is not JSON"},
+	}, omitted)
+	require.Equal(t, []string{"a", "b"}, remote.ToolNames(tools))
+	got, err := json.Marshal(tools[0].Schema)
 	require.NoError(t, err)
-	require.JSONEq(t, `{"type":"object","properties":{"a":{}}}`, string(got))
+	require.Contains(t, string(got), "9007199254740993", "numbers lose nothing")
 }
 
 func TestArguments(t *testing.T) {

@@ -300,6 +300,57 @@ func (q *Queries) RecordModelRetry(ctx context.Context, arg RecordModelRetryPara
 	return items, nil
 }
 
+const RecordWarning = `-- name: RecordWarning :many
+with numbered as (
+    update runs r set last_seq = r.last_seq + 1
+    where r.tenant_id = $1 and r.id = $2 and r.status in ('pending', 'running')
+      and not exists (
+          select from run_events e
+          where e.tenant_id = $1 and e.run_id = $2 and e.type = 'tool.warning'
+            and e.data ->> 'tool' = $4::text and e.data ->> 'reason' = $5::text)
+    returning r.last_seq
+)
+insert into run_events (tenant_id, run_id, seq, type, data)
+select $1, $2, n.last_seq, 'tool.warning', $3::json
+from numbered n
+returning seq
+`
+
+type RecordWarningParams struct {
+	TenantID string
+	RunID    string
+	Data     []byte
+	Tool     string
+	Reason   string
+}
+
+// Adds a warning of a tool to a running run, once for each tool and reason.
+func (q *Queries) RecordWarning(ctx context.Context, arg RecordWarningParams) ([]int64, error) {
+	rows, err := q.db.Query(ctx, RecordWarning,
+		arg.TenantID,
+		arg.RunID,
+		arg.Data,
+		arg.Tool,
+		arg.Reason,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []int64
+	for rows.Next() {
+		var seq int64
+		if err := rows.Scan(&seq); err != nil {
+			return nil, err
+		}
+		items = append(items, seq)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const SealEvents = `-- name: SealEvents :one
 select seal_events($1::uuid, $2::int)::int as sealed
 `
