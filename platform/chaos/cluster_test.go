@@ -58,12 +58,16 @@ func (c *cluster) url() string {
 }
 
 // crash stops the server at once, without a checkpoint, and starts it again.
-func (c *cluster) crash(ctx context.Context) error {
+func (c *cluster) crash(ctx context.Context) error { return c.crashFor(ctx, func() {}) }
+
+// crashFor is crash where something happens before the server starts again.
+func (c *cluster) crashFor(ctx context.Context, meanwhile func()) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	now, cancel := context.WithCancel(ctx)
 	cancel()
 	_ = c.server.Stop(now) // Says that it had no time to stop in order.
+	meanwhile()
 	server, err := embedded.StartPostgres(ctx, c.cfg)
 	if err != nil {
 		return fmt.Errorf("starting PostgreSQL again: %w", err)

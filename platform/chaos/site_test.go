@@ -33,16 +33,18 @@ import (
 // site is an installation: two servers and two workers, whose PostgreSQL and
 // Temporal stand behind proxies, and an upstream that counts.
 type site struct {
-	t        *testing.T
-	cluster  *cluster
-	postgres *pgproxy.Proxy
-	frontend *grpcproxy.Proxy
-	temporal client.Client // Straight to the server.
-	upstream *upstream
-	tenant   tool.TenantID
-	servers  []*process
-	workers  []*process
-	clients  []*platformclient.Client
+	t         *testing.T
+	cluster   *cluster
+	postgres  *pgproxy.Proxy
+	frontend  *grpcproxy.Proxy
+	backend   *backend
+	temporal  client.Client // Straight to the server.
+	upstream  *upstream
+	tenant    tool.TenantID
+	servers   []*process
+	workers   []*process
+	clients   []*platformclient.Client
+	addresses []string // Of the servers.
 
 	mu       sync.Mutex
 	promised []string        // Ids of runs that a server accepted.
@@ -52,8 +54,17 @@ type site struct {
 
 func newSite(t *testing.T) *site {
 	t.Helper()
-	s := &site{t: t, cluster: newCluster(t), upstream: newUpstream(t), handled: make(map[string]bool)}
-	s.startTemporal()
+	return newSiteIn(t, "")
+}
+
+// newSiteIn is newSite where Temporal keeps its database in a folder; in memory if that is empty.
+func newSiteIn(t *testing.T, temporalDir string) *site {
+	t.Helper()
+	s := &site{
+		t: t, cluster: newCluster(t), backend: newBackend(t, temporalDir), upstream: newUpstream(t),
+		handled: make(map[string]bool),
+	}
+	s.connectTemporal()
 	key := s.prepareDatabase()
 	proxied, err := s.postgres.URL(s.cluster.login(t, "app", store.AppRole))
 	require.NoError(t, err)
@@ -71,6 +82,7 @@ func newSite(t *testing.T) *site {
 	}
 	for i := range 2 {
 		address := freeAddress(t)
+		s.addresses = append(s.addresses, address)
 		s.servers = append(s.servers, keep(t, fmt.Sprintf("server %d", i), environ, "serve", "--listen", address))
 		s.workers = append(s.workers, keep(t, fmt.Sprintf("worker %d", i), environ,
 			"worker", "--transcripts", transcripts, "--allow-host", strings.TrimPrefix(s.upstream.URL, "http://")))
@@ -84,21 +96,16 @@ func newSite(t *testing.T) *site {
 	return s
 }
 
-// startTemporal starts Temporal and the proxy in front of it.
-func (s *site) startTemporal() {
+// connectTemporal starts the proxy in front of Temporal.
+func (s *site) connectTemporal() {
 	s.t.Helper()
-	ctx, cancel := context.WithTimeout(s.t.Context(), patience)
-	defer cancel()
-	server, err := embedded.StartTemporal(ctx, embedded.TemporalConfig{
-		Port: embedded.AnyPort, Headless: true, Logger: quiet(),
-	})
-	require.NoError(s.t, err)
-	s.t.Cleanup(func() { _ = server.Stop(context.Background()) })
-	s.frontend, err = grpcproxy.Start(server.Address())
+	address := s.backend.server.Address()
+	var err error
+	s.frontend, err = grpcproxy.Start(address)
 	require.NoError(s.t, err)
 	s.t.Cleanup(s.frontend.Close)
 	s.temporal, err = client.Dial(client.Options{
-		HostPort: server.Address(), Namespace: embedded.DefaultNamespace, Logger: sdklog.NewStructuredLogger(quiet()),
+		HostPort: address, Namespace: embedded.DefaultNamespace, Logger: sdklog.NewStructuredLogger(quiet()),
 	})
 	require.NoError(s.t, err)
 	s.t.Cleanup(s.temporal.Close)

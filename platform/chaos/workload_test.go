@@ -139,6 +139,16 @@ var scripts = map[string]string{
       - {id: c, tool: sendIt, args: {q: c}}
   - say: done
 `,
+	"refunds": `turns:
+  - call:
+      - {id: a, tool: refundIt, args: {q: a}}
+  - say: done
+`,
+	"asks": `turns:
+  - call:
+      - {id: a, tool: askIt, args: {q: a}}
+  - say: done
+`,
 }
 
 // httpTools are the tools that reach the upstream, by how they may be repeated.
