@@ -27,12 +27,11 @@ import (
 func TestWebhookCommands(t *testing.T) {
 	t.Parallel()
 
-	var secret atomic.Value
-	secret.Store("")
+	var secret atomic.Pointer[string]
 	var got atomic.Int32
 	receiver := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
-		verifier := client.WebhookVerifier{Secrets: []string{secret.Load().(string)}} //nolint:forcetypeassert // It is.
+		verifier := client.WebhookVerifier{Secrets: []string{*secret.Load()}}
 		message, err := verifier.Verify(r.Header, body)
 		if err != nil || message.Type != webhook.EventPing {
 			http.Error(w, "not signed", http.StatusUnauthorized)
@@ -68,7 +67,7 @@ func TestWebhookCommands(t *testing.T) {
 	var made v1.WebhookSecret
 	require.NoError(t, json.Unmarshal([]byte(s.ok(t, "webhook", "create", receiver.URL, "--event", "run.failed",
 		"--event", "tool.needs_approval", "--description", "desk", "--json")), &made))
-	secret.Store(made.Secret)
+	secret.Store(&made.Secret)
 	require.Contains(t, s.ok(t, "webhook", "list"), made.ID)
 	shown := s.ok(t, "webhook", "show", made.ID)
 	require.Contains(t, shown, "run.failed tool.needs_approval")
