@@ -1,9 +1,12 @@
 package input
 
 import (
+	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -69,14 +72,25 @@ func readField(f *field.Field, sent []string) (value any, problem string) {
 	return text, ""
 }
 
-// readNumber accepts a decimal point or comma, as people write it.
+// decimal is a number as people write it, with a decimal point or comma.
+var decimal = regexp.MustCompile(`^([+-]?)(\d{1,30})(?:[.,](\d{1,30}))?$`)
+
+// readNumber reads a number. One such as 1,000, which some read as a thousand and others as
+// one, is refused rather than guessed.
 func readNumber(text string) (value any, problem string) {
-	n := json.Number(strings.Replace(text, ",", ".", 1))
-	var parsed float64
-	if err := json.Unmarshal([]byte(n), &parsed); err != nil || len(n) > 64 {
+	parts := decimal.FindStringSubmatch(text)
+	if parts == nil {
 		return nil, "a number is expected, such as 12 or 3.5"
 	}
-	return n, ""
+	whole, fraction := strings.TrimLeft(parts[2], "0"), parts[3]
+	if len(fraction) == 3 && whole != "" {
+		return nil, "write a number such as 1000 without separators, and 1.5 with other than three decimals"
+	}
+	n := strings.TrimPrefix(parts[1], "+") + cmp.Or(whole, "0")
+	if fraction != "" {
+		n += "." + fraction
+	}
+	return json.Number(n), ""
 }
 
 func readSeveral(f *field.Field, sent []string) (value any, problem string) {
@@ -104,7 +118,10 @@ const Kind = "input_request"
 
 // Result is the result of the call with the answer of a person.
 func Result(viewID string, answer map[string]any) (json.RawMessage, error) {
-	raw, err := json.Marshal(struct {
+	var raw bytes.Buffer
+	encoder := json.NewEncoder(&raw)
+	encoder.SetEscapeHTML(false)
+	err := encoder.Encode(struct {
 		Kind   string         `json:"kind"`
 		ViewID string         `json:"view_id"`
 		Answer map[string]any `json:"answer"`
@@ -112,5 +129,5 @@ func Result(viewID string, answer map[string]any) (json.RawMessage, error) {
 	if err != nil {
 		return nil, fmt.Errorf("writing the answer: %w", err)
 	}
-	return raw, nil
+	return raw.Bytes(), nil
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"net/url"
 	"regexp"
 	"strings"
 
@@ -131,6 +132,9 @@ func Read(arguments json.RawMessage) (Spec, error) {
 	if err := decoder.Decode(&s); err != nil {
 		return s, invalid("", "expected a request for input: "+strings.TrimPrefix(err.Error(), "json: "))
 	}
+	if decoder.More() {
+		return s, invalid("", "expected one request for input")
+	}
 	return s, s.check()
 }
 
@@ -189,11 +193,25 @@ func (c *Choose) check() error {
 		if err := checkLabelled(path, o.ID, o.Label, seen); err != nil {
 			return err
 		}
-		if o.ImageURL != "" && !strings.HasPrefix(o.ImageURL, "https://") {
-			return invalid(path+"/imageUrl", "expected an https address")
+		if o.ImageURL != "" && Host(o.ImageURL) == "" {
+			return invalid(path+"/imageUrl", "expected an https address, its host in ASCII, without a user name")
 		}
 	}
 	return nil
+}
+
+// maxURL bounds the address of an image.
+const maxURL = 2000
+
+// Host returns the host of the address of an image, which is shown beside it; empty for an
+// address that is not accepted.
+func Host(address string) string {
+	u, err := url.Parse(address)
+	if err != nil || u.Scheme != "https" || u.User != nil || u.Hostname() == "" || len(address) > maxURL ||
+		strings.ContainsFunc(address, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		return ""
+	}
+	return u.Host
 }
 
 // checkLabelled checks what is common to questions and options.

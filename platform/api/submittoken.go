@@ -10,6 +10,7 @@ import (
 	"time"
 
 	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
+	"github.com/toolcrib/toolcrib/store"
 	"github.com/toolcrib/toolcrib/tool"
 	"github.com/toolcrib/toolcrib/wait"
 )
@@ -59,6 +60,13 @@ func (s *server) openToken(ctx context.Context, token string) (tool.Principal, e
 	case err != nil:
 		return tool.Principal{}, err
 	case !hmac.Equal(mac, signed(found.Key, body)) || time.Now().Unix() >= said.Expires:
+		return tool.Principal{}, refused
+	}
+	tenant, err := s.cfg.Store.FindTenant(ctx, said.Tenant)
+	if err != nil {
+		return tool.Principal{}, err
+	}
+	if tenant.Status != store.TenantActive {
 		return tool.Principal{}, refused
 	}
 	return tool.Principal{

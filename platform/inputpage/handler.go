@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"mime"
 	"net/http"
 	"strings"
 	"sync"
@@ -13,13 +14,15 @@ import (
 
 	"github.com/toolcrib/toolcrib/internal/input"
 	"github.com/toolcrib/toolcrib/runs"
+	"github.com/toolcrib/toolcrib/store"
 	"github.com/toolcrib/toolcrib/tool"
 	"github.com/toolcrib/toolcrib/wait"
 )
 
-// Calls finds the calls that wait for people. Package store implements it.
+// Calls finds the calls that wait for people, and their tenants. Package store implements it.
 type Calls interface {
 	FindCall(ctx context.Context, tenant tool.TenantID, id string) (wait.Call, error)
+	FindTenant(ctx context.Context, tenant tool.TenantID) (store.Tenant, error)
 }
 
 // Runs takes the answers. [runs.Service] implements it.
@@ -55,7 +58,7 @@ const (
 	opensBurst     = 30
 	maxLimiters    = 10_000
 
-	maxForm     = 1 << 20 // Bytes of an answer, as the browser encodes it.
+	maxForm     = 4 << 20 // Bytes of an answer, as the browser encodes it: up to twelve for a character.
 	requestTime = 15 * time.Second
 )
 
@@ -98,11 +101,16 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		h.refuse(w, r, err)
 		return
 	}
-	if r.Method == http.MethodPost && call.Status.Open() {
+	switch {
+	case r.Method != http.MethodPost:
+		h.showCall(w, call, &spec, nil, nil)
+	case call.Status == wait.CallResolved:
+		h.showAnswered(w, &spec)
+	case call.Status.Open():
 		h.take(ctx, w, r, token, call, &spec)
-		return
+	default:
+		h.showOver(w, &spec)
 	}
-	h.showCall(w, call, &spec, nil, nil)
 }
 
 // Errors of links.
@@ -111,7 +119,7 @@ var (
 	errBusy    = errors.New("too many requests")
 )
 
-// open finds the call of a token.
+// open finds the call of a token, for one request more of its link.
 func (h *Handler) open(ctx context.Context, text string) (wait.Call, error) {
 	token, ok := input.ReadToken(text)
 	if !ok {
@@ -122,18 +130,17 @@ func (h *Handler) open(ctx context.Context, text string) (wait.Call, error) {
 		return wait.Call{}, errUnknown
 	}
 	call, err := h.find(ctx, token)
-	switch {
-	case tool.KindOf(err) == tool.NotFound || err == nil && !token.Opens(&call, now):
-		return wait.Call{}, errUnknown
-	case err != nil:
-		return wait.Call{}, err //nolint:wrapcheck // It is only logged.
-	case !h.limiter(call.ID).AllowN(now, 1):
+	if err != nil {
+		return wait.Call{}, err
+	}
+	if !h.limiter(call.ID).AllowN(now, 1) {
 		return wait.Call{}, errBusy
 	}
 	return call, nil
 }
 
-// find finds the call that a token names, when it is its turn.
+// find finds the call that a token opens, when it is its turn. Links of a tenant that is
+// suspended open nothing, as its keys.
 func (h *Handler) find(ctx context.Context, token input.Token) (wait.Call, error) {
 	waiting, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -143,7 +150,18 @@ func (h *Handler) find(ctx context.Context, token input.Token) (wait.Call, error
 	case <-waiting.Done():
 		return wait.Call{}, errBusy
 	}
-	return h.cfg.Calls.FindCall(ctx, token.Tenant, token.CallID) //nolint:wrapcheck // It is only logged.
+	call, err := h.cfg.Calls.FindCall(ctx, token.Tenant, token.CallID)
+	switch {
+	case tool.KindOf(err) == tool.NotFound || err == nil && !token.Opens(&call, h.cfg.Now()):
+		return wait.Call{}, errUnknown
+	case err != nil:
+		return wait.Call{}, err //nolint:wrapcheck // It is only logged.
+	}
+	tenant, err := h.cfg.Calls.FindTenant(ctx, token.Tenant)
+	if err == nil && tenant.Status != store.TenantActive {
+		err = errUnknown
+	}
+	return call, err //nolint:wrapcheck // It is only logged.
 }
 
 // limiter returns the limiter of a call. Beyond maxLimiters all begin anew.
@@ -166,7 +184,8 @@ func (h *Handler) take(
 	ctx context.Context, w http.ResponseWriter, r *http.Request, token string, call wait.Call, spec *input.Spec,
 ) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
-	if mediaType, _, _ := strings.Cut(r.Header.Get("Content-Type"), ";"); mediaType != formType {
+	r.URL.RawQuery = "" // It is no answer, and mail programs append what they like.
+	if mediaType, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || mediaType != formType {
 		h.show(w, http.StatusUnsupportedMediaType, page{Title: spec.Title, Notice: "Answer with the form of this page."})
 		return
 	}
@@ -176,14 +195,23 @@ func (h *Handler) take(
 		})
 		return
 	}
+	// The body may have come slowly: the link may have been revoked meanwhile.
+	if opened, ok := input.ReadToken(token); !ok {
+		h.refuse(w, r, errUnknown)
+		return
+	} else if _, err := h.find(ctx, opened); err != nil {
+		h.refuse(w, r, err)
+		return
+	}
 	answer, problems := spec.ReadForm(r.PostForm)
 	if len(problems) > 0 {
 		h.showCall(w, call, spec, r.PostForm, problems)
 		return
 	}
+	var done runs.Submitted
 	result, err := input.Result(call.ID, answer)
 	if err == nil {
-		_, err = h.cfg.Runs.SubmitResult(ctx, runs.Submission{
+		done, err = h.cfg.Runs.SubmitResult(ctx, runs.Submission{
 			Principal: tool.Principal{
 				Tenant: call.Principal.Tenant, Subject: subject + call.ID, Permissions: []string{wait.SubmitPermission},
 			},
@@ -191,12 +219,19 @@ func (h *Handler) take(
 		})
 	}
 	switch {
+	case err == nil && done.Repeated:
+		h.showAnswered(w, spec)
 	case err == nil:
 		// A reload does not send the answer again.
 		w.Header().Set("Location", input.Path+token)
 		w.WriteHeader(http.StatusSeeOther)
 	case tool.KindOf(err) == tool.Conflict:
 		h.showOver(w, spec)
+	case tool.KindOf(err) == tool.Invalid:
+		h.cfg.Logger.WarnContext(ctx, "an answer was refused", slog.String("invocation_id", call.ID), slog.Any("error", err))
+		h.show(w, http.StatusUnprocessableEntity, page{
+			Title: spec.Title, Notice: "The answer cannot be taken as it is: it may be too long. Go back and change it.",
+		})
 	default:
 		h.refuse(w, r, err)
 	}
@@ -218,11 +253,12 @@ func (h *Handler) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	case errors.Is(err, errBusy):
 		w.Header().Set("Retry-After", "10")
 		h.show(w, http.StatusTooManyRequests, page{Title: "One moment", Notice: "Too many requests. Try again in a minute."})
+	case r.Context().Err() != nil: // Who asked is gone.
 	default:
 		h.cfg.Logger.ErrorContext(r.Context(), "a page of a request for input failed", slog.Any("error", err))
 		w.Header().Set("Retry-After", "10")
 		h.show(w, http.StatusServiceUnavailable, page{
-			Title: "One moment", Notice: "Your answer could not be taken now. Go back and try again in a minute.",
+			Title: "One moment", Notice: "Your answer may not have been taken. Open the link again in a minute to see.",
 		})
 	}
 }

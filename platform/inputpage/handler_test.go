@@ -20,6 +20,7 @@ import (
 	"github.com/toolcrib/toolcrib/internal/input"
 	"github.com/toolcrib/toolcrib/platform/inputpage"
 	"github.com/toolcrib/toolcrib/runs"
+	"github.com/toolcrib/toolcrib/store"
 	"github.com/toolcrib/toolcrib/tool"
 	"github.com/toolcrib/toolcrib/wait"
 )
@@ -31,6 +32,8 @@ type desk struct {
 	taken []runs.Submission
 	err   error // Of the next answers.
 
+	suspended     bool // The tenant.
+	found         atomic.Int64
 	hold          chan struct{} // Not nil where calls are found once it is closed.
 	holding, most atomic.Int64  // Requests that look for a call, now and at most.
 }
@@ -47,6 +50,16 @@ func (d *desk) FindCall(_ context.Context, tenant tool.TenantID, id string) (wai
 		return wait.Call{}, &tool.Error{Kind: tool.NotFound, Msg: "call not found"}
 	}
 	return d.call, nil
+}
+
+func (d *desk) FindTenant(context.Context, tool.TenantID) (store.Tenant, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	defer d.found.Add(1)
+	if d.suspended {
+		return store.Tenant{Status: store.TenantSuspended}, nil
+	}
+	return store.Tenant{Status: store.TenantActive}, nil
 }
 
 func (d *desk) SubmitResult(_ context.Context, s runs.Submission) (runs.Submitted, error) {
@@ -130,15 +143,16 @@ func TestAnswerOnce(t *testing.T) {
 	require.Contains(t, page, `value="&lt;i&gt;many"`, "what was typed is kept")
 	require.Empty(t, s.taken)
 
-	resp, _ = s.send(http.MethodPost, s.link, url.Values{"city": {"Oslo"}, "nights": {"2"}, "approved": {"yes"}})
+	form := url.Values{"city": {"Oslo"}, "nights": {"2"}, "approved": {"yes"}}
+	resp, _ = s.send(http.MethodPost, s.link+"?from=mail;x=%zz", form)
 	require.Equal(t, http.StatusSeeOther, resp.StatusCode)
 	require.Equal(t, s.link, resp.Header.Get("Location"))
 	resp, page = s.send(http.MethodGet, s.link, nil)
 	require.Equal(t, http.StatusOK, resp.StatusCode)
 	require.Contains(t, page, "the answer has arrived")
 	resp, page = s.send(http.MethodPost, s.link, url.Values{"city": {"Rome"}})
-	require.Equal(t, http.StatusOK, resp.StatusCode)
-	require.Contains(t, page, "the answer has arrived")
+	require.Equal(t, http.StatusConflict, resp.StatusCode)
+	require.Contains(t, page, "what you sent now was not kept")
 
 	require.Len(t, s.taken, 1)
 	got := s.taken[0]
@@ -250,11 +264,49 @@ func TestRequestsThatAreOver(t *testing.T) {
 	}
 }
 
+// Links of a suspended tenant open nothing, and one that is revoked while an answer is sent
+// takes it no more.
+func TestLinksThatStopOpening(t *testing.T) {
+	t.Parallel()
+
+	s := newSite(t, ask)
+	body, slow := io.Pipe()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.url+s.link, body)
+	require.NoError(t, err)
+	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	answered := make(chan int, 1)
+	go func() {
+		resp, err := http.DefaultTransport.RoundTrip(req)
+		if err != nil {
+			answered <- 0
+			return
+		}
+		_ = resp.Body.Close()
+		answered <- resp.StatusCode
+	}()
+	_, err = slow.Write([]byte("city="))
+	require.NoError(t, err)
+	require.Eventually(t, func() bool { return s.found.Load() == 1 }, 10*time.Second, time.Millisecond)
+	s.set(func(d *desk) { d.call.Key = []byte("another") })
+	_, err = slow.Write([]byte("Oslo"))
+	require.NoError(t, err)
+	require.NoError(t, slow.Close())
+	require.Equal(t, http.StatusNotFound, <-answered)
+
+	s = newSite(t, ask)
+	s.set(func(d *desk) { d.suspended = true })
+	for _, method := range []string{http.MethodGet, http.MethodPost} {
+		resp, _ := s.send(method, s.link, url.Values{"city": {"Oslo"}})
+		require.Equal(t, http.StatusNotFound, resp.StatusCode)
+	}
+	require.Empty(t, s.taken)
+}
+
 func TestAnswersAreBounded(t *testing.T) {
 	t.Parallel()
 
 	s := newSite(t, ask)
-	resp, _ := s.send(http.MethodPost, s.link, url.Values{"city": {strings.Repeat("x", 2<<20)}})
+	resp, _ := s.send(http.MethodPost, s.link, url.Values{"city": {strings.Repeat("x", 5<<20)}})
 	require.Equal(t, http.StatusBadRequest, resp.StatusCode)
 	require.Empty(t, s.taken)
 }
@@ -297,7 +349,7 @@ func TestAnswersRace(t *testing.T) {
 	for i := range 20 {
 		all.Go(func() {
 			resp, _ := s.send(http.MethodPost, s.link, url.Values{"choice": {[]string{"bold", "calm"}[i%2]}})
-			if resp.StatusCode != http.StatusSeeOther && resp.StatusCode != http.StatusOK {
+			if resp.StatusCode != http.StatusSeeOther && resp.StatusCode != http.StatusConflict {
 				t.Errorf("got %s", resp.Status)
 			}
 		})

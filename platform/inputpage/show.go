@@ -50,7 +50,6 @@ type page struct {
 	Title        string
 	Instructions string
 	Notice       string // Instead of a form.
-	Done         bool   // The notice is good news.
 	Fields       []shown
 	Faults       int // Fields with a problem.
 	Style        template.CSS
@@ -68,8 +67,9 @@ type shown struct {
 }
 
 type option struct {
-	ID, Label, Link string
-	Chosen          bool
+	ID, Label  string
+	Link, Host string // Of its image, if it has one.
+	Chosen     bool
 }
 
 func (h *Handler) show(w http.ResponseWriter, status int, p page) {
@@ -90,7 +90,7 @@ func (h *Handler) showCall(
 ) {
 	switch {
 	case call.Status == wait.CallResolved:
-		h.show(w, http.StatusOK, page{Title: spec.Title, Notice: "Thank you: the answer has arrived.", Done: true})
+		h.show(w, http.StatusOK, page{Title: spec.Title, Notice: "Thank you: the answer has arrived."})
 		return
 	case !call.Status.Open():
 		h.showOver(w, spec)
@@ -105,6 +105,13 @@ func (h *Handler) showCall(
 		status = http.StatusUnprocessableEntity
 	}
 	h.show(w, status, p)
+}
+
+// showAnswered tells who sends an answer that another was first.
+func (h *Handler) showAnswered(w http.ResponseWriter, spec *input.Spec) {
+	h.show(w, http.StatusConflict, page{
+		Title: spec.Title, Notice: "This was answered before: what you sent now was not kept.",
+	})
 }
 
 func (h *Handler) showOver(w http.ResponseWriter, spec *input.Spec) {
@@ -126,8 +133,9 @@ func showField(f *field.Field, spec *input.Spec, sent url.Values, problem string
 		for i, o := range f.Options {
 			var id string
 			_ = json.Unmarshal(o.Value, &id) // It is a string of ours.
+			link := spec.Choose.Options[i].ImageURL
 			s.Options = append(s.Options, option{
-				ID: id, Label: o.Label, Link: spec.Choose.Options[i].ImageURL, Chosen: slices.Contains(sent[f.Key], id),
+				ID: id, Label: o.Label, Link: link, Host: input.Host(link), Chosen: slices.Contains(sent[f.Key], id),
 			})
 		}
 	}

@@ -85,6 +85,9 @@ func (a *app) inputLinkCommand() *cobra.Command {
 		Use: "link REQUEST", Short: "Make a link to the page of a request for input", Args: cli.Operands("request"),
 		ValidArgsFunction: a.completeInputs,
 		RunE: a.Online(func(cmd *cobra.Command, c *client.Client, args []string) error {
+			if expires < time.Minute {
+				return cli.Usagef("--expires %s is too short: expected 1m to 168h", expires)
+			}
 			link, err := c.InputLink(cmd.Context(), args[0], expires)
 			if err != nil {
 				return err
@@ -122,6 +125,6 @@ func (a *app) completeInputs(cmd *cobra.Command, _ []string, typed string) ([]st
 		page, err := c.ListInputRequests(ctx, client.InputRequestQuery{
 			Status: wait.CallsOpen, Page: client.Page{Limit: completionNames},
 		})
-		return each(page.Items, func(v v1.InputRequest) string { return v.ViewID + "\t" + v.Title }), err
+		return each(page.Items, func(v v1.InputRequest) string { return v.ViewID + "\t" + terminal.Shorten(v.Title, 60) }), err
 	})
 }
