@@ -58,7 +58,8 @@ func (a *Activities) newKit(
 			if tool.KindOf(err) != tool.Invalid {
 				return nil, fmt.Errorf("compiling the input schema of %s: %w", pin, err)
 			}
-			t.unusable = tool.AsError(err).Msg // It was accepted by another version of the platform. The other tools can be used.
+			// It was accepted by another version of the platform. The other tools can be used.
+			t.unusable = tool.AsError(err).Msg
 		}
 		k.tools = append(k.tools, t)
 	}

@@ -3,6 +3,7 @@ package e2e_test
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -31,7 +32,7 @@ func TestCallsBeyondTheTurnAreRefused(t *testing.T) {
 		}
 		resp := &agent.ModelResponse{}
 		for i := range 5 {
-			resp.Calls = append(resp.Calls, call(fmt.Sprintf("call_%d", i), "read", noteIn{Name: fmt.Sprint(i)}))
+			resp.Calls = append(resp.Calls, call(fmt.Sprintf("call_%d", i), "read", noteIn{Name: strconv.Itoa(i)}))
 		}
 		return resp, nil
 	})
