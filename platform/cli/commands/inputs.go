@@ -125,6 +125,8 @@ func (a *app) completeInputs(cmd *cobra.Command, _ []string, typed string) ([]st
 		page, err := c.ListInputRequests(ctx, client.InputRequestQuery{
 			Status: wait.CallsOpen, Page: client.Page{Limit: completionNames},
 		})
-		return each(page.Items, func(v v1.InputRequest) string { return v.ViewID + "\t" + terminal.Shorten(v.Title, 60) }), err
+		return each(page.Items, func(v v1.InputRequest) string {
+			return v.ViewID + "\t" + terminal.Shorten(v.Title, 60)
+		}), err
 	})
 }
