@@ -59,7 +59,8 @@ func TestPlugin(t *testing.T) {
 		keys = append(keys, b.Key)
 	}
 	require.Equal(t, []string{
-		"datetime_utils", "function_call", "http_request", "mcp_call", "retrieval_pipeline", "task_status", "web_search",
+		"datetime_utils", "function_call", "http_request", "mcp_call", "request_input", "retrieval_pipeline", "task_status",
+		"web_search",
 	}, keys,
 		"web_fetch is there with a reader, json_transform with a sandbox")
 

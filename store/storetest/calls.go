@@ -307,6 +307,19 @@ var callCases = map[string]func(t *testing.T, f foreign){
 		require.NoError(t, err)
 		require.Empty(t, found)
 	},
+	"RevokeTokens": func(t *testing.T, f foreign) {
+		t.Helper()
+		c := f.Offered(t, nil)
+		err := f.Store.RevokeTokens(t.Context(), f.stranger, c.ID)
+		require.Equal(t, tool.NotFound, tool.KindOf(err))
+		found, err := f.Store.FindCall(t.Context(), f.Tenant, c.ID)
+		require.NoError(t, err)
+		require.Equal(t, c.Key, found.Key)
+		require.NoError(t, f.Store.RevokeTokens(t.Context(), f.Tenant, c.ID))
+		found, err = f.Store.FindCall(t.Context(), f.Tenant, c.ID)
+		require.NoError(t, err)
+		require.NotEqual(t, c.Key, found.Key)
+	},
 	"CallDelivered": func(t *testing.T, f foreign) {
 		t.Helper()
 		c := f.Offered(t, nil)
