@@ -51,8 +51,8 @@ func TestReadLeavesAnswers(t *testing.T) {
 	}
 }
 
-// A model is told of every tool, of its schema where that is not too large, and how to call
-// it. What it is told is bounded.
+// The instructions name every tool, with its schema where that is not too large, and the form of
+// a call. Their size is bounded.
 func TestDescribe(t *testing.T) {
 	t.Parallel()
 
