@@ -2,6 +2,7 @@ package registry_test
 
 import (
 	"encoding/json"
+	"math"
 	"testing"
 	"time"
 
@@ -166,6 +167,14 @@ func TestCreateGuardrails(t *testing.T) {
 		{
 			"a negative timeout", func(s *definition.ToolSpec) { s.Execution.TimeoutSeconds = -1 }, tool.Invalid,
 			"/execution/timeout_s", "expected 0",
+		},
+		{
+			"a timeout of no number", func(s *definition.ToolSpec) { s.Execution.TimeoutSeconds = math.NaN() }, tool.Invalid,
+			"/execution/timeout_s", "expected 0",
+		},
+		{
+			"a timeout finer than a millisecond", func(s *definition.ToolSpec) { s.Execution.TimeoutSeconds = 0.0015 },
+			tool.Invalid, "/execution/timeout_s", "whole milliseconds",
 		},
 		{
 			"an unknown lane", func(s *definition.ToolSpec) { s.Execution.Lane = "quick" }, tool.Invalid, "/execution/lane",

@@ -2,6 +2,7 @@ package tool
 
 import (
 	"encoding/json"
+	"math"
 	"time"
 )
 
@@ -45,8 +46,8 @@ type Execution struct {
 	// that of the tool alone: see [Execution.SlotScope]. Attempts wait for their turn, in no
 	// particular order.
 	TenantMaxConcurrency int `json:"tenant_max_concurrency,omitempty"`
-	// TimeoutSeconds bounds one attempt; 30 when zero.
-	TimeoutSeconds int `json:"timeout_s,omitempty"`
+	// TimeoutSeconds bounds one attempt, to the millisecond; 30 when zero.
+	TimeoutSeconds float64 `json:"timeout_s,omitempty"`
 	// MaxAttempts bounds the attempts of a call that may be repeated; 3 when zero.
 	MaxAttempts int `json:"max_attempts,omitempty"`
 	// Lane is how the first attempt runs; [LaneAuto] when empty.
@@ -93,7 +94,7 @@ func (e Execution) Timeout() time.Duration {
 	if e.TimeoutSeconds <= 0 {
 		return DefaultTimeout
 	}
-	return time.Duration(e.TimeoutSeconds) * time.Second
+	return time.Duration(math.Round(e.TimeoutSeconds*1000)) * time.Millisecond
 }
 
 // Attempts returns the maximum attempts of a repeatable call, defaults applied.

@@ -15,7 +15,7 @@ type ClientTool struct {
 	// RequiresResponse waits for the client's answer, for Timeout at most;
 	// without it, DefaultResult is returned at once.
 	RequiresResponse bool
-	Timeout          time.Duration // [DefaultTimeout] when zero; rounded up to seconds.
+	Timeout          time.Duration // [DefaultTimeout] when zero; to the millisecond.
 	DefaultResult    json.RawMessage
 }
 
@@ -23,7 +23,7 @@ type ClientTool struct {
 func (c ClientTool) Definition() Definition {
 	return Definition{
 		Name: c.Name, Description: c.Description, InputSchema: c.InputSchema, Implementation: Client,
-		Execution:   Execution{TimeoutSeconds: int((c.Timeout + time.Second - 1) / time.Second)},
+		Execution:   Execution{TimeoutSeconds: c.Timeout.Round(time.Millisecond).Seconds()},
 		Interaction: Interaction{Intent: c.Intent, RequiresResponse: c.RequiresResponse, DefaultResult: c.DefaultResult},
 	}
 }

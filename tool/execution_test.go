@@ -41,7 +41,7 @@ func TestClientTool(t *testing.T) {
 		Intent: tool.Render, RequiresResponse: true, Timeout: 1500 * time.Millisecond,
 	}.Definition()
 	require.Equal(t, tool.Client, form.Implementation)
-	require.Equal(t, 2*time.Second, form.Execution.Timeout())
+	require.Equal(t, 1500*time.Millisecond, form.Execution.Timeout())
 	require.True(t, form.Interaction.RequiresResponse)
 	require.True(t, form.Shown())
 	require.Equal(
@@ -58,6 +58,10 @@ func TestExecutionDefaults(t *testing.T) {
 	require.EqualValues(t, 30_000, x.Timeout().Milliseconds())
 	require.EqualValues(t, 30_000, tool.Execution{TimeoutSeconds: -1}.Timeout().Milliseconds())
 	require.Equal(t, 5*time.Second, tool.Execution{TimeoutSeconds: 5}.Timeout())
+	for ms := range 5000 {
+		x := tool.Execution{TimeoutSeconds: float64(ms+1) / 1000}
+		require.EqualValues(t, ms+1, x.Timeout().Milliseconds())
+	}
 	require.Equal(t, "default", x.Group())
 	require.Equal(t, 1, x.Limit())
 	require.Equal(t, 3, x.Attempts())

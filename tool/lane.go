@@ -39,8 +39,8 @@ func (e Execution) FastLane(t Traits) (fast bool, obstacle string) {
 	case !e.Repeatable():
 		obstacle = "it is neither pure nor idempotent, and a workflow's task may run twice"
 	case e.Timeout() > MaxFastTimeout:
-		obstacle = fmt.Sprintf("its timeout_s is %d, and the fast lane allows %d", int(e.Timeout().Seconds()),
-			int(MaxFastTimeout.Seconds()))
+		obstacle = fmt.Sprintf("its timeout_s is %v, and the fast lane allows %v", e.Timeout().Seconds(),
+			MaxFastTimeout.Seconds())
 	case e.TenantMaxConcurrency > 0:
 		obstacle = "its tenant_max_concurrency makes calls wait for others, and a workflow's task must not wait"
 	case !t.Quick:

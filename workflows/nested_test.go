@@ -110,7 +110,7 @@ func TestAgentsInheritTheEarlierDeadline(t *testing.T) {
 	t.Parallel()
 
 	for name, tt := range map[string]struct {
-		seconds int
+		seconds float64
 		want    time.Duration
 	}{
 		"OfTheTool": {5, 5 * time.Second},

@@ -28,9 +28,10 @@ func Pure() Option { return func(t *Tool) { t.Definition.Execution.Pure = true }
 // functions and those that are [Pure].
 func Idempotent() Option { return func(t *Tool) { t.Definition.Execution.Idempotent = true } }
 
-// Timeout bounds one attempt, in whole seconds. Defaults to [tool.DefaultTimeout].
+// Timeout bounds one attempt, to the millisecond. Defaults to [tool.DefaultTimeout].
 func Timeout(d time.Duration) Option {
-	return func(t *Tool) { t.Definition.Execution.TimeoutSeconds = max(1, int(d/time.Second)) }
+	d = max(time.Millisecond, d).Round(time.Millisecond)
+	return func(t *Tool) { t.Definition.Execution.TimeoutSeconds = d.Seconds() }
 }
 
 // Concurrency lets limit calls of the group run at a time within one run.

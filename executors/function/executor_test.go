@@ -67,6 +67,13 @@ func TestDefineDerivesSchemas(t *testing.T) {
 		`{"type": "object", "required": ["sum"], "additionalProperties": false, "properties": {"sum": {"type": "integer"}, "note": true}}`,
 		string(got.Definition.OutputSchema),
 	)
+	for given, want := range map[time.Duration]time.Duration{
+		1500 * time.Millisecond: 1500 * time.Millisecond, time.Microsecond: time.Millisecond, time.Minute: time.Minute,
+	} {
+		var timed function.Tool
+		function.Timeout(given)(&timed)
+		require.Equal(t, want, timed.Definition.Execution.Timeout())
+	}
 	require.Equal(t, tool.Execution{Pure: true, TimeoutSeconds: 3, ConcurrencyGroup: "math", MaxConcurrency: 4},
 		got.Definition.Execution)
 	require.Equal(t, tool.EgressReadOnly, got.Policy.EgressClass)

@@ -30,7 +30,7 @@ func TestCreateTool(t *testing.T) {
 	got.into(t, &made)
 	require.Equal(t, tool.Draft, made.Status)
 	require.Equal(t, tool.HTTP, made.Implementation)
-	require.Equal(t, 7, made.Execution.TimeoutSeconds)
+	require.InDelta(t, 7, made.Execution.TimeoutSeconds, 0)
 	require.True(t, made.Execution.Pure)
 	require.Contains(t, string(made.Config), `{"from":"/key"}`)
 	require.NotEmpty(t, made.Warnings, "a model is not told when to use it")
@@ -148,7 +148,7 @@ func TestUpdateToolReplacesEveryPart(t *testing.T) {
 	)
 	require.JSONEq(t, `{"type":"object","properties":{"total":{"type":"number"}}}`, string(got.OutputSchema))
 	require.JSONEq(t, `{"url":"https://example.com/orders"}`, string(got.Config))
-	require.Equal(t, 7, got.Execution.TimeoutSeconds)
+	require.InDelta(t, 7, got.Execution.TimeoutSeconds, 0)
 	require.True(t, got.Execution.Pure)
 
 	require.Equal(

@@ -178,7 +178,7 @@ func (c *waiters) publishTools(ctx context.Context, address string) error {
 	if err != nil {
 		return fmt.Errorf("writing a tool: %w", err)
 	}
-	anything, hour := json.RawMessage(`{"type":"object"}`), int(time.Hour/time.Second)
+	anything, hour := json.RawMessage(`{"type":"object"}`), 3600
 	refund := tool.Definition{
 		Name: refundTool, Description: "Pays back.", InputSchema: anything, Implementation: tool.HTTP, Config: config,
 		Execution:   tool.Execution{TimeoutSeconds: 30},
@@ -186,7 +186,7 @@ func (c *waiters) publishTools(ctx context.Context, address string) error {
 	}
 	ask := tool.Definition{
 		Name: askTool, Description: "Asks somebody.", InputSchema: anything, Implementation: tool.Client,
-		Execution: tool.Execution{TimeoutSeconds: hour},
+		Execution: tool.Execution{TimeoutSeconds: 3600},
 	}
 	tenant, writes := c.principal.Tenant, tool.Policy{EgressClass: tool.EgressWrite}
 	if _, _, err := publishTool(ctx, c.Store, tenant, refundTool, refund, writes); err != nil {

@@ -34,7 +34,7 @@ func newCounter(t *testing.T) *counter {
 	return c
 }
 
-func outsideTool(timeout int, i tool.Interaction) tool.Definition {
+func outsideTool(timeout float64, i tool.Interaction) tool.Definition {
 	return tool.Definition{
 		Name: "Ask", Description: "Asks somebody.", InputSchema: json.RawMessage(`{"type":"object"}`),
 		OutputSchema:   json.RawMessage(`{"type":"object","properties":{"n":{"type":"integer"}},"required":["n"]}`),

@@ -269,8 +269,8 @@ func TestKilledWorkerAtOutsideCall(t *testing.T) {
 		at     point
 		lost   bool
 		single bool
-		wait   int  // Seconds that the caller waits.
-		silent bool // No result comes before the worker is killed.
+		wait   float64 // Seconds that the caller waits.
+		silent bool    // No result comes before the worker is killed.
 		status tool.InvocationStatus
 	}{
 		{"BeforeOffer", beforeOffer, false, false, 120, false, tool.StatusCompleted},

@@ -130,7 +130,7 @@ func TestDecisionsStay(t *testing.T) {
 	require.Equal(t, "List all orders", list.Name)
 	require.Equal(t, tool.PermissionAlwaysAsk, list.PermissionPolicy)
 	require.Equal(t, "orders", list.RequiredPermission)
-	require.Equal(t, 5, list.Execution.TimeoutSeconds)
+	require.InDelta(t, 5, list.Execution.TimeoutSeconds, 0)
 	require.Equal(t, "cart", list.Icon)
 	require.Equal(t, []string{"orders"}, list.Interaction.Aliases)
 	require.Contains(t, string(list.Interaction.Annotations), `"team":"sales"`)

@@ -2,6 +2,7 @@ package definition
 
 import (
 	"fmt"
+	"math"
 	"unicode/utf8"
 
 	"github.com/toolcrib/toolcrib/executors"
@@ -113,7 +114,6 @@ func checkExecution(s *ToolSpec) error {
 		value int
 		most  int
 	}{
-		{"timeout_s", x.TimeoutSeconds, maxTimeoutSeconds},
 		{"max_concurrency", x.MaxConcurrency, maxConcurrency},
 		{"tenant_max_concurrency", x.TenantMaxConcurrency, maxConcurrency},
 		{"max_attempts", x.MaxAttempts, maxAttempts},
@@ -123,8 +123,23 @@ func checkExecution(s *ToolSpec) error {
 				f.value, f.most)
 		}
 	}
+	if err := checkTimeout(x.TimeoutSeconds); err != nil {
+		return err
+	}
 	if len(x.ConcurrencyGroup) > maxGroupName {
 		return refusal.New(tool.Invalid, "/execution/concurrency_group", "expected at most 64 characters")
+	}
+	return nil
+}
+
+func checkTimeout(seconds float64) error {
+	if !(seconds >= 0 && seconds <= maxTimeoutSeconds) { // Not a number either.
+		return refusal.New(tool.Invalid, "/execution/timeout_s",
+			"timeout_s is %v: expected 0 for the default, or up to %d", seconds, maxTimeoutSeconds)
+	}
+	if ms := seconds * 1000; math.Abs(ms-math.Round(ms)) > 1e-6 {
+		return refusal.New(tool.Invalid, "/execution/timeout_s",
+			"timeout_s is %v: expected whole milliseconds, at most three decimals", seconds)
 	}
 	return nil
 }

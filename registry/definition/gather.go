@@ -78,7 +78,7 @@ func respond(interaction object) {
 	}
 }
 
-// milliseconds turns a timeout in milliseconds into whole seconds, rounded up.
+// milliseconds turns a timeout in milliseconds into seconds.
 func milliseconds(doc, execution object) error {
 	for _, name := range []string{"timeout", "timeout_ms"} {
 		var ms float64
@@ -93,7 +93,7 @@ func milliseconds(doc, execution object) error {
 				"expected a timeout once, in milliseconds as %s or in seconds as timeout_s",
 				name)
 		}
-		raw, err := json.Marshal(int64(math.Ceil(ms / 1000)))
+		raw, err := json.Marshal(math.Round(ms) / 1000)
 		if err != nil {
 			return refusal.New(tool.Invalid, "/"+name, "expected a number of milliseconds")
 		}

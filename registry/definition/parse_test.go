@@ -1,7 +1,9 @@
 package definition_test
 
 import (
+	"encoding/json"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -39,7 +41,7 @@ func TestParseTool(t *testing.T) {
 
 	// Every spelling of the sources means the same.
 	for name, raw := range map[string]string{
-		"camel case":      `{"slug":"a","inputSchema":{"type":"object"},"isAsync":true,"timeout":1500,"requiresApproval":true,"implementationType":"internal"}`,
+		"camel case":      `{"slug":"a","inputSchema":{"type":"object"},"isAsync":true,"timeout":2000,"requiresApproval":true,"implementationType":"internal"}`,
 		"input":           `{"slug":"a","input":{"type":"object"},"is_async":true,"timeout_s":2,"requires_approval":true,"implementation_type":"internal"}`,
 		"parameters":      `{"name":"a","parameters":{"type":"object"},"interaction":{"isAsync":true},"execution":{"timeoutS":2},"requires_approval":true,"executionType":"internal"}`,
 		"nested":          `{"slug":"a","schema":{"input":{"type":"object"}},"config_schema":{"execution":{"timeout_s":2},"implementation":{"type":"internal"}},"is_async":true,"requires_approval":true}`,
@@ -51,9 +53,32 @@ func TestParseTool(t *testing.T) {
 		require.Equal(t, "a", s.Slug, name)
 		require.JSONEq(t, `{"type":"object"}`, string(s.InputSchema), name)
 		require.True(t, s.Interaction.Async, name)
-		require.Equal(t, 2, s.Execution.TimeoutSeconds, name)
+		require.InDelta(t, 2, s.Execution.TimeoutSeconds, 0, name)
 		require.True(t, s.RequiresApproval, name)
 		require.Equal(t, tool.Internal, s.ImplementationType(), name)
+	}
+}
+
+// Timeouts are kept to the millisecond, in whatever unit they are given.
+func TestParseTimeouts(t *testing.T) {
+	t.Parallel()
+
+	for given, want := range map[string]time.Duration{
+		`"timeout":1500`:                 1500 * time.Millisecond,
+		`"timeout_ms":1`:                 time.Millisecond,
+		`"timeoutMs":30000`:              30 * time.Second,
+		`"timeout_s":2.5`:                2500 * time.Millisecond,
+		`"execution":{"timeout_s":0.07}`: 70 * time.Millisecond,
+		`"timeout":0`:                    tool.DefaultTimeout,
+	} {
+		d, err := definition.Parse([]byte(`{"slug":"a","implementation_type":"internal",` + given + `}`))
+		require.NoError(t, err, given)
+		require.Equal(t, want, d.Tool.Execution.Timeout(), given)
+		raw, err := json.Marshal(d.Tool.Execution)
+		require.NoError(t, err)
+		var back tool.Execution
+		require.NoError(t, json.Unmarshal(raw, &back))
+		require.Equal(t, want, back.Timeout(), string(raw))
 	}
 }
 
@@ -75,7 +100,7 @@ func TestParseForms(t *testing.T) {
 	s = parse(`{"name":"fetchExternalData","executionType":"external","timeout":10000}`)
 	require.Equal(t, tool.Client, s.Implementation)
 	require.True(t, s.Shown(), "only internal tools are hidden by default")
-	require.Equal(t, 10, s.Execution.TimeoutSeconds)
+	require.InDelta(t, 10, s.Execution.TimeoutSeconds, 0)
 
 	s = parse(`{"name":"publishView","executionType":"gateway","visibility":"internal"}`)
 	require.Equal(t, tool.VisibilityInternal, s.Interaction.Visibility)
@@ -133,7 +158,7 @@ func TestParseRefusals(t *testing.T) {
 		{"the wrong type", `{"slug":5}`, "/slug", "expected a string, got a number: put it in quotes"},
 		{
 			"the wrong type within", `{"slug":"a","execution":{"timeout_s":"5"}}`, "/execution/timeout_s",
-			"expected a whole number, got a string",
+			"expected a number, got a string",
 		},
 		{"two timeouts", `{"slug":"a","timeout":5,"timeout_s":5}`, "/timeout", "once"},
 		{"an unknown execution type", `{"slug":"a","executionType":"magic"}`, "/execution_type", "gateway"},

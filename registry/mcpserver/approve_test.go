@@ -152,7 +152,7 @@ func TestApprovalKeepsWhatWasWrittenByHand(t *testing.T) {
 	head, err = b.registry.Get(t.Context(), b.ada, tool.Ref{Slug: "filesReadFile"})
 	require.NoError(t, err)
 	require.Equal(t, "Reads a file of the shop.", head.Description)
-	require.Equal(t, 5, head.Execution.TimeoutSeconds)
+	require.InDelta(t, 5, head.Execution.TimeoutSeconds, 0)
 	require.Equal(t, "files.read", head.RequiredPermission)
 	require.JSONEq(t, rangeInput, string(head.InputSchema))
 	require.Empty(t, head.Quarantine)
