@@ -43,11 +43,10 @@ type Policies interface {
 
 // Targets is what implementation types say of their calls: executors.Types.
 type Targets interface {
-	// Target returns what the approval of a call is bound to beside its arguments, given the
-	// digest of the call's content.
-	Target(
-		ctx context.Context, tenant tool.TenantID, i tool.Implementation, content string, config json.RawMessage,
-	) (wait.Target, error)
+	// Target returns what the approval of a call is bound to beside its arguments.
+	Target(ctx context.Context, aim wait.Aim) (wait.Target, error)
+	// Aims returns those of the arguments that say where a call goes; nil where none do.
+	Aims(i tool.Implementation, builtin string, config, arguments json.RawMessage) json.RawMessage
 	// CheckArguments checks the arguments of a call that is answered from outside.
 	CheckArguments(i tool.Implementation, arguments json.RawMessage) error
 }

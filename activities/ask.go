@@ -3,6 +3,7 @@ package activities
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -32,8 +33,13 @@ func (a *Activities) approved(
 	if err != nil {
 		return &tool.Error{Kind: tool.Invalid, Op: "activities.Admit", Msg: "the arguments are not JSON", Err: err}
 	}
+	version, err := a.Resolver.Version(ctx, in.Principal.Tenant, in.Pin.ToolID, in.Pin.Digest)
+	if err != nil {
+		return fmt.Errorf("loading %s: %w", in.Pin, err)
+	}
+	asks.Aimed = a.aims(&in.Pin, version, ticket.Arguments)
 	if ticket.Approved != "" {
-		target, err := a.target(ctx, in)
+		target, err := a.target(ctx, in, &asks)
 		if err != nil {
 			return err
 		}
@@ -46,20 +52,43 @@ func (a *Activities) approved(
 }
 
 // target returns what an approval of the call is bound to, besides the arguments.
-func (a *Activities) target(ctx context.Context, in *wire.InvokeInput) (wait.Target, error) {
+func (a *Activities) target(ctx context.Context, in *wire.InvokeInput, asks *agent.Asking) (wait.Target, error) {
 	version, err := a.Resolver.Version(ctx, in.Principal.Tenant, in.Pin.ToolID, in.Pin.Digest)
 	if err != nil {
 		return wait.Target{}, fmt.Errorf("loading %s: %w", in.Pin, err)
 	}
-	if a.Targets == nil {
-		return wait.TargetOf(in.Pin.Content(), version.Snapshot.Config), nil
+	target := wait.TargetOf(in.Pin.Content(), version.Snapshot.Config)
+	if a.Targets != nil {
+		target, err = a.Targets.Target(ctx, wait.Aim{
+			Tenant: in.Principal.Tenant, Implementation: version.Snapshot.ImplementationType(), Builtin: in.Pin.Builtin,
+			Content: in.Pin.Content(), Config: version.Snapshot.Config, Arguments: asks.Aimed,
+		})
 	}
-	target, err := a.Targets.Target(ctx, in.Principal.Tenant, version.Snapshot.ImplementationType(), in.Pin.Content(),
-		version.Snapshot.Config)
 	if err != nil {
 		return target, fmt.Errorf("finding where %s goes: %w", in.Pin, err)
 	}
+	target.Own = asks.Own && direct(ctx, in) && callersMay(version.Snapshot.Interaction.Confirmation)
 	return target, nil
+}
+
+// aims returns those of a call's arguments that say where it goes; nil where none do.
+func (a *Activities) aims(pin *agent.Pin, v *tool.Version, arguments json.RawMessage) json.RawMessage {
+	if a.Targets == nil {
+		return nil
+	}
+	return a.Targets.Aims(v.Snapshot.ImplementationType(), pin.Builtin, v.Snapshot.Config, arguments)
+}
+
+// direct reports whether the call is the one that was asked for: no agent, composition, test or
+// workflow of the host made it.
+func direct(ctx context.Context, in *wire.InvokeInput) bool {
+	return activity.GetInfo(ctx).WorkflowType.Name == wire.ToolCallWorkflow &&
+		in.AgentID == "" && in.ParentID == "" && in.Step == nil && in.Test == nil
+}
+
+// callersMay reports whether a tool leaves its confirmation to whoever calls it.
+func callersMay(of *tool.Confirmation) bool {
+	return of == nil || of.Permission == "" && of.EscalateTo == "" && of.Approvals <= 1
 }
 
 // Ask asks for the approval of a call, and returns how the request stands. It is
@@ -101,7 +130,7 @@ func (a *Activities) request(ctx context.Context, in *wire.AskInput) (wire.AskOu
 	if err := a.complete(ctx, call); err != nil {
 		return wire.AskOutput{}, err
 	}
-	target, err := a.target(ctx, call)
+	target, err := a.target(ctx, call, call.Asks)
 	if err != nil {
 		return wire.AskOutput{}, err
 	}
@@ -120,6 +149,9 @@ func (a *Activities) request(ctx context.Context, in *wire.AskInput) (wire.AskOu
 	able, err := a.Approvals.CountApprovers(ctx, call.Principal.Tenant, deciders(&r), call.Principal.Subject)
 	if err != nil {
 		return wire.AskOutput{}, fmt.Errorf("counting who may approve: %w", err)
+	}
+	if target.Own && call.Principal.May(wait.ConfirmPermission) {
+		able++
 	}
 	if able < r.Needed {
 		return wire.AskOutput{Refused: &wire.Failure{Kind: tool.Denied, Msg: unapprovable(&r, able)}}, nil

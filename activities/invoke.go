@@ -7,7 +7,6 @@ import (
 
 	"go.temporal.io/sdk/activity"
 
-	"github.com/toolcrib/toolcrib/agent"
 	"github.com/toolcrib/toolcrib/internal/failure"
 	"github.com/toolcrib/toolcrib/ledger"
 	"github.com/toolcrib/toolcrib/policy"
@@ -142,20 +141,21 @@ func (a *Activities) judge(ctx context.Context, in *wire.InvokeInput, ticket led
 	if err != nil {
 		return err
 	}
-	reasons, refused := judged(policy.Input{
+	asks, refused := judged(policy.Input{
 		Principal: in.Principal,
 		Policy:    ticket.Policy,
 		Test:      policyTest(in.Test, in.Pin, a.traits(in.Pin.Implementation)),
 		Confirm:   why,
 	})
-	if len(reasons) > 0 && a.Approvals == nil {
-		refused = unasked(reasons)
+	if asks != nil && a.Approvals == nil {
+		refused = unasked(asks.Reasons)
 	}
 	switch {
 	case refused != nil:
 		return &tool.Error{Kind: refused.Kind, Op: "activities.Admit", Msg: refused.Msg}
-	case len(reasons) == 0:
+	case asks == nil:
 		return nil
 	}
-	return a.approved(ctx, in, ticket, agent.Asking{Reasons: reasons, Message: message})
+	asks.Message = message
+	return a.approved(ctx, in, ticket, *asks)
 }

@@ -22,7 +22,11 @@ type kit struct {
 	test      *wire.Test
 	asks      bool // Whether approvals can be asked for.
 	confirms  confirms
+	aims      aims
 }
+
+// aims is [Activities.aims].
+type aims func(pin *agent.Pin, v *tool.Version, arguments json.RawMessage) json.RawMessage
 
 // confirms is [Activities.confirms].
 type confirms func(
@@ -43,7 +47,10 @@ type kitTool struct {
 func (a *Activities) newKit(
 	ctx context.Context, p tool.Principal, plan *agent.Plan, policies map[string]tool.Policy,
 ) (*kit, error) {
-	k := &kit{principal: p, tools: make([]kitTool, 0, len(plan.Tools)), asks: a.Approvals != nil, confirms: a.confirms}
+	k := &kit{
+		principal: p, tools: make([]kitTool, 0, len(plan.Tools)), asks: a.Approvals != nil,
+		confirms: a.confirms, aims: a.aims,
+	}
 	for _, pin := range plan.Tools {
 		now, known := policies[pin.ToolID]
 		if !known {
@@ -188,17 +195,18 @@ func (k *kit) fit(ctx context.Context, t *kitTool, out *agent.PreparedCall, repa
 		return nil //nolint:nilerr // The refusal has the reason.
 	}
 	why, message := k.confirms(ctx, t.version, arguments, k.principal)
-	reasons, refused := judged(policy.Input{
+	asks, refused := judged(policy.Input{
 		Principal: k.principal, Policy: t.policy, Test: policyTest(k.test, t.pin, t.traits),
 		Confirm: why,
 	})
 	switch {
 	case refused != nil:
 		out.Refused = refused
-	case len(reasons) > 0 && !k.asks:
-		out.Refused = unasked(reasons)
-	case len(reasons) > 0:
-		out.Asks = &agent.Asking{Reasons: reasons, Arguments: out.ArgumentsDigest, Message: message}
+	case asks != nil && !k.asks:
+		out.Refused = unasked(asks.Reasons)
+	case asks != nil:
+		asks.Arguments, asks.Message, asks.Aimed = out.ArgumentsDigest, message, k.aims(&t.pin, t.version, arguments)
+		out.Asks = asks
 	}
 	return nil
 }
@@ -216,13 +224,13 @@ func policyTest(t *wire.Test, pin agent.Pin, traits tool.Traits) *policy.Test {
 
 // judged evaluates the policy. It returns why the call needs an approval, or why it must
 // not run, or neither.
-func judged(in policy.Input) (reasons []string, refused *agent.Refusal) {
+func judged(in policy.Input) (asks *agent.Asking, refused *agent.Refusal) {
 	d := policy.Decide(in)
 	switch d.Verdict {
 	case policy.Allow:
 		return nil, nil
 	case policy.NeedsApproval:
-		return d.Texts(), nil
+		return &agent.Asking{Reasons: d.Texts(), Own: d.Confirmable()}, nil
 	case policy.Deny:
 		return nil, &agent.Refusal{Kind: tool.Denied, Msg: d.Explain()}
 	default:

@@ -62,9 +62,9 @@ func (a *Activities) withheld(ctx context.Context, p tool.Principal, mode tool.M
 	if t.version.Snapshot.Interaction.Confirmation != nil { // Its arguments are never seen here.
 		in.Confirm = "the tool asks for confirmations of its calls"
 	}
-	reasons, refused := judged(in)
-	if len(reasons) > 0 {
-		refused = unasked(reasons)
+	asks, refused := judged(in)
+	if asks != nil {
+		refused = unasked(asks.Reasons)
 	}
 	if refused != nil {
 		return refused.Msg, nil

@@ -46,6 +46,10 @@ type Asking struct {
 	Arguments string `json:"arguments,omitempty"`
 	// Message is what the tool's own message asks the approver; empty for the usual one.
 	Message string `json:"message,omitempty"`
+	// Own says that only the tool's own wish for a confirmation asks.
+	Own bool `json:"own,omitempty"`
+	// Aimed are the arguments that say where the call goes, where some do.
+	Aimed json.RawMessage `json:"aimed,omitempty"`
 }
 
 // Refusal is the reason why a call must not run.

@@ -24,6 +24,9 @@ type Builtin struct {
 	Check func(config json.RawMessage, class tool.Egress) (warnings []string, err error)
 	// For returns the default definition of such a tool; the spec's when nil.
 	For func(config json.RawMessage, class tool.Egress) tool.Definition
+	// Remote returns the configuration of the mcp tool that a call amounts to; nil where its
+	// arguments name none. Nil for built-ins that call no MCP servers.
+	Remote func(config, arguments json.RawMessage) json.RawMessage
 }
 
 // Spec is a built-in's definition for the registry. It is data: equal specs have
@@ -151,6 +154,15 @@ func (c *Catalog) Lookup(key string) (tool.Executor, bool) {
 		return nil, false
 	}
 	return b.Run, true
+}
+
+// Remote returns the configuration of the mcp tool that a call of a built-in amounts to; nil
+// where it amounts to none.
+func (c *Catalog) Remote(key string, config, arguments json.RawMessage) json.RawMessage {
+	if of := c.byKey[key].Remote; of != nil {
+		return of(config, arguments)
+	}
+	return nil
 }
 
 // Specs returns the specs of all built-ins, sorted by key, for the registry to update

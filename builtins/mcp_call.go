@@ -86,6 +86,7 @@ func mcpCall(mcp tool.Executor, check func(config json.RawMessage) error) Builti
 			}
 			return nil, check(c.calling("any")) // It has the path of the fault.
 		},
+		Remote: remoteOf,
 		Run: func(ctx context.Context, call *tool.Call) (*tool.Result, error) {
 			// The policy may have changed since the version was published.
 			if rank(call.Egress) < rank(spec.Policy.EgressClass) {
@@ -112,6 +113,20 @@ func mcpCall(mcp tool.Executor, check func(config json.RawMessage) error) Builti
 			return mcp.Execute(ctx, instead(call, tool.MCP, config, in.Arguments))
 		},
 	}
+}
+
+// remoteOf returns the configuration of the mcp tool that a call of mcp_call amounts to; nil
+// where it is refused for its arguments.
+func remoteOf(config, arguments json.RawMessage) json.RawMessage {
+	var in mcpCallInput
+	if decodeArguments(arguments, &in) != nil {
+		return nil
+	}
+	c, err := readMCPCallConfig(config)
+	if err != nil || in.aim(c) != "" {
+		return nil
+	}
+	return c.calling(in.ToolName)
 }
 
 // aim sets the server of the arguments in the configuration; no is the fault, if any.

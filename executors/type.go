@@ -54,10 +54,12 @@ type Type struct {
 	Advise func(config, inputSchema json.RawMessage) []string
 	// InputSchema returns the input schema of a tool that has none; nil for none.
 	InputSchema func(config json.RawMessage) json.RawMessage
-	// Target returns what the approval of a call is bound to beside its arguments, given the
-	// digest of the call's content. Nil where the configuration holds all of it: see
-	// [wait.TargetOf].
-	Target func(ctx context.Context, tenant tool.TenantID, content string, config json.RawMessage) (wait.Target, error)
+	// Target returns what the approval of a call is bound to beside its arguments. Nil where the
+	// configuration holds all of it: see [wait.TargetOf].
+	Target func(ctx context.Context, aim wait.Aim) (wait.Target, error)
+	// Aims returns those of the arguments that say where a call goes, for Target. Nil where
+	// none do.
+	Aims func(builtin string, config, arguments json.RawMessage) json.RawMessage
 	// CheckArguments checks the arguments of a call that is answered from outside, before it
 	// is offered: what the input schema cannot say.
 	CheckArguments func(arguments json.RawMessage) error
@@ -133,15 +135,20 @@ func (t Types) PartsOf(d *tool.Definition) (agent.Parts, error) {
 	return of.Parts(d.Config, d.InputSchema)
 }
 
-// Target returns what the approval of a call is bound to beside its arguments: the
-// version's configuration, and the digest of the call's content, are given.
-func (t Types) Target(
-	ctx context.Context, tenant tool.TenantID, i tool.Implementation, content string, config json.RawMessage,
-) (wait.Target, error) {
-	if of, _ := t.Find(i); of.Target != nil {
-		return of.Target(ctx, tenant, content, config)
+// Target returns what the approval of a call is bound to beside its arguments.
+func (t Types) Target(ctx context.Context, aim wait.Aim) (wait.Target, error) {
+	if of, _ := t.Find(aim.Implementation); of.Target != nil {
+		return of.Target(ctx, aim)
 	}
-	return wait.TargetOf(content, config), nil
+	return wait.TargetOf(aim.Content, aim.Config), nil
+}
+
+// Aims returns those of the arguments that say where a call goes; nil where none do.
+func (t Types) Aims(i tool.Implementation, builtin string, config, arguments json.RawMessage) json.RawMessage {
+	if of, _ := t.Find(i); of.Aims != nil {
+		return of.Aims(builtin, config, arguments)
+	}
+	return nil
 }
 
 // CheckArguments checks the arguments of a call that is answered from outside. It fails with

@@ -92,6 +92,21 @@ func (d Decision) Texts() []string {
 	return texts
 }
 
+// Confirmable reports whether the call needs nothing but a confirmation that the tool itself
+// asks for, which who calls it directly may give: no rule of the platform, the tenant's operator
+// or a profile asks (checklist Z16).
+func (d Decision) Confirmable() bool {
+	if d.Verdict != NeedsApproval {
+		return false
+	}
+	for _, r := range d.Reasons {
+		if r.Rule != RulePermissionPolicy && r.Rule != RuleConfirmation {
+			return false
+		}
+	}
+	return true
+}
+
 // Explain describes the verdict and the reasons for the model and its user.
 func (d Decision) Explain() string {
 	texts := d.Texts()

@@ -214,3 +214,32 @@ func drawInput(t *rapid.T) policy.Input {
 	}
 	return in
 }
+
+// Only what the tool itself asks for may be confirmed by who calls it (checklist Z16).
+func TestConfirmable(t *testing.T) {
+	t.Parallel()
+
+	asks := tool.Policy{PermissionPolicy: tool.PermissionAlwaysAsk}
+	with := func(change func(*tool.Policy)) policy.Input {
+		in := policy.Input{Policy: asks, Confirm: "it is much"}
+		change(&in.Policy)
+		return in
+	}
+	for name, in := range map[string]policy.Input{
+		"always_ask":     {Policy: asks},
+		"a confirmation": {Confirm: "it is much"},
+		"both":           {Policy: asks, Confirm: "it is much"},
+	} {
+		require.True(t, policy.Decide(in).Confirmable(), name)
+	}
+	for name, in := range map[string]policy.Input{
+		"nothing asks":           {},
+		"denied":                 with(func(p *tool.Policy) { p.RequiredPermission = "x" }),
+		"requires_approval":      with(func(p *tool.Policy) { p.RequiresApproval = true }),
+		"write":                  with(func(p *tool.Policy) { p.EgressClass = tool.EgressWrite }),
+		"always_ask of profiles": {Policy: asks, Profile: &policy.Profile{PermissionPolicy: tool.PermissionAlwaysAsk}},
+		"a profile":              {Policy: asks, Profile: &policy.Profile{RequiresApproval: true}},
+	} {
+		require.False(t, policy.Decide(in).Confirmable(), name)
+	}
+}

@@ -192,6 +192,7 @@ func (a *asking) add(ctx context.Context, q *db.Queries, call db.FindCallOfRunRo
 		Message: text(a.r.Message), Reasons: texts(a.r.Reasons), Needed: number(a.r.Needed),
 		Permission: text(a.r.Permission), WorkflowID: text(a.r.WorkflowID), ExpiresS: a.r.Expires.Seconds(),
 		EscalateS: a.escalateAfter(), EscalateTo: text(a.r.EscalateTo),
+		Own: a.r.Target.Own && call.Kind == string(agent.RunKindToolCall),
 	})
 }
 
@@ -211,6 +212,7 @@ func (a *asking) renew(ctx context.Context, q *db.Queries, prior storedApproval)
 		Reasons: texts(a.r.Reasons), Needed: number(a.r.Needed), Permission: text(a.r.Permission),
 		WorkflowID: text(a.r.WorkflowID), ExpiresS: a.r.Expires.Seconds(),
 		EscalateS: a.escalateAfter(), EscalateTo: text(a.r.EscalateTo),
+		Own: a.r.Target.Own && prior.Own,
 	})
 }
 
@@ -335,7 +337,7 @@ func approvalOf(row db.FindApprovalRow) (wait.Approval, error) {
 		ID: r.ID, Tenant: tool.TenantID(r.TenantID), RunID: r.RunID, RootRunID: r.RootRunID, Turn: int(r.Turn),
 		CallID: r.CallID, Tool: r.Tool, Version: r.Version, Agent: r.Agent, Requester: r.Requester,
 		Arguments: row.Arguments, Edited: r.Edited,
-		Target:  wait.Target{Content: r.Content, Credential: r.Credential, Host: r.Host},
+		Target:  wait.Target{Content: r.Content, Credential: r.Credential, Host: r.Host, Own: r.Own},
 		Binding: r.Binding, Message: r.Message, Round: int(r.Round), Needed: int(r.Needed), Permission: r.Permission,
 		Status: wait.Status(r.Status), Reason: r.Reason, CreatedAt: r.CreatedAt, ExpiresAt: r.ExpiresAt, EndedAt: r.EndedAt,
 		WorkflowID: r.WorkflowID, EscalatesAt: r.EscalatesAt, EscalateTo: r.EscalateTo, Escalated: row.Escalated,

@@ -176,6 +176,9 @@ func (d *deciding) authorize(ctx context.Context) error {
 		return &tool.Error{Kind: tool.Denied, Op: d.op, Msg: msg, Err: cause}
 	}
 	p, own := d.v.Principal, []string{}
+	if d.found.Confirms(p) && (d.found.subject == "" || d.found.subject == p.Subject) {
+		return nil
+	}
 	for _, subject := range []string{d.found.Requester, d.found.subject} {
 		switch subject {
 		case "":

@@ -13,6 +13,10 @@ import (
 // for another.
 const DecidePermission = "approvals.decide"
 
+// ConfirmPermission is the permission to confirm one's own direct calls of tools that only ask
+// for a confirmation: see [Target].Own. Give it to people's keys, not to those of programs.
+const ConfirmPermission = "approvals.confirm"
+
 // DefaultExpiry is how long a request waits, unless the tool says otherwise.
 const DefaultExpiry = tool.DefaultConfirmationExpires
 
@@ -48,7 +52,7 @@ type Approval struct {
 	Tool    string `json:"tool"` // Slug.
 	Version string `json:"version"`
 	Agent   string `json:"agent,omitempty"` // Slug.
-	// Requester is the subject that the run acts for. It never decides.
+	// Requester is the subject that the run acts for. It never decides, unless Own lets it.
 	Requester string          `json:"requester"`
 	Arguments json.RawMessage `json:"arguments,omitempty"` // As the caller gave them.
 	Edited    json.RawMessage `json:"edited,omitempty"`    // As they were approved, where those are others.
@@ -80,6 +84,11 @@ type Approval struct {
 // refused all the same: see [Approvals].
 func (a *Approval) Permits(p tool.Principal) bool {
 	return p.May(a.Permission) || a.Escalated && p.May(a.EscalateTo)
+}
+
+// Confirms reports whether a principal made the call itself and may confirm it.
+func (a *Approval) Confirms(p tool.Principal) bool {
+	return a.Own && p.Subject != "" && p.Subject == a.Requester && p.May(ConfirmPermission)
 }
 
 // Permissions are those of which one must have one to decide the request, now or later.

@@ -13,6 +13,21 @@ type Target struct {
 	Content    string `json:"content"`              // Digest of all that the call runs.
 	Credential string `json:"credential,omitempty"` // Name of the credential that the call uses.
 	Host       string `json:"host,omitempty"`       // That the call is sent to, with its port if it has one.
+	// Own lets who made the call confirm it, if permitted to ([ConfirmPermission]): they called
+	// the tool directly, and only the tool's own wish for a confirmation asks (checklist Z16).
+	// It is part of the binding, so that such a confirmation counts for nothing more.
+	Own bool `json:"own,omitempty"`
+}
+
+// Aim is a call whose [Target] is looked for.
+type Aim struct {
+	Tenant         tool.TenantID
+	Implementation tool.Implementation
+	Builtin        string          // Key of the platform's tool; empty for a tenant's.
+	Content        string          // Digest of all that the call runs.
+	Config         json.RawMessage // Of the version.
+	// Arguments are those that say where the call goes, for the types of which arguments do.
+	Arguments json.RawMessage
 }
 
 // TargetOf returns the target of calls of a version: the digest of all that they run, and

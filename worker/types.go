@@ -42,7 +42,7 @@ type parts struct {
 // the type of a tool derives from it.
 func (p parts) types() executors.Types {
 	return executors.Types{
-		internalcall.Type(p.builtins, p.authority),
+		internalcall.Type(p.builtins, p.authority, p.remotes()),
 		httpcall.Type(p.gate, p.secrets),
 		function.Type(p.functions, p.known),
 		ragcall.Type(p.searcher),
@@ -57,6 +57,14 @@ func (p parts) types() executors.Types {
 		external.Input(),
 		external.Provider(),
 	}
+}
+
+// remotes returns the client of MCP servers; nil where there is none.
+func (p parts) remotes() internalcall.Servers {
+	if p.servers == nil {
+		return nil
+	}
+	return p.servers
 }
 
 // Known is what a process that only judges definitions knows of the workers. The

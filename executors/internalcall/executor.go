@@ -20,6 +20,9 @@ type Builtins interface {
 	Lookup(key string) (tool.Executor, bool)
 	// Configurable reports whether tenants' own tools may run a built-in.
 	Configurable(key string) bool
+	// Remote returns the configuration of the mcp tool that a call of a built-in amounts to;
+	// nil where it amounts to none.
+	Remote(key string, config, arguments json.RawMessage) json.RawMessage
 }
 
 // Authority decides whether a tenant's own tool may run a built-in now. It

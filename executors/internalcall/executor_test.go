@@ -2,6 +2,7 @@ package internalcall_test
 
 import (
 	"context"
+	"encoding/json"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -16,6 +17,8 @@ type builtins map[string]tool.Executor
 func (b builtins) Lookup(key string) (tool.Executor, bool) { e, ok := b[key]; return e, ok }
 
 func (b builtins) Configurable(key string) bool { return key == "clock" }
+
+func (b builtins) Remote(string, json.RawMessage, json.RawMessage) json.RawMessage { return nil }
 
 // authority lets the tenant "t1" run built-ins.
 type authority struct{}

@@ -19,7 +19,9 @@ func TestApprovalsAreBoundToTheServer(t *testing.T) {
 	servers := attached{}
 	_, client := newClient(t, "http://127.0.0.1:1", mcpcall.Options{Servers: servers})
 	target := func(config string) wait.Target {
-		found, err := mcpcall.Type(client).Target(t.Context(), "t1", "content", json.RawMessage(config))
+		found, err := mcpcall.Type(client).Target(t.Context(), wait.Aim{
+			Tenant: "t1", Content: "content", Config: json.RawMessage(config),
+		})
 		require.NoError(t, err)
 		return found
 	}
@@ -46,6 +48,8 @@ func TestApprovalsAreBoundToTheServer(t *testing.T) {
 	inPlace := target(`{"server_url": "https://orders.example.com/mcp", "tool_name": "order"}`)
 	require.Equal(t, wait.Target{Content: "content", Host: "orders.example.com"}, inPlace, "its content has the server")
 
-	_, err := mcpcall.Type(client).Target(t.Context(), "t2", "content", json.RawMessage(named))
+	_, err := mcpcall.Type(client).Target(t.Context(), wait.Aim{
+		Tenant: "t2", Content: "content", Config: json.RawMessage(named),
+	})
 	require.Equal(t, tool.NotFound, tool.KindOf(err))
 }

@@ -19,27 +19,25 @@ func Type(client *Client) executors.Type {
 		CheckConfig: func(config, _ json.RawMessage) error { return CheckConfig(config) },
 	}
 	if client != nil {
-		t.Target = client.approvalTarget
+		t.Target = client.ApprovalTarget
 	}
 	return t
 }
 
-// approvalTarget returns what the approval of a call is bound to: the server as it is attached
+// ApprovalTarget returns what the approval of a call is bound to: the server as it is attached
 // now, with its address, headers and credential, which the content of the tool only names.
-func (c *Client) approvalTarget(
-	ctx context.Context, tenant tool.TenantID, content string, config json.RawMessage,
-) (wait.Target, error) {
-	cfg, err := decodeConfig(config)
+func (c *Client) ApprovalTarget(ctx context.Context, aim wait.Aim) (wait.Target, error) {
+	cfg, err := decodeConfig(aim.Config)
 	if err != nil {
 		return wait.Target{}, err
 	}
-	server, err := c.server(ctx, tenant, cfg)
+	server, err := c.server(ctx, aim.Tenant, cfg)
 	if err != nil {
 		return wait.Target{}, err
 	}
-	out := wait.Target{Content: content, Host: server.Name(), Credential: server.CredentialsRef()}
+	out := wait.Target{Content: aim.Content, Host: server.Name(), Credential: server.CredentialsRef()}
 	if cfg.Attached != "" {
-		raw := fmt.Appendf(nil, `{"content":%q,"server":%q}`, content, server.Key())
+		raw := fmt.Appendf(nil, `{"content":%q,"server":%q}`, aim.Content, server.Key())
 		if out.Content, err = tool.Digest(raw); err != nil {
 			return wait.Target{}, fmt.Errorf("digesting the server of a call: %w", err)
 		}

@@ -23,6 +23,8 @@ const (
 	RunsWrite         = "runs.write"          // Start and cancel runs, call tools.
 	ApprovalsRead     = "approvals.read"      // See requests for approval, with the arguments of their calls.
 	ApprovalsDecide   = wait.DecidePermission // Approve and reject calls, beside ApprovalsRead.
+	// ApprovalsConfirm is to confirm calls that one made oneself, beside ApprovalsRead.
+	ApprovalsConfirm = wait.ConfirmPermission
 	// ResultsSubmit is to see calls that are answered from outside, and to answer them.
 	ResultsSubmit = wait.SubmitPermission
 	KeysRead      = "keys.read"    // See API keys, never their secrets.
@@ -60,6 +62,7 @@ func KnownPermissions() []Permission {
 		{RunsWrite, "start and cancel runs, call tools"},
 		{ApprovalsRead, "see requests for approval, with the arguments of their calls"},
 		{ApprovalsDecide, "approve and reject calls, beside approvals.read"},
+		{ApprovalsConfirm, "confirm one's own direct calls of tools that ask for no more, beside approvals.read"},
 		{ResultsSubmit, "see calls that are answered from outside, with their arguments, and submit their results"},
 		{KeysRead, "see API keys, never their secrets"},
 		{KeysWrite, "create and revoke API keys"},

@@ -7,7 +7,7 @@ for update;
 -- name: FindCallOfRun :one
 -- What is recorded with a call that asks: its run, and where its arguments are stored with
 -- the assistant message, these and their digest.
-select r.agent, r.subject,
+select r.agent, r.subject, r.kind,
        (m.prepared -> @position::int -> 'arguments')::json as arguments,
        coalesce(m.prepared -> @position::int ->> 'arguments_digest', '')::text as arguments_digest
 from runs r
@@ -64,16 +64,16 @@ select l.id::uuid as id from line l order by l.above desc limit 1;
 
 -- name: AddApproval :exec
 insert into approvals (tenant_id, id, run_id, root_run_id, effect_id, turn, call_id, tool, version, agent, requester,
-    content, credential, host, asked, binding, message, reasons, needed, permission, workflow_id, expires_at, escalates_at,
-    escalate_to)
+    content, credential, host, own, asked, binding, message, reasons, needed, permission, workflow_id, expires_at,
+    escalates_at, escalate_to)
 values (@tenant_id, @id, @run_id, @root_run_id, @effect_id, @turn, @call_id, @tool, @version, @agent, @requester,
-    @content, @credential, @host, @binding, @binding, @message, @reasons, @needed, @permission, @workflow_id,
+    @content, @credential, @host, @own, @binding, @binding, @message, @reasons, @needed, @permission, @workflow_id,
     now() + make_interval(secs => @expires_s::float8), now() + make_interval(secs => sqlc.narg('escalate_s')::float8),
     @escalate_to);
 
 -- name: RenewApproval :exec
 -- Asks anew for a call that was approved for another binding, in the next round.
-update approvals a set content = @content, credential = @credential, host = @host, asked = @binding, binding = @binding,
+update approvals a set content = @content, credential = @credential, host = @host, own = @own, asked = @binding, binding = @binding,
     edited = case when @keep_edited::boolean then a.edited end, message = @message, reasons = @reasons,
     round = a.round + 1, needed = @needed, permission = @permission, status = 'pending', reason = '',
     workflow_id = @workflow_id, expires_at = now() + make_interval(secs => @expires_s::float8), ended_at = null, deliver_at = null,

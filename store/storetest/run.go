@@ -44,6 +44,7 @@ func Run(t *testing.T, newDatabase func(tb testing.TB) *Database) {
 		{"Slots", testSlots},
 		{"ApprovalsCount", testCountApprovers},
 		{"ApprovalsDecide", testDecide},
+		{"ApprovalsOwn", testOwnConfirmation},
 		{"CallsFromOutside", testCalls},
 		{"Inbox", testInbox},
 		{"Webhooks", testWebhooks},

@@ -23,6 +23,7 @@ type Approval struct {
 	Edited      json.RawMessage `json:"edited,omitempty" doc:"As they were approved, where those are others"`
 	Credential  string          `json:"credential,omitempty" doc:"Name of the credential that the call uses"`
 	Host        string          `json:"host,omitempty" doc:"That the call is sent to" example:"api.example.com"`
+	Own         bool            `json:"own,omitempty" doc:"Whether who made the call may confirm it, with approvals.confirm: they called the tool directly, and only the tool asks"`
 	Binding     string          `json:"binding" doc:"Digest of version, arguments, credential and host: what is approved. Send it back as seen"`
 	Message     string          `json:"message" example:"Approve a call of refundOrder@1.2.0 by agent supportDesk?"`
 	Reasons     []string        `json:"reasons,omitempty" doc:"Why an approval is needed"`
@@ -89,7 +90,7 @@ func FromApproval(a wait.Approval) Approval {
 	out := Approval{
 		ID: a.ID, RunID: a.RunID, RootRunID: a.RootRunID, Turn: a.Turn, Batch: a.Batch().String(), CallID: a.CallID,
 		Tool: a.Tool, Version: a.Version, Agent: a.Agent, Requester: a.Requester, Arguments: a.Arguments, Edited: a.Edited,
-		Credential: a.Credential, Host: a.Host, Binding: a.Binding, Message: a.Message, Reasons: a.Reasons,
+		Credential: a.Credential, Host: a.Host, Own: a.Own, Binding: a.Binding, Message: a.Message, Reasons: a.Reasons,
 		Round: a.Round, Needed: a.Needed, Permission: a.Permission, Status: a.Status, Reason: a.Reason,
 		CreatedAt: a.CreatedAt, ExpiresAt: a.ExpiresAt, EndedAt: a.EndedAt,
 		EscalatesAt: a.EscalatesAt, EscalateTo: a.EscalateTo, Escalated: a.Escalated,

@@ -26,7 +26,8 @@ func (a *app) approvalsCommand() *cobra.Command {
 		a.grantCommand(), a.grantListCommand(), a.grantRevokeCommand()),
 		`A call that writes, or whose tool asks for it, waits until a person has approved it.
 Who started the run never approves its calls: another key does, with the
-permission approvals.decide.`,
+permission approvals.decide. Only a call that one made directly, of a tool that asks
+for no more than a confirmation, one may confirm oneself, with approvals.confirm.`,
 		`  toolcrib approvals list --status pending
   toolcrib approvals approve 01987a3c-0000-7000-8000-000000000002
   toolcrib approvals reject 01987a3c-0000-7000-8000-000000000002 --reason "refunded already"`)

@@ -25,7 +25,7 @@ func (a *app) toolCallCommand() *cobra.Command {
 	var arguments callArguments
 	var mode string
 	var wait time.Duration
-	var dryRun bool
+	var dryRun, yes bool
 	cmd := &cobra.Command{
 		Use:   "call TOOL",
 		Short: "Call a tool once and print its answer",
@@ -34,13 +34,18 @@ command with exit code 1, one that gave no answer with that of the failure, and
 one that is still running when the wait is over with 8; with --wait 0 that is no
 failure. With --id the call is made once, however often it is asked for.
 
+A tool that asks for a confirmation of its calls, and for no more, may be confirmed by
+who calls it, with the permission approvals.confirm: beforehand with --yes, or later by
+toolcrib approvals approve.
+
 Arguments are a JSON object, or --arg NAME=VALUE pairs, whose values are read as
 the tool's schema wants them: as a number, a truth value, a list. A name with
 dots leads into an object, and a name given several times makes a list.`,
 		Example: `  toolcrib tool call datetime_utils --arg operation=now
   toolcrib tool call searchOrders --arg filter.status=open --arg limit=5 --arg tags=new --arg tags=urgent
   toolcrib tool call refundOrder --args '{"id": 4711}' --id refund-4711
-  toolcrib tool call refundOrder --args-file refund.json --dry-run`,
+  toolcrib tool call refundOrder --args-file refund.json --dry-run
+  toolcrib tool call lookUpBalance --arg customer=Ada --yes`,
 		Args:              cli.Operands("tool"),
 		ValidArgsFunction: a.completeTools,
 		RunE: a.Online(func(cmd *cobra.Command, c *client.Client, args []string) error {
@@ -55,7 +60,14 @@ dots leads into an object, and a name given several times makes a list.`,
 				return a.Printer.ShowLine(in.Arguments, "would call %s with %s",
 					terminal.Clean(args[0]), terminal.Clean(plainJSON(in.Arguments)))
 			}
-			return a.suggestTool(cmd.Context(), c, args[0], a.call(cmd.Context(), c, args[0], in))
+			call := c.CallTool
+			if yes && wait == 0 {
+				return cli.Usagef("--yes has to wait for what the tool asks: leave --wait 0 out")
+			}
+			if yes {
+				call = confirming{app: a, client: c}.call
+			}
+			return a.suggestTool(cmd.Context(), c, args[0], a.call(cmd.Context(), c, call, args[0], in))
 		}),
 	}
 	cmd.Flags().StringVarP(&arguments.text, "args", "a", "", "arguments, a JSON object")
@@ -66,6 +78,7 @@ dots leads into an object, and a name given several times makes a list.`,
 	cmd.Flags().StringVar(&mode, "mode", string(tool.Production), "production, or debug to use the draft")
 	cmd.Flags().DurationVar(&wait, "wait", 30*time.Second, "how long to wait for the answer, up to 60s")
 	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "check the arguments, and do not call")
+	cmd.Flags().BoolVar(&yes, "yes", false, "confirm the call, where the tool asks for no more than that")
 	a.CompleteFlag(cmd, "version", a.completeVersions)
 	return cmd
 }
@@ -97,10 +110,13 @@ func readArguments(stdin io.Reader, text, file string) (json.RawMessage, error) 
 	}
 }
 
-func (a *app) call(ctx context.Context, c *client.Client, name string, in v1.NewCall) error {
+// toolCall makes a call, and waits for its result as long as the call says.
+type toolCall func(ctx context.Context, name string, in v1.NewCall) (v1.Call, error)
+
+func (a *app) call(ctx context.Context, c *client.Client, send toolCall, name string, in v1.NewCall) error {
 	a.Called = name
 	done := a.Progress("waiting for %s", name)
-	call, err := c.CallTool(ctx, name, in)
+	call, err := send(ctx, name, in)
 	done()
 	if err != nil {
 		return err
@@ -110,9 +126,13 @@ func (a *app) call(ctx context.Context, c *client.Client, name string, in v1.New
 	}
 	err = a.Printer.Show(call, func(w io.Writer) error {
 		if call.Result == nil {
-			if asked := a.asked(ctx, c, call.RunID); asked != "" {
-				_, err := fmt.Fprintf(w, "waits for an approval by somebody else: toolcrib approvals approve %s\n"+
-					"then: toolcrib run follow %s\n", terminal.Clean(asked), terminal.Clean(call.RunID))
+			if asked := a.asked(ctx, c, call.RunID); asked.ID != "" {
+				whose := "an approval by somebody else"
+				if asked.Own {
+					whose = "your confirmation"
+				}
+				_, err := fmt.Fprintf(w, "waits for %s: toolcrib approvals approve %s\nthen: toolcrib run follow %s\n",
+					whose, terminal.Clean(asked.ID), terminal.Clean(call.RunID))
 				return err
 			}
 			if call := a.awaited(ctx, c, call.RunID); call != "" {
@@ -136,14 +156,14 @@ func (a *app) call(ctx context.Context, c *client.Client, name string, in v1.New
 
 // asked returns the request for approval that a run waits for; none where it waits for
 // none, or that cannot be seen.
-func (a *app) asked(ctx context.Context, c *client.Client, runID string) string {
+func (a *app) asked(ctx context.Context, c *client.Client, runID string) v1.Approval {
 	found, err := c.ListApprovals(ctx, client.ApprovalQuery{
 		Status: approval.Pending, Run: runID, Page: client.Page{Limit: 1},
 	})
 	if err != nil || len(found.Items) == 0 {
-		return ""
+		return v1.Approval{}
 	}
-	return found.Items[0].ID
+	return found.Items[0]
 }
 
 // awaited returns the call whose result from outside a run waits for; none where it waits for

@@ -11,12 +11,12 @@ import (
 
 const AddApproval = `-- name: AddApproval :exec
 insert into approvals (tenant_id, id, run_id, root_run_id, effect_id, turn, call_id, tool, version, agent, requester,
-    content, credential, host, asked, binding, message, reasons, needed, permission, workflow_id, expires_at, escalates_at,
-    escalate_to)
+    content, credential, host, own, asked, binding, message, reasons, needed, permission, workflow_id, expires_at,
+    escalates_at, escalate_to)
 values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11,
-    $12, $13, $14, $15, $15, $16, $17, $18, $19, $20,
-    now() + make_interval(secs => $21::float8), now() + make_interval(secs => $22::float8),
-    $23)
+    $12, $13, $14, $15, $16, $16, $17, $18, $19, $20, $21,
+    now() + make_interval(secs => $22::float8), now() + make_interval(secs => $23::float8),
+    $24)
 `
 
 type AddApprovalParams struct {
@@ -34,6 +34,7 @@ type AddApprovalParams struct {
 	Content    string
 	Credential string
 	Host       string
+	Own        bool
 	Binding    string
 	Message    string
 	Reasons    []string
@@ -61,6 +62,7 @@ func (q *Queries) AddApproval(ctx context.Context, arg AddApprovalParams) error 
 		arg.Content,
 		arg.Credential,
 		arg.Host,
+		arg.Own,
 		arg.Binding,
 		arg.Message,
 		arg.Reasons,
@@ -293,7 +295,7 @@ func (q *Queries) EscalatingApprovals(ctx context.Context, most int32) ([]byte, 
 }
 
 const FindApproval = `-- name: FindApproval :one
-select a.tenant_id, a.id, a.run_id, a.root_run_id, a.effect_id, a.turn, a.call_id, a.tool, a.version, a.agent, a.requester, a.content, a.credential, a.host, a.asked, a.binding, a.edited, a.message, a.reasons, a.round, a.needed, a.permission, a.status, a.reason, a.workflow_id, a.created_at, a.expires_at, a.ended_at, a.deliver_at, a.escalates_at, a.escalate_to, a.escalated_at, i.input::json as arguments, (
+select a.tenant_id, a.id, a.run_id, a.root_run_id, a.effect_id, a.turn, a.call_id, a.tool, a.version, a.agent, a.requester, a.content, a.credential, a.host, a.asked, a.binding, a.edited, a.message, a.reasons, a.round, a.needed, a.permission, a.status, a.reason, a.workflow_id, a.created_at, a.expires_at, a.ended_at, a.deliver_at, a.escalates_at, a.escalate_to, a.escalated_at, a.own, i.input::json as arguments, (
         select json_agg(json_build_object('subject', d.subject, 'approve', d.approve, 'reason', d.reason, 'edited', d.edited,
             'grant_id', d.grant_id, 'at', d.at) order by d.at, d.subject)
         from approval_decisions d where d.tenant_id = a.tenant_id and d.approval_id = a.id and d.round = a.round
@@ -354,6 +356,7 @@ func (q *Queries) FindApproval(ctx context.Context, arg FindApprovalParams) (Fin
 		&i.Approval.EscalatesAt,
 		&i.Approval.EscalateTo,
 		&i.Approval.EscalatedAt,
+		&i.Approval.Own,
 		&i.Arguments,
 		&i.Decisions,
 		&i.Overdue,
@@ -363,7 +366,7 @@ func (q *Queries) FindApproval(ctx context.Context, arg FindApprovalParams) (Fin
 }
 
 const FindCallOfRun = `-- name: FindCallOfRun :one
-select r.agent, r.subject,
+select r.agent, r.subject, r.kind,
        (m.prepared -> $1::int -> 'arguments')::json as arguments,
        coalesce(m.prepared -> $1::int ->> 'arguments_digest', '')::text as arguments_digest
 from runs r
@@ -381,6 +384,7 @@ type FindCallOfRunParams struct {
 type FindCallOfRunRow struct {
 	Agent           string
 	Subject         string
+	Kind            string
 	Arguments       []byte
 	ArgumentsDigest string
 }
@@ -398,6 +402,7 @@ func (q *Queries) FindCallOfRun(ctx context.Context, arg FindCallOfRunParams) (F
 	err := row.Scan(
 		&i.Agent,
 		&i.Subject,
+		&i.Kind,
 		&i.Arguments,
 		&i.ArgumentsDigest,
 	)
@@ -515,7 +520,7 @@ func (q *Queries) HoldInvocation(ctx context.Context, arg HoldInvocationParams) 
 }
 
 const ListApprovals = `-- name: ListApprovals :many
-select a.tenant_id, a.id, a.run_id, a.root_run_id, a.effect_id, a.turn, a.call_id, a.tool, a.version, a.agent, a.requester, a.content, a.credential, a.host, a.asked, a.binding, a.edited, a.message, a.reasons, a.round, a.needed, a.permission, a.status, a.reason, a.workflow_id, a.created_at, a.expires_at, a.ended_at, a.deliver_at, a.escalates_at, a.escalate_to, a.escalated_at, i.input::json as arguments, (
+select a.tenant_id, a.id, a.run_id, a.root_run_id, a.effect_id, a.turn, a.call_id, a.tool, a.version, a.agent, a.requester, a.content, a.credential, a.host, a.asked, a.binding, a.edited, a.message, a.reasons, a.round, a.needed, a.permission, a.status, a.reason, a.workflow_id, a.created_at, a.expires_at, a.ended_at, a.deliver_at, a.escalates_at, a.escalate_to, a.escalated_at, a.own, i.input::json as arguments, (
         select json_agg(json_build_object('subject', d.subject, 'approve', d.approve, 'reason', d.reason, 'edited', d.edited,
             'grant_id', d.grant_id, 'at', d.at) order by d.at, d.subject)
         from approval_decisions d where d.tenant_id = a.tenant_id and d.approval_id = a.id and d.round = a.round
@@ -602,6 +607,7 @@ func (q *Queries) ListApprovals(ctx context.Context, arg ListApprovalsParams) ([
 			&i.Approval.EscalatesAt,
 			&i.Approval.EscalateTo,
 			&i.Approval.EscalatedAt,
+			&i.Approval.Own,
 			&i.Arguments,
 			&i.Decisions,
 			&i.Overdue,
@@ -763,18 +769,19 @@ func (q *Queries) OverdueApprovals(ctx context.Context, arg OverdueApprovalsPara
 }
 
 const RenewApproval = `-- name: RenewApproval :exec
-update approvals a set content = $1, credential = $2, host = $3, asked = $4, binding = $4,
-    edited = case when $5::boolean then a.edited end, message = $6, reasons = $7,
-    round = a.round + 1, needed = $8, permission = $9, status = 'pending', reason = '',
-    workflow_id = $10, expires_at = now() + make_interval(secs => $11::float8), ended_at = null, deliver_at = null,
-    escalates_at = now() + make_interval(secs => $12::float8), escalate_to = $13, escalated_at = null
-where a.tenant_id = $14 and a.id = $15
+update approvals a set content = $1, credential = $2, host = $3, own = $4, asked = $5, binding = $5,
+    edited = case when $6::boolean then a.edited end, message = $7, reasons = $8,
+    round = a.round + 1, needed = $9, permission = $10, status = 'pending', reason = '',
+    workflow_id = $11, expires_at = now() + make_interval(secs => $12::float8), ended_at = null, deliver_at = null,
+    escalates_at = now() + make_interval(secs => $13::float8), escalate_to = $14, escalated_at = null
+where a.tenant_id = $15 and a.id = $16
 `
 
 type RenewApprovalParams struct {
 	Content    string
 	Credential string
 	Host       string
+	Own        bool
 	Binding    string
 	KeepEdited bool
 	Message    string
@@ -795,6 +802,7 @@ func (q *Queries) RenewApproval(ctx context.Context, arg RenewApprovalParams) er
 		arg.Content,
 		arg.Credential,
 		arg.Host,
+		arg.Own,
 		arg.Binding,
 		arg.KeepEdited,
 		arg.Message,

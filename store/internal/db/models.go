@@ -83,6 +83,7 @@ type Approval struct {
 	EscalatesAt *time.Time
 	EscalateTo  string
 	EscalatedAt *time.Time
+	Own         bool
 }
 
 // Standing grants: approvals given in advance, within limits.

@@ -1,0 +1,1 @@
+alter table approvals drop column own;
