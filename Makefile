@@ -66,6 +66,10 @@ deploys: ## Replace workers every 10 s under load, for DEPLOY_TIME (5m)
 waits: ## Let WAIT_ACTIONS (10000) decisions, results and time-outs race, and check every call
 	@scripts/with-postgres bash -c 'cd platform && go test ./e2e -count=1 -v -timeout 1h -run TestWaitsRace -wait-actions $(or $(WAIT_ACTIONS),10000)'
 
+.PHONY: drivers
+drivers: ## Take DRIVER_SCRIPTS (200) generated runs through both drivers, and compare what they leave
+	@scripts/with-postgres bash -c 'cd platform && go test ./e2e -count=1 -timeout 1h -run TestDriversDoTheSame -driver-scripts $(or $(DRIVER_SCRIPTS),200)'
+
 .PHONY: chaos
 chaos: ## Play seeded faults for CHAOS_TIME (20m), from CHAOS_SEED, and check all records
 	@scripts/with-postgres bash -c 'cd platform && go test ./chaos -count=1 -v -timeout 3h -time $(or $(CHAOS_TIME),20m) -seed $(or $(CHAOS_SEED),0)'

@@ -145,7 +145,7 @@ func (t *attempt) admit(ctx context.Context) (ledger.Ticket, error) {
 	}
 	info := activity.GetInfo(ctx)
 	fresh := time.Since(info.ScheduledTime) < maxTicketAge && t.in.FenceOf == info.WorkflowExecution.RunID
-	if t.in.Fence == 0 || t.number > 1 || t.in.Stored || !fresh {
+	if t.in.Fence == 0 || info.Attempt > 1 || t.in.Stored || !fresh {
 		return patiently(ctx, admitPatience, func() (ledger.Ticket, error) {
 			t.began = time.Now() // The wait does not count as frozen.
 			ticket, err := t.a.admit(ctx, t.in)

@@ -96,10 +96,10 @@ func (o *office) refunds() int {
 	return n
 }
 
-func (o *office) kinds(runID string) (out []tool.EventType) {
-	o.t.Helper()
-	events, err := o.ListEvents(o.t.Context(), o.principal.Tenant, runID, 0, 500)
-	require.NoError(o.t, err)
+func (s *site) kinds(runID string) (out []tool.EventType) {
+	s.t.Helper()
+	events, err := s.ListEvents(s.t.Context(), s.principal.Tenant, runID, 0, 500)
+	require.NoError(s.t, err)
 	for _, e := range events {
 		out = append(out, e.Type)
 	}
