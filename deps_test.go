@@ -140,14 +140,15 @@ var reachLaws = []reachLaw{
 	{
 		// A run starts with a version that the resolver chooses, which judges by
 		// policy; its id is made by uuid7; its failure is decoded by internal/failure. The
-		// arguments that an approver writes are checked by their schema.
+		// arguments that an approver writes are checked by their schema, and answers to requests
+		// for input by their form.
 		// The modules beside Temporal's are what those need.
 		name: "runs know Temporal, the resolver and the vocabulary", from: []string{"runs"},
 		only: slices.Concat(
 			[]string{
 				std, module + "/tool", module + "/agent", module + "/ledger", module + "/wait", module + "/wire",
 				module + "/policy", module + "/resolver", module + "/schema/...", module + "/internal/failure",
-				module + "/internal/uuid7", "golang.org/x/sync/...", "github.com/Masterminds/semver/v3",
+				module + "/internal/uuid7", module + "/internal/input", "golang.org/x/sync/...", "github.com/Masterminds/semver/v3",
 				"github.com/google/uuid", "github.com/maypok86/otter/v2", "github.com/santhosh-tekuri/jsonschema/v5",
 			},
 			temporal,

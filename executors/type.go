@@ -35,6 +35,9 @@ type Type struct {
 	// CheckConfig checks a configuration before it is stored, against the input
 	// schema of its tool where it refers to arguments.
 	CheckConfig func(config, inputSchema json.RawMessage) error
+	// CheckDefinition checks the rest of a definition before it is stored: what is of no use
+	// to tools of the type. Its errors name the place in the definition.
+	CheckDefinition func(d *tool.Definition) error
 	// CheckWorkers checks before publishing that the workers have registered
 	// what a configuration names, such as a function.
 	CheckWorkers func(config json.RawMessage) error

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 
+	"github.com/toolcrib/toolcrib/internal/input"
 	"github.com/toolcrib/toolcrib/tool"
 	"github.com/toolcrib/toolcrib/wait"
 	"github.com/toolcrib/toolcrib/wire"
@@ -37,7 +38,7 @@ type Submitted struct {
 //
 // It fails with tool.NotFound for a call that the tenant does not have, with tool.Denied for
 // who lacks [wait.SubmitPermission], with tool.Invalid for a result that breaks the tool's
-// output schema, and with tool.Conflict for a call that takes no result any more, or where
+// output schema or the form of a request for input, and with tool.Conflict for a call that takes no result any more, or where
 // several calls of the run have the call id.
 func (s *Service) SubmitResult(ctx context.Context, sub Submission) (Submitted, error) {
 	const op = "runs.SubmitResult"
@@ -131,6 +132,9 @@ func (s *Service) checkedResult(ctx context.Context, called *wait.Call, sub Subm
 	if len(sub.Result) > MaxResultBytes {
 		return nil, invalidResult("/result", fmt.Sprintf("the result has more than %d bytes", MaxResultBytes))
 	}
+	if called.Implementation == tool.Input && !sub.IsError {
+		return answered(called, sub.Result)
+	}
 	result, err := wait.ReadResult(sub.Result)
 	if err != nil {
 		return nil, invalidResult("/result", tool.AsError(err).Msg)
@@ -167,6 +171,21 @@ func (s *Service) checkedResult(ctx context.Context, called *wait.Call, sub Subm
 	default:
 		return nil, invalidResult("/result"+e.Path, "the result breaks the tool's output schema: "+e.Msg)
 	}
+}
+
+// answered returns the result of a request for input. It is read by the form of the request,
+// whether it was sent from the page or by a program.
+func answered(called *wait.Call, raw json.RawMessage) (*tool.Result, error) {
+	asked, err := input.Read(called.Arguments)
+	if err != nil {
+		return nil, fmt.Errorf("reading what was asked: %w", err)
+	}
+	packet, err := asked.ReadResult(called.ID, raw)
+	if err != nil {
+		e := tool.AsError(err)
+		return nil, invalidResult("/result"+e.Path, e.Msg)
+	}
+	return wait.ReadResult(packet) //nolint:wrapcheck // It is JSON of ours.
 }
 
 func invalidResult(path, msg string) error {

@@ -3,7 +3,6 @@
 package external
 
 import (
-	"bytes"
 	"encoding/json"
 
 	"github.com/toolcrib/toolcrib/agent"
@@ -29,12 +28,10 @@ func Input() executors.Type {
 			_, err := input.Read(arguments)
 			return err
 		},
+		CheckDefinition: checkInput,
 		CheckConfig: func(config, schema json.RawMessage) error {
-			var c struct{}
-			decoder := json.NewDecoder(bytes.NewReader(config))
-			decoder.DisallowUnknownFields()
-			if len(config) > 0 && decoder.Decode(&c) != nil {
-				return invalid("a tool that asks for input has no configuration")
+			if _, err := input.ReadConfig(config); err != nil {
+				return err //nolint:wrapcheck // It names the place in the configuration.
 			}
 			if len(schema) > 0 && !equalJSON(schema, json.RawMessage(input.Schema)) {
 				return invalid("a tool that asks for input has the input schema of all such tools: leave input_schema out")
@@ -44,8 +41,25 @@ func Input() executors.Type {
 	}
 }
 
-func invalid(msg string) error {
-	return &tool.Error{Kind: tool.Invalid, Op: "external.Input", Msg: msg}
+// checkInput refuses what tools that ask for input cannot have: their form says what an answer
+// is, and a person gives it.
+func checkInput(d *tool.Definition) error {
+	switch {
+	case len(d.OutputSchema) > 0:
+		return invalidAt("/output_schema", "the form of each request says what its answer is: leave output_schema out")
+	case len(d.Interaction.DefaultResult) > 0:
+		return invalidAt("/interaction/default_result", "a person answers, and nothing else: leave default_result out")
+	case d.Interaction.Async:
+		return invalidAt("/interaction/is_async",
+			"a run waits for what it asks a person: leave is_async out, and set timeout_s to how long it waits")
+	}
+	return nil
+}
+
+func invalid(msg string) error { return invalidAt("", msg) }
+
+func invalidAt(path, msg string) error {
+	return &tool.Error{Kind: tool.Invalid, Op: "external.Input", Path: path, Msg: msg}
 }
 
 func equalJSON(a, b json.RawMessage) bool {

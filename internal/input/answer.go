@@ -21,11 +21,16 @@ type Problems map[string]string
 // returns problems where there are any; the answer is incomplete then. Values of other names
 // are ignored.
 func (s *Spec) ReadForm(sent url.Values) (map[string]any, Problems) {
+	return s.read(func(f *field.Field) (value any, problem string) { return readField(f, sent[f.Key]) })
+}
+
+// read reads an answer field by field.
+func (s *Spec) read(readField func(f *field.Field) (value any, problem string)) (map[string]any, Problems) {
 	answer, problems := map[string]any{}, Problems{}
 	for _, f := range s.Fields() {
-		value, problem := readField(&f, sent[f.Key])
+		value, problem := readField(&f)
 		if problem == "" && value == nil && f.Required {
-			problem = "an answer is needed"
+			problem = sayNeeded
 		}
 		switch {
 		case problem != "":
@@ -51,7 +56,7 @@ func readField(f *field.Field, sent []string) (value any, problem string) {
 	}
 	switch {
 	case len(sent) > 1:
-		return nil, "one answer is expected"
+		return nil, oneAnswer
 	case text == "":
 		return nil, ""
 	case f.Type == field.Number:
@@ -61,11 +66,29 @@ func readField(f *field.Field, sent []string) (value any, problem string) {
 	case f.Type == field.Boolean && text == "no":
 		return false, ""
 	case f.Type == field.Boolean:
-		return nil, "choose yes or no"
+		return nil, sayYesOrNo
+	}
+	return readText(f, text)
+}
+
+// What is said of answers, to people and programs.
+const (
+	oneAnswer   = "one answer is expected"
+	sayYesOrNo  = "choose yes or no"
+	sayANumber  = "a number is expected, such as 12 or 3.5"
+	sayOneOf    = "choose one of the options"
+	sayAmong    = "choose among the options"
+	sayNeeded   = "an answer is needed"
+	sayCannotBe = "the text has characters that cannot be kept"
+)
+
+// readText reads a text or an option.
+func readText(f *field.Field, text string) (value any, problem string) {
+	switch {
 	case f.Type == field.Enum && !offers(f, text):
-		return nil, "choose one of the options"
+		return nil, sayOneOf
 	case !utf8.ValidString(text) || strings.ContainsRune(text, 0):
-		return nil, "the text has characters that cannot be kept"
+		return nil, sayCannotBe
 	case f.MaxLength != nil && utf8.RuneCountInString(text) > *f.MaxLength:
 		return nil, fmt.Sprintf("the text has more than %d characters", *f.MaxLength)
 	}
@@ -80,24 +103,29 @@ var decimal = regexp.MustCompile(`^([+-]?)(\d{1,30})(?:[.,](\d{1,30}))?$`)
 func readNumber(text string) (value any, problem string) {
 	parts := decimal.FindStringSubmatch(text)
 	if parts == nil {
-		return nil, "a number is expected, such as 12 or 3.5"
+		return nil, sayANumber
 	}
 	whole, fraction := strings.TrimLeft(parts[2], "0"), parts[3]
 	if len(fraction) == 3 && whole != "" {
 		return nil, "write a number such as 1000 without separators, and 1.5 with other than three decimals"
 	}
-	n := strings.TrimPrefix(parts[1], "+") + cmp.Or(whole, "0")
+	return number(parts[1], whole, fraction), ""
+}
+
+// number writes a number as every answer has it.
+func number(sign, whole, fraction string) json.Number {
+	n := strings.TrimPrefix(sign, "+") + cmp.Or(whole, "0")
 	if fraction != "" {
 		n += "." + fraction
 	}
-	return json.Number(n), ""
+	return json.Number(n)
 }
 
 func readSeveral(f *field.Field, sent []string) (value any, problem string) {
 	var chosen []string
 	for _, id := range sent {
 		if !offers(f, id) {
-			return nil, "choose among the options"
+			return nil, sayAmong
 		}
 		if !slices.Contains(chosen, id) {
 			chosen = append(chosen, id)

@@ -58,6 +58,15 @@ func TestFormsAcceptTheirAnswers(t *testing.T) {
 			require.NoError(t, err)
 			require.JSONEq(t, tt.want, string(raw))
 
+			// A program that submits the same answer gets the same result.
+			packet, err := input.Result("v", answer)
+			require.NoError(t, err)
+			for _, submitted := range []json.RawMessage{raw, packet, json.RawMessage(`{"answer":` + string(raw) + `}`)} {
+				got, err := spec.ReadResult("v", submitted)
+				require.NoError(t, err)
+				require.Equal(t, string(packet), string(got))
+			}
+
 			compiled, err := field.Compile(spec.Fields())
 			require.NoError(t, err)
 			form, err := schema.New(0).Compile(compiled)

@@ -77,6 +77,9 @@ func TestInputRequests(t *testing.T) {
 	got = b.do(t, http.MethodPost, path+"/link", "{}", b.Key(t, b.tenant, wait.DecidePermission))
 	require.Equal(t, http.StatusForbidden, got.status)
 
+	got = b.do(t, http.MethodPost, "/v1/pending-tool-calls/"+asked.ID+"/result", `{"result":{"seat":12}}`)
+	require.Equal(t, http.StatusUnprocessableEntity, got.status, "the form is that of the page")
+	require.Contains(t, string(got.body), "/result/seat")
 	b.do(t, http.MethodPost, "/v1/pending-tool-calls/"+asked.ID+"/result",
 		`{"result":{"kind":"input_request","view_id":"`+asked.ID+`","answer":{"seat":"12A"}}}`)
 	var answered v1.InputRequest

@@ -8,8 +8,10 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
+	"go.opentelemetry.io/otel/metric"
 	"golang.org/x/time/rate"
 
 	"github.com/toolcrib/toolcrib/internal/input"
@@ -30,10 +32,20 @@ type Runs interface {
 	SubmitResult(ctx context.Context, s runs.Submission) (runs.Submitted, error)
 }
 
+// Versions finds versions of tools. [resolver.Resolver] implements it.
+type Versions interface {
+	Version(ctx context.Context, tenant tool.TenantID, toolID, digest string) (*tool.Version, error)
+}
+
 // Config holds what the pages need. Calls and Runs are required.
 type Config struct {
 	Calls Calls
 	Runs  Runs
+	// Versions finds the tools that ask, whose configurations say which images are shown.
+	// Without it, images are links.
+	Versions Versions
+	// MeterProvider counts requests. Defaults to none.
+	MeterProvider metric.MeterProvider
 	// Now returns the current time. Defaults to [time.Now].
 	Now    func() time.Time
 	Logger *slog.Logger // Defaults to discarding.
@@ -41,8 +53,10 @@ type Config struct {
 
 // Handler serves the pages below [input.Path]. It is safe for concurrent use.
 type Handler struct {
-	cfg   Config
-	slots chan struct{} // Of requests that look for their call.
+	cfg      Config
+	slots    chan struct{} // Of requests that look for their call.
+	waiting  atomic.Int64  // Requests that wait for one.
+	requests metric.Int64Counter
 
 	mu    sync.Mutex
 	opens map[string]*rate.Limiter // Of requests of a link that opens a page, by call.
@@ -53,6 +67,7 @@ type Handler struct {
 // connections of the database at most, and the others wait their turn.
 const (
 	maxLookups     = 4
+	maxWaiting     = 256
 	patience       = 5 * time.Second
 	opensPerSecond = 1
 	opensBurst     = 30
@@ -75,8 +90,12 @@ func New(cfg Config) (*Handler, error) {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
+	requests, err := newCounter(cfg.MeterProvider)
+	if err != nil {
+		return nil, err
+	}
 	return &Handler{
-		cfg: cfg, slots: make(chan struct{}, maxLookups), opens: map[string]*rate.Limiter{},
+		cfg: cfg, slots: make(chan struct{}, maxLookups), opens: map[string]*rate.Limiter{}, requests: requests,
 	}, nil
 }
 
@@ -84,6 +103,12 @@ func New(cfg Config) (*Handler, error) {
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), requestTime)
 	defer cancel()
+	counted := &counted{ResponseWriter: w}
+	defer func() { h.count(ctx, counted.status) }()
+	h.serve(ctx, counted, r)
+}
+
+func (h *Handler) serve(ctx context.Context, w http.ResponseWriter, r *http.Request) {
 	protect(w.Header())
 	if r.Method != http.MethodGet && r.Method != http.MethodHead && r.Method != http.MethodPost {
 		w.Header().Set("Allow", "GET, HEAD, POST")
@@ -103,7 +128,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	switch {
 	case r.Method != http.MethodPost:
-		h.showCall(w, call, &spec, nil, nil)
+		h.showCall(ctx, w, call, &spec, nil, nil)
 	case call.Status == wait.CallResolved:
 		h.showAnswered(w, &spec)
 	case call.Status.Open():
@@ -142,12 +167,18 @@ func (h *Handler) open(ctx context.Context, text string) (wait.Call, error) {
 // find finds the call that a token opens, when it is its turn. Links of a tenant that is
 // suspended open nothing, as its keys.
 func (h *Handler) find(ctx context.Context, token input.Token) (wait.Call, error) {
+	if h.waiting.Add(1) > maxWaiting {
+		h.waiting.Add(-1)
+		return wait.Call{}, errBusy
+	}
 	waiting, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	select {
 	case h.slots <- struct{}{}:
+		h.waiting.Add(-1)
 		defer func() { <-h.slots }()
 	case <-waiting.Done():
+		h.waiting.Add(-1)
 		return wait.Call{}, errBusy
 	}
 	call, err := h.cfg.Calls.FindCall(ctx, token.Tenant, token.CallID)
@@ -190,6 +221,7 @@ func (h *Handler) take(
 		return
 	}
 	if err := r.ParseForm(); err != nil {
+		w.Header().Set("Connection", "close") // The rest of the body is not read.
 		h.show(w, http.StatusBadRequest, page{
 			Title: spec.Title, Notice: "The answer is too long, or damaged. Go back and try again.",
 		})
@@ -205,7 +237,7 @@ func (h *Handler) take(
 	}
 	answer, problems := spec.ReadForm(r.PostForm)
 	if len(problems) > 0 {
-		h.showCall(w, call, spec, r.PostForm, problems)
+		h.showCall(ctx, w, call, spec, r.PostForm, problems)
 		return
 	}
 	var done runs.Submitted

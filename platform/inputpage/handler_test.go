@@ -16,6 +16,7 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
+	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
 
 	"github.com/toolcrib/toolcrib/internal/input"
 	"github.com/toolcrib/toolcrib/platform/inputpage"
@@ -32,7 +33,9 @@ type desk struct {
 	taken []runs.Submission
 	err   error // Of the next answers.
 
-	suspended     bool // The tenant.
+	suspended     bool            // The tenant.
+	config        json.RawMessage // Of the tool that asks.
+	reader        *sdkmetric.ManualReader
 	found         atomic.Int64
 	hold          chan struct{} // Not nil where calls are found once it is closed.
 	holding, most atomic.Int64  // Requests that look for a call, now and at most.
@@ -96,7 +99,7 @@ func newSite(t *testing.T, arguments string) *site {
 	}}
 	d.call.Principal.Tenant, d.call.Implementation = tool.TenantID(uuid.NewString()), tool.Input
 	d.call.Slug = "internalName"
-	h, err := inputpage.New(inputpage.Config{Calls: d, Runs: d})
+	h, err := inputpage.New(inputpage.Config{Calls: d, Runs: d, Versions: d, MeterProvider: d.meters(t)})
 	require.NoError(t, err)
 	server := httptest.NewServer(h)
 	t.Cleanup(server.Close)
@@ -356,4 +359,69 @@ func TestAnswersRace(t *testing.T) {
 	}
 	all.Wait()
 	require.Len(t, s.taken, 1)
+}
+
+// Requests are counted by what became of them.
+func TestRequestsAreCounted(t *testing.T) {
+	t.Parallel()
+
+	s := newSite(t, ask)
+	_, _ = s.send(http.MethodGet, s.link, nil)
+	_, _ = s.send(http.MethodHead, s.link, nil)
+	_, _ = s.send(http.MethodGet, "/i/x", nil)
+	_, _ = s.send(http.MethodDelete, s.link, nil)
+	_, _ = s.send(http.MethodPost, s.link, url.Values{"city": {""}})
+	_, _ = s.send(http.MethodPost, s.link, url.Values{"city": {"Oslo"}})
+	_, _ = s.send(http.MethodPost, s.link, url.Values{"city": {"Rome"}})
+	s.set(func(d *desk) { d.call.Status = wait.CallExpired })
+	_, _ = s.send(http.MethodGet, s.link, nil)
+	require.Equal(t, map[string]int64{
+		"shown": 2, "unknown": 1, "malformed": 1, "incomplete": 1, "answered": 1, "repeated": 1, "over": 1,
+	}, s.counted())
+}
+
+// Images are shown from hosts that the tool names, and allowed from there alone; others stay links.
+func TestImagesOfNamedHosts(t *testing.T) {
+	t.Parallel()
+
+	const hero = `{"title":"Hero","choose":{"options":[
+		{"id":"bold","label":"Bold","imageUrl":"https://cdn.example.com/a.png?x=1&y=2"},
+		{"id":"calm","label":"Calm","imageUrl":"https://evil.example/?secret"}]}}`
+	s := newSite(t, hero)
+	for _, config := range []json.RawMessage{nil, json.RawMessage(`{}`)} {
+		s.set(func(d *desk) { d.config = config })
+		resp, page := s.send(http.MethodGet, s.link, nil)
+		require.NotContains(t, page, "<img")
+		require.NotContains(t, resp.Header.Get("Content-Security-Policy"), "img-src")
+	}
+	s.set(func(d *desk) { d.config = json.RawMessage(`{"image_hosts":["cdn.example.com","other.example.com"]}`) })
+	resp, page := s.send(http.MethodGet, s.link, nil)
+	require.Contains(t, page, `<img src="https://cdn.example.com/a.png?x=1&amp;y=2"`)
+	require.Equal(t, 1, strings.Count(page, "<img"))
+	require.Contains(t, page, "image at evil.example")
+	policy := resp.Header.Get("Content-Security-Policy")
+	require.True(t, strings.HasSuffix(policy, "; img-src https://cdn.example.com"), policy)
+}
+
+// Requests beyond those that may wait for their turn are sent away at once.
+func TestFewRequestsWait(t *testing.T) {
+	t.Parallel()
+
+	s := newSite(t, ask)
+	s.set(func(d *desk) { d.hold = make(chan struct{}) })
+	began := time.Now()
+	var all sync.WaitGroup
+	var away atomic.Int64
+	for range 4 + 256 + 40 {
+		all.Go(func() {
+			if resp, _ := s.send(http.MethodGet, s.link, nil); resp.StatusCode == http.StatusTooManyRequests {
+				if away.Add(1) == 40 {
+					close(s.hold)
+				}
+			}
+		})
+	}
+	all.Wait()
+	require.GreaterOrEqual(t, away.Load(), int64(40))
+	require.Less(t, time.Since(began), 5*time.Second)
 }

@@ -2,6 +2,7 @@ package inputpage
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	_ "embed"
 	"encoding/base64"
@@ -11,6 +12,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strings"
 
 	"github.com/toolcrib/toolcrib/internal/input"
 	"github.com/toolcrib/toolcrib/schema/field"
@@ -32,9 +34,50 @@ var policy = func() string {
 		"'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 }()
 
+// showImages shows the images of options that are at hosts which the tool names, and allows
+// the page to load from these hosts.
+func (h *Handler) showImages(ctx context.Context, header http.Header, call wait.Call, fields []shown) {
+	config := h.config(ctx, call)
+	var hosts []string
+	for _, f := range fields {
+		for i, o := range f.Options {
+			if !config.Shows(o.Link) {
+				continue
+			}
+			f.Options[i].Shown = true
+			if source := "https://" + strings.ToLower(o.Host); !slices.Contains(hosts, source) {
+				hosts = append(hosts, source)
+			}
+		}
+	}
+	if len(hosts) > 0 {
+		header.Set(policyHeader, policy+"; img-src "+strings.Join(hosts, " "))
+	}
+}
+
+// config returns the configuration of the tool that asks. One that cannot be had shows no images.
+func (h *Handler) config(ctx context.Context, call wait.Call) input.Config {
+	if h.cfg.Versions == nil {
+		return input.Config{}
+	}
+	version, err := h.cfg.Versions.Version(ctx, call.Principal.Tenant, call.ToolID, call.Digest)
+	if err != nil {
+		h.cfg.Logger.WarnContext(ctx, "finding a tool failed: its images are links", slog.String("invocation_id", call.ID),
+			slog.Any("error", err))
+		return input.Config{}
+	}
+	config, err := input.ReadConfig(version.Snapshot.Config)
+	if err != nil { // It was checked when it was published.
+		return input.Config{}
+	}
+	return config
+}
+
+const policyHeader = "Content-Security-Policy"
+
 // protect sets the headers of every answer.
 func protect(h http.Header) {
-	h.Set("Content-Security-Policy", policy)
+	h.Set(policyHeader, policy)
 	h.Set("Content-Type", "text/html; charset=utf-8")
 	h.Set("Cache-Control", "no-store")
 	h.Set("Referrer-Policy", "no-referrer")
@@ -69,6 +112,7 @@ type shown struct {
 type option struct {
 	ID, Label  string
 	Link, Host string // Of its image, if it has one.
+	Shown      bool   // Rather than linked to.
 	Chosen     bool
 }
 
@@ -86,7 +130,7 @@ func (h *Handler) show(w http.ResponseWriter, status int, p page) {
 
 // showCall shows a request as it stands, with what was sent and what is wrong with it.
 func (h *Handler) showCall(
-	w http.ResponseWriter, call wait.Call, spec *input.Spec, sent url.Values, problems input.Problems,
+	ctx context.Context, w http.ResponseWriter, call wait.Call, spec *input.Spec, sent url.Values, problems input.Problems,
 ) {
 	switch {
 	case call.Status == wait.CallResolved:
@@ -100,6 +144,7 @@ func (h *Handler) showCall(
 	for _, f := range spec.Fields() {
 		p.Fields = append(p.Fields, showField(&f, spec, sent, problems[f.Key]))
 	}
+	h.showImages(ctx, w.Header(), call, p.Fields)
 	status := http.StatusOK
 	if len(problems) > 0 {
 		status = http.StatusUnprocessableEntity

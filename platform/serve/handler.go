@@ -157,7 +157,9 @@ func Handler(ctx context.Context, cfg HandlerConfig) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	pages, err := inputpage.New(inputpage.Config{Calls: cfg.Store, Runs: cfg.Runs, Logger: cfg.Logger})
+	pages, err := inputpage.New(inputpage.Config{
+		Calls: cfg.Store, Runs: cfg.Runs, Versions: cfg.Resolver, MeterProvider: config.MeterProvider, Logger: cfg.Logger,
+	})
 	if err != nil {
 		return nil, err
 	}

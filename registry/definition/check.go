@@ -221,11 +221,15 @@ func checkImplementation(s *ToolSpec, types executors.Types) error {
 	if impl == "" {
 		return refusal.New(tool.Invalid, "/implementation_type", "expected an implementation type: one of %s", types)
 	}
-	if _, known := types.Find(impl); !known && types != nil {
+	of, known := types.Find(impl)
+	if !known && types != nil {
 		return refusal.New(tool.Invalid, "/implementation_type", "unknown implementation type %.40q: expected one of %s",
 			impl, types)
 	}
 	s.Implementation = impl
+	if of.CheckDefinition != nil {
+		return of.CheckDefinition(&s.Definition) //nolint:wrapcheck // It names the place in the definition.
+	}
 	return nil
 }
 

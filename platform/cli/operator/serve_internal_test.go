@@ -1,0 +1,29 @@
+package operator
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// Links begin with an address that a person can open, or with none.
+func TestPublicURL(t *testing.T) {
+	t.Parallel()
+
+	for text, want := range map[string]string{
+		"": "", "https://tools.example.com": "https://tools.example.com", "https://tools.example.com/": "https://tools.example.com",
+		"http://127.0.0.1:8080": "http://127.0.0.1:8080", "https://[::1]:8443": "https://[::1]:8443",
+	} {
+		got, err := publicURL(text)
+		require.NoError(t, err, text)
+		require.Equal(t, want, got)
+	}
+	for _, text := range []string{
+		"tools.example.com", "//tools.example.com", "ftp://tools.example.com", "javascript:alert(1)", "https://",
+		"https://tools.example.com/base", "https://me:secret@tools.example.com", "https://tools.example.com?a=1",
+		"https://tools.example.com#a", "https://tools.example.com:port", "https:tools.example.com", " https://a.example",
+	} {
+		_, err := publicURL(text)
+		require.ErrorContains(t, err, "--public-url", text)
+	}
+}
