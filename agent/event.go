@@ -71,6 +71,7 @@ type CallOffered struct {
 	Version   string      `json:"version"`
 	CallID    string      `json:"call_id"`
 	PendingID string      `json:"pending_tool_call_id"`
+	Kind      string      `json:"kind,omitempty"` // "input_request" where a person is asked for input.
 	Intent    tool.Intent `json:"intent,omitempty"`
 	Shown     bool        `json:"shown"` // Whether it is meant for people.
 	// RequiresResponse says that a result is expected. The caller waits for it until

@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/toolcrib/toolcrib/agent"
+	"github.com/toolcrib/toolcrib/internal/input"
 	"github.com/toolcrib/toolcrib/ledger"
 	"github.com/toolcrib/toolcrib/store/internal/db"
 	"github.com/toolcrib/toolcrib/tool"
@@ -116,8 +117,12 @@ func addOffer(ctx context.Context, q *db.Queries, o wait.Offer, id, mode string)
 	if err != nil || added == 0 {
 		return found.Call, err
 	}
+	kind := ""
+	if found.Implementation == tool.Input {
+		kind = input.Kind
+	}
 	return found.Call, addPendingEvent(ctx, q, found.Call, tool.EventPending, agent.CallOffered{
-		Tool: found.Slug, Version: found.Version, CallID: found.CallID, PendingID: found.ID, Intent: found.Intent,
+		Kind: kind, Tool: found.Slug, Version: found.Version, CallID: found.CallID, PendingID: found.ID, Intent: found.Intent,
 		Shown: found.Shown, RequiresResponse: found.RequiresResponse, Async: found.Async, AnswerBy: found.AnswerBy,
 	})
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/toolcrib/toolcrib/agent"
 	"github.com/toolcrib/toolcrib/internal/input"
 	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
 	"github.com/toolcrib/toolcrib/tool"
@@ -110,18 +111,54 @@ func (s *server) createInputLink(
 			Kind: tool.Conflict, Op: "api.createInputLink", Msg: "the request takes no answer: it is " + string(found.Status),
 		}
 	}
-	expires := time.Now().Add(time.Duration(in.Body.ExpiresS) * time.Second)
-	if expires.After(found.ExpiresAt) {
-		expires = found.ExpiresAt
-	}
-	path, err := input.Link(&found, expires)
+	link, err := s.inputLink(&found, time.Duration(in.Body.ExpiresS)*time.Second)
 	if err != nil {
 		return nil, err
 	}
-	return answer(v1.InputLink{
-		ShareURL: strings.TrimSuffix(s.cfg.PublicURL, "/") + path, ViewID: found.ID,
-		ExpiresAt: expires.Truncate(time.Second),
-	}), nil
+	return answer(link), nil
+}
+
+// inputLink makes a link to the page of a request for input.
+func (s *server) inputLink(c *wait.Call, good time.Duration) (v1.InputLink, error) {
+	expires := time.Now().Add(good)
+	if expires.After(c.ExpiresAt) {
+		expires = c.ExpiresAt
+	}
+	path, err := input.Link(c, expires)
+	return v1.InputLink{
+		ShareURL: strings.TrimSuffix(s.cfg.PublicURL, "/") + path, ViewID: c.ID, ExpiresAt: expires.Truncate(time.Second),
+	}, err
+}
+
+// linkGood is for how long links are good that are handed on with a run.
+const linkGood = 24 * time.Hour
+
+// asks returns what a run asks people, with links for those who may answer themselves: whoever
+// has a link can answer. Approvals are none of it.
+func (s *server) asks(ctx context.Context, p tool.Principal, run agent.Run) ([]v1.InputWait, error) {
+	if run.Status.Final() {
+		return nil, nil
+	}
+	found, err := s.cfg.Store.ListCalls(ctx, wait.CallQuery{
+		Tenant: run.Tenant, RunID: run.ID, Status: wait.CallsOpen, Of: tool.Input, Limit: maxWaits,
+	})
+	if err != nil {
+		return nil, err
+	}
+	var out []v1.InputWait
+	for i := range found {
+		shown := v1.FromInputRequest(found[i])
+		asked := v1.InputWait{Kind: shown.Kind, ViewID: shown.ViewID, Title: shown.Title}
+		if p.May(ResultsSubmit) {
+			link, err := s.inputLink(&found[i], linkGood)
+			if err != nil {
+				return nil, err
+			}
+			asked.ShareURL, asked.ExpiresAt = link.ShareURL, &link.ExpiresAt
+		}
+		out = append(out, asked)
+	}
+	return out, nil
 }
 
 func (s *server) revokeInputLinks(

@@ -56,6 +56,22 @@ func TestInputRequests(t *testing.T) {
 	require.True(t, ok)
 	require.WithinDuration(t, time.Now().Add(2*time.Minute), link.ExpiresAt, 30*time.Second)
 	require.True(t, token.Opens(&asked, time.Now()))
+	// Who may answer can hand on the link that comes with the run; who may read it learns of it.
+	var run v1.Run
+	b.do(t, http.MethodGet, "/v1/runs/"+asked.RunID, "").into(t, &run)
+	require.Len(t, run.Asks, 1)
+	require.Equal(t, v1.InputWait{
+		Kind: "input_request", ViewID: asked.ID, Title: "Seat", ShareURL: run.Asks[0].ShareURL, ExpiresAt: run.Asks[0].ExpiresAt,
+	}, run.Asks[0])
+	handed, ok := input.ReadToken(strings.TrimPrefix(run.Asks[0].ShareURL, "https://tools.example.com"+input.Path))
+	require.True(t, ok, run.Asks[0].ShareURL)
+	require.True(t, handed.Opens(&asked, time.Now()))
+	run = v1.Run{}
+	b.do(t, http.MethodGet, "/v1/runs/"+asked.RunID, "", b.Key(t, b.tenant, api.RunsRead)).into(t, &run)
+	require.Equal(t, []v1.InputWait{{Kind: "input_request", ViewID: asked.ID, Title: "Seat"}}, run.Asks)
+	run = v1.Run{}
+	b.do(t, http.MethodGet, "/v1/runs/"+seat.RunID, "").into(t, &run)
+	require.Empty(t, run.Asks, "calls of other types have no pages")
 	b.do(t, http.MethodPost, path+"/revoke", "")
 	revoked, err := b.Store.FindCall(t.Context(), b.tenant, asked.ID)
 	require.NoError(t, err)

@@ -96,6 +96,9 @@ func (s *server) getRun(ctx context.Context, p tool.Principal, in *getRunInput) 
 	if out.Body.WaitsFor, err = s.waitsFor(ctx, run); err != nil {
 		return nil, err
 	}
+	if out.Body.Asks, err = s.asks(ctx, p, run); err != nil {
+		return nil, err
+	}
 	if in.Explain {
 		err = s.explainRun(ctx, run, shown, &out.Body)
 	}

@@ -68,6 +68,9 @@ func Run(ctx context.Context, cfg Config) (err error) {
 	if verdict == nil && !d.model.live { // What a live model would say again is not known.
 		verdict = d.playLater(ctx)
 	}
+	if verdict == nil && !d.model.live && ctx.Err() == nil {
+		verdict = d.playAsk(ctx)
+	}
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}

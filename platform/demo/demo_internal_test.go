@@ -44,8 +44,8 @@ func TestExampleIsHonest(t *testing.T) {
 	t.Parallel()
 
 	tools, agents := exampleSpecs(t)
-	require.Len(t, agents, 3)
-	builtIn := []string{"datetime_utils", "json_transform", "web_fetch"}
+	require.Len(t, agents, 4)
+	builtIn := []string{"datetime_utils", "json_transform", "request_input", "web_fetch"}
 	for _, a := range agents {
 		for _, ref := range a.Tools {
 			require.True(t, tools[ref.Slug] != nil || slices.Contains(builtIn, ref.Slug), "%s is not there", ref)

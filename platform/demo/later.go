@@ -72,6 +72,14 @@ func (d *demo) playLater(ctx context.Context) error {
 func (d *demo) finish(
 	ctx context.Context, start func(input json.RawMessage) (v1.Run, error), text string,
 ) (v1.Run, error) {
+	return d.finishWith(ctx, start, text, func(context.Context, tool.Event) error { return nil })
+}
+
+// finishWith is finish with what is done at each event.
+func (d *demo) finishWith(
+	ctx context.Context, start func(input json.RawMessage) (v1.Run, error), text string,
+	each func(context.Context, tool.Event) error,
+) (v1.Run, error) {
 	input, err := json.Marshal(text)
 	if err != nil {
 		return v1.Run{}, fmt.Errorf("encoding the message: %w", err)
@@ -80,7 +88,7 @@ func (d *demo) finish(
 	if err != nil {
 		return v1.Run{}, err
 	}
-	ended, err := d.api.Follow(ctx, started.ID, func(tool.Event) error { return nil })
+	ended, err := d.api.Follow(ctx, started.ID, func(e tool.Event) error { return each(ctx, e) })
 	if err == nil && ended.Status != agent.RunCompleted {
 		err = fmt.Errorf("the run is %s: %s: %s", ended.Status, ended.ErrorKind, ended.Error)
 	}

@@ -39,6 +39,15 @@ type InputLink struct {
 	ExpiresAt time.Time `json:"expires_at"`
 }
 
+// InputWait is a request for a person's input that a run waits for, with a link to hand on.
+type InputWait struct {
+	Kind      string     `json:"kind" enum:"input_request"`
+	ViewID    string     `json:"view_id" example:"01975c2e-7d1a-7c3e-9f00-0000000000e1"`
+	Title     string     `json:"title" example:"Which seat?"`
+	ShareURL  string     `json:"share_url,omitempty" doc:"For the person: who has it can see the request, and answer it once. Absent without the permission results.submit" example:"https://tools.example.com/i/AZdc…"`
+	ExpiresAt *time.Time `json:"expires_at,omitempty" doc:"Until when the link is good"`
+}
+
 // FromInputRequest returns a request as the API shows it.
 func FromInputRequest(c wait.Call) InputRequest {
 	out := InputRequest{

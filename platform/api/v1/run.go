@@ -53,6 +53,7 @@ type Run struct {
 	Error        string          `json:"error,omitempty"`
 	Warning      string          `json:"warning,omitempty" doc:"Why the run waits, for example because no worker polls its task queue"`
 	WaitsFor     []string        `json:"waits_for,omitempty" doc:"Ids of the approvals that its calls wait for and, where it is the outermost run, calls of the runs below; only when a single run is requested" example:"[\"01975c2e-7d1a-7c3e-9f00-0000000000e1\"]"`
+	Asks         []InputWait     `json:"input_requests,omitempty" doc:"What its calls ask of people and, where it is the outermost run, calls of the runs below; only when a single run is requested"`
 	Turns        int             `json:"turns"`
 	Parent       *Parent         `json:"parent,omitempty" doc:"The call that started the run; absent if a person or program did"`
 	Continues    *Continued      `json:"continues,omitempty" doc:"The run whose transcript it took over; its messages have turn 0"`

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/toolcrib/toolcrib/agent"
+	"github.com/toolcrib/toolcrib/internal/input"
 	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
 	"github.com/toolcrib/toolcrib/platform/cli"
 	"github.com/toolcrib/toolcrib/platform/cli/terminal"
@@ -144,6 +145,11 @@ func writeOffered(w io.Writer, e tool.Event) error {
 	}
 	if !offered.RequiresResponse {
 		return nil
+	}
+	if offered.Kind == input.Kind {
+		_, err := fmt.Fprintf(w, "  %s asks a person:\n    toolcrib inputs link %s\n",
+			terminal.Clean(versioned(offered.Tool, offered.Version)), terminal.Clean(offered.PendingID))
+		return err
 	}
 	_, err := fmt.Fprintf(w, "  %s is answered from outside:\n    toolcrib results submit %s --result …\n",
 		terminal.Clean(versioned(offered.Tool, offered.Version)), terminal.Clean(offered.PendingID))

@@ -141,7 +141,7 @@ func writeRun(w io.Writer, r v1.Run) error {
 	err := terminal.Pairs(w,
 		"run", r.ID, "kind", string(r.Kind), "agent", versioned(r.Agent, r.AgentVersion), "mode", string(r.Mode),
 		"status", string(r.Status), "asked by", above, "continues", continues, "waits", r.Warning,
-		"waits for approval", strings.Join(r.WaitsFor, " "), "turns", strconv.Itoa(r.Turns), "tools",
+		"waits for approval", strings.Join(r.WaitsFor, " "), "asks", strings.Join(each(r.Asks, writeAsk), "; "), "turns", strconv.Itoa(r.Turns), "tools",
 		strings.Join(pins, " "), "omitted", strings.Join(omitted, "; "),
 		"created", terminal.StampSince(r.CreatedAt), "started", terminal.StampSinceOf(r.StartedAt),
 		"completed", terminal.StampSinceOf(r.CompletedAt), "workflow", r.WorkflowID, "error", failed, "output", r.Output)
@@ -149,6 +149,15 @@ func writeRun(w io.Writer, r v1.Run) error {
 		return err
 	}
 	return errors.Join(writeWaits(w, r.Waits), writeModelRetries(w, r))
+}
+
+// writeAsk tells what a run asks a person, and where the person answers.
+func writeAsk(v v1.InputWait) string {
+	where := v.ShareURL
+	if !strings.Contains(where, "://") { // The server has no public address, or gives none.
+		where = "toolcrib inputs link " + v.ViewID
+	}
+	return terminal.Shorten(v.Title, 60) + ": " + where
 }
 
 // writeWaits writes why calls of a run waited for others.
