@@ -38,8 +38,8 @@ type Submitted struct {
 //
 // It fails with tool.NotFound for a call that the tenant does not have, with tool.Denied for
 // who lacks [wait.SubmitPermission], with tool.Invalid for a result that breaks the tool's
-// output schema or the form of a request for input, and with tool.Conflict for a call that takes no result any more, or where
-// several calls of the run have the call id.
+// output schema or the form of a request for input, and with tool.Conflict for a call that
+// takes no result any more, or where several calls of the run have the call id.
 func (s *Service) SubmitResult(ctx context.Context, sub Submission) (Submitted, error) {
 	const op = "runs.SubmitResult"
 	if !sub.Principal.May(wait.SubmitPermission) {

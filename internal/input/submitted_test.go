@@ -56,7 +56,8 @@ func TestConfigurations(t *testing.T) {
 	require.NoError(t, err)
 	for address, shown := range map[string]bool{
 		"https://cdn.example.com/a.png": true, "https://CDN.example.com/a.png": true, "https://img.example.com:8443/a": true,
-		"https://img.example.com/a": false, "https://cdn.example.com.evil.example/a": false, "http://cdn.example.com/a": false,
+		"https://img.example.com/a": false, "https://cdn.example.com.evil.example/a": false,
+		"http://cdn.example.com/a":    false,
 		"https://x@cdn.example.com/a": false, "": false,
 	} {
 		require.Equal(t, shown, c.Shows(address), address)

@@ -61,7 +61,8 @@ func TestInputRequests(t *testing.T) {
 	b.do(t, http.MethodGet, "/v1/runs/"+asked.RunID, "").into(t, &run)
 	require.Len(t, run.Asks, 1)
 	require.Equal(t, v1.InputWait{
-		Kind: "input_request", ViewID: asked.ID, Title: "Seat", ShareURL: run.Asks[0].ShareURL, ExpiresAt: run.Asks[0].ExpiresAt,
+		Kind: "input_request", ViewID: asked.ID, Title: "Seat", ShareURL: run.Asks[0].ShareURL,
+		ExpiresAt: run.Asks[0].ExpiresAt,
 	}, run.Asks[0])
 	handed, ok := input.ReadToken(strings.TrimPrefix(run.Asks[0].ShareURL, "https://tools.example.com"+input.Path))
 	require.True(t, ok, run.Asks[0].ShareURL)

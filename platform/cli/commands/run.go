@@ -141,8 +141,9 @@ func writeRun(w io.Writer, r v1.Run) error {
 	err := terminal.Pairs(w,
 		"run", r.ID, "kind", string(r.Kind), "agent", versioned(r.Agent, r.AgentVersion), "mode", string(r.Mode),
 		"status", string(r.Status), "asked by", above, "continues", continues, "waits", r.Warning,
-		"waits for approval", strings.Join(r.WaitsFor, " "), "asks", strings.Join(each(r.Asks, writeAsk), "; "), "turns", strconv.Itoa(r.Turns), "tools",
-		strings.Join(pins, " "), "omitted", strings.Join(omitted, "; "),
+		"waits for approval", strings.Join(r.WaitsFor, " "),
+		"asks", strings.Join(each(r.Asks, writeAsk), "; "), "turns", strconv.Itoa(r.Turns), "tools", strings.Join(pins, " "),
+		"omitted", strings.Join(omitted, "; "),
 		"created", terminal.StampSince(r.CreatedAt), "started", terminal.StampSinceOf(r.StartedAt),
 		"completed", terminal.StampSinceOf(r.CompletedAt), "workflow", r.WorkflowID, "error", failed, "output", r.Output)
 	if err != nil {

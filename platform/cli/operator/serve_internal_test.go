@@ -11,8 +11,9 @@ func TestPublicURL(t *testing.T) {
 	t.Parallel()
 
 	for text, want := range map[string]string{
-		"": "", "https://tools.example.com": "https://tools.example.com", "https://tools.example.com/": "https://tools.example.com",
-		"http://127.0.0.1:8080": "http://127.0.0.1:8080", "https://[::1]:8443": "https://[::1]:8443",
+		"": "", "https://tools.example.com": "https://tools.example.com",
+		"https://tools.example.com/": "https://tools.example.com",
+		"http://127.0.0.1:8080":      "http://127.0.0.1:8080", "https://[::1]:8443": "https://[::1]:8443",
 	} {
 		got, err := publicURL(text)
 		require.NoError(t, err, text)

@@ -1,0 +1,160 @@
+package inputpage_test
+
+import (
+	"context"
+	"net/http"
+	"os"
+	"os/exec"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+	"github.com/stretchr/testify/require"
+)
+
+// browser starts a browser. The test is skipped where there is none, unless
+// TOOLCRIB_REQUIRE_PROGRAMS is set.
+func browser(t *testing.T) context.Context {
+	t.Helper()
+	var program string
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
+		if path, err := exec.LookPath(name); err == nil {
+			program = path
+			break
+		}
+	}
+	switch {
+	case program != "":
+	case os.Getenv("TOOLCRIB_REQUIRE_PROGRAMS") != "":
+		t.Fatal("no browser is on PATH: install chromium")
+	default:
+		t.Skip("no browser is on PATH: install chromium to test pages")
+	}
+	options := append(chromedp.DefaultExecAllocatorOptions[:], //nolint:gocritic // An array: it is not changed.
+		chromedp.ExecPath(program), chromedp.NoSandbox, chromedp.DisableGPU, chromedp.WSURLReadTimeout(time.Minute),
+		chromedp.Flag("disable-dev-shm-usage", true))
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+	t.Cleanup(cancel)
+	ctx, cancel = chromedp.NewExecAllocator(ctx, options...)
+	t.Cleanup(cancel)
+	ctx, cancel = chromedp.NewContext(ctx)
+	t.Cleanup(cancel)
+	require.NoError(t, chromedp.Run(ctx))
+	return ctx
+}
+
+const hero = `{"title":"Hero","choose":{"options":[{"id":"bold","label":"Bold"},{"id":"calm","label":"Calm"}]}}`
+
+// A person answers each kind of request in a browser, by mouse and by keyboard, with JavaScript
+// and without it.
+func TestPeopleAnswerInABrowser(t *testing.T) {
+	t.Parallel()
+
+	started := browser(t)
+	for name, tt := range map[string]struct {
+		ask, want       string
+		mouse, keyboard chromedp.Tasks
+	}{
+		"Questions": {
+			ask: ask, want: `{"city":"Oslo","nights":2}`,
+			mouse: chromedp.Tasks{
+				click("#f-city"), typed("#f-city", "Oslo"),
+				click("#f-nights"), typed("#f-nights", "2"), click("button"),
+			},
+			keyboard: keys(kb.Tab, "Oslo", kb.Tab, "2", kb.Enter),
+		},
+		"Choice": {
+			ask: hero, want: `{"choice":"calm"}`,
+			mouse:    chromedp.Tasks{click(`label[for="o-calm"]`), click("button")},
+			keyboard: keys(kb.Tab, " ", kb.ArrowDown, kb.Tab, kb.Enter),
+		},
+		"Choices": {
+			ask:      `{"title":"Hero","choose":{"chooseMode":"multiple",` + hero[len(`{"title":"Hero","choose":{`):],
+			want:     `{"choice":["bold","calm"]}`,
+			mouse:    chromedp.Tasks{click("#o-bold"), click("#o-calm"), click("button")},
+			keyboard: keys(kb.Tab, " ", kb.Tab, " ", kb.Tab, kb.Enter),
+		},
+		"Approval": {
+			ask: `{"title":"Publish?","approve":{}}`, want: `{"approved":false,"notes":"wait"}`,
+			mouse: chromedp.Tasks{
+				click("#no"), typed("#f-notes", "wait"), click("button"),
+			},
+			keyboard: keys(kb.Tab, " ", kb.ArrowDown, kb.Tab, "wait", kb.Tab, kb.Enter),
+		},
+	} {
+		for _, script := range []bool{false, true} {
+			for by, act := range map[string]chromedp.Tasks{"Mouse": tt.mouse, "Keyboard": tt.keyboard} {
+				t.Run(name+map[bool]string{true: "WithScript", false: "WithoutScript"}[script]+by, func(t *testing.T) {
+					s := newSite(t, tt.ask)
+					tab, cancel := chromedp.NewContext(started)
+					defer cancel()
+					tab, cancel = context.WithTimeout(tab, 30*time.Second)
+					defer cancel()
+					var text string
+					require.NoError(t, chromedp.Run(tab,
+						emulation.SetScriptExecutionDisabled(!script), chromedp.Navigate(s.url+s.link), page.BringToFront(),
+						act, shows("the answer has arrived"), bodyText(&text)))
+					require.Contains(t, text, "Thank you")
+					require.Len(t, s.taken, 1)
+					require.JSONEq(t, `{"kind":"input_request","view_id":"`+s.call.ID+`","answer":`+tt.want+`}`,
+						string(s.taken[0].Result))
+
+					// Going back and reloading send nothing again.
+					require.NoError(t, chromedp.Run(tab, chromedp.Reload(), shows("the answer has arrived")))
+					require.Len(t, s.taken, 1)
+				})
+			}
+		}
+	}
+}
+
+// A browser that prefetches, previews or prints a page answers nothing; what is wrong with an
+// answer is shown where it is, and what was typed is kept.
+func TestBrowsersAnswerNothingOfTheirOwn(t *testing.T) {
+	t.Parallel()
+
+	started := browser(t)
+	s := newSite(t, ask)
+	for _, method := range []string{http.MethodHead, http.MethodGet, http.MethodOptions} {
+		_, _ = s.send(method, s.link+"?city=Oslo", nil)
+	}
+	at, opener := s.url+s.link, newSite(t, ask)
+	tab, cancel := chromedp.NewContext(started)
+	defer cancel()
+	var text, kept string
+	require.NoError(t, chromedp.Run(tab,
+		chromedp.Navigate("data:text/html,<link rel=prefetch href='"+at+"'><iframe src='"+at+"'></iframe>"),
+		chromedp.Navigate(opener.url+opener.link), typed("#f-nights", "many"), click("button"),
+		shows("an answer is needed"), bodyText(&text),
+		chromedp.Value("#f-nights", &kept, chromedp.ByQuery)))
+	require.Contains(t, text, "a number is expected")
+	require.Equal(t, "many", kept)
+	require.Empty(t, s.taken)
+	require.Empty(t, opener.taken)
+}
+
+func click(selector string) chromedp.Action { return chromedp.Click(selector, chromedp.ByQuery) }
+
+func typed(selector, text string) chromedp.Action {
+	return chromedp.SendKeys(selector, text, chromedp.ByQuery)
+}
+
+func keys(all ...string) chromedp.Tasks {
+	var tasks chromedp.Tasks
+	for _, k := range all {
+		tasks = append(tasks, chromedp.KeyEvent(k))
+	}
+	return tasks
+}
+
+// shows waits until the page says something. It needs no script of the page's.
+func shows(text string) chromedp.Action {
+	return chromedp.WaitVisible(`//main[contains(., "`+text+`")]`, chromedp.BySearch)
+}
+
+func bodyText(into *string) chromedp.Action {
+	return chromedp.TextContent("main", into, chromedp.ByQuery)
+}
