@@ -86,6 +86,10 @@ var reachLaws = []reachLaw{
 		why:  "workflows and stores speak it",
 	},
 	{
+		name: "space is vocabulary", from: []string{"space"}, only: []string{std, module + "/tool"},
+		why: "stores, built-ins and the API speak it",
+	},
+	{
 		name: "schema and policy are pure", from: []string{"schema", "policy", "tool", "agent", "ledger", "wait", "wire"},
 		deny: slices.Concat(input, temporal, postgres), why: "their answers depend on their arguments alone",
 	},
@@ -147,7 +151,7 @@ var reachLaws = []reachLaw{
 		only: slices.Concat(
 			[]string{
 				std, module + "/tool", module + "/agent", module + "/ledger", module + "/wait", module + "/wire",
-				module + "/policy", module + "/resolver", module + "/schema/...", module + "/internal/failure",
+				module + "/space", module + "/policy", module + "/resolver", module + "/schema/...", module + "/internal/failure",
 				module + "/internal/uuid7", module + "/internal/input", "golang.org/x/sync/...", "github.com/Masterminds/semver/v3",
 				"github.com/google/uuid", "github.com/maypok86/otter/v2", "github.com/santhosh-tekuri/jsonschema/v5",
 			},

@@ -32,6 +32,9 @@ func TestLawsCanFail(t *testing.T) {
 		"ledger, wait and wire are vocabulary": {
 			one("wire/a.go", `import _ `+root+`/schema"`), "wire -> github.com/toolcrib/toolcrib/schema",
 		},
+		"space is vocabulary": {
+			one("space/a.go", `import _ `+root+`/store"`), "space -> github.com/toolcrib/toolcrib/store",
+		},
 		"loop is pure":               {one("loop/a.go", `import _ "net/http"`), "loop -> net/http"},
 		"schema and policy are pure": {one("policy/a.go", `import _ "net/http"`), "policy -> net/http"},
 		"schema and policy know the vocabulary only": {

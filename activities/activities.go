@@ -52,7 +52,8 @@ type Targets interface {
 }
 
 // Config holds the dependencies of the activities. Every field but Journal,
-// NestedResultMiddleware, Models, Outputs, Ingester, Control, Approvals, Targets, Slots, Grants and Calls is required.
+// NestedResultMiddleware, Models, Outputs, Ingester, Control, Approvals, Targets, Slots, Grants, Calls and
+// Spaces is required.
 type Config struct {
 	Ledger ledger.Ledger
 	Runs   agent.Runs
@@ -90,6 +91,8 @@ type Config struct {
 	Grants wait.Grants
 	// Calls records calls that are answered from outside. When nil, they fail.
 	Calls wait.Calls
+	// Spaces keeps where runs of agents are. When nil, agents that work in spaces fail.
+	Spaces Spaces
 }
 
 // Activities are the activities of Toolcrib. They are safe for concurrent use.

@@ -76,7 +76,13 @@ func (t *attempt) run(ctx context.Context) (ledger.Outcome, error) {
 	defer free()
 	ticket, err := t.admit(ctx)
 	t.fence, t.invocation, t.arguments = ticket.Fence, ticket.InvocationID, ticket.Arguments
-	if asks, ok := errors.AsType[*asksError](err); ok {
+	asks, held := errors.AsType[*asksError](err)
+	if held || err == nil {
+		if outcome, ended, err := t.outside(ctx, ticket); ended {
+			return outcome, err
+		}
+	}
+	if held {
 		t.asks = &asks.why
 		return ledger.Outcome{InvocationID: ticket.InvocationID, Status: tool.StatusPending}, nil
 	}

@@ -109,8 +109,11 @@ func (a *Activities) agentPlan(ctx context.Context, p tool.Principal, run agent.
 	plan := &agent.Plan{
 		AgentID: version.AgentID, Agent: version.Slug, AgentVersion: version.Number, AgentDigest: version.Digest,
 		ToolMode: version.Snapshot.ToolMode, Limits: version.Snapshot.Limits.WithDefaults(),
-		MaxConcurrency: version.Snapshot.MaxConcurrency,
-		Tools:          make([]agent.Pin, 0, len(bound)),
+		MaxConcurrency: version.Snapshot.MaxConcurrency, Spaces: version.Snapshot.Spaces,
+		Tools: make([]agent.Pin, 0, len(bound)),
+	}
+	if bound, err = a.withSpaceTools(ctx, p, &version.Snapshot, bound, run.Mode); err != nil {
+		return nil, err
 	}
 	for _, u := range unavailable {
 		plan.Omitted = append(plan.Omitted, agent.Omission{Tool: u.Ref.String(), Kind: u.Err.Kind, Reason: u.Err.Msg})
@@ -133,6 +136,7 @@ func (a *Activities) agentPlan(ctx context.Context, p tool.Principal, run agent.
 		if err != nil {
 			return nil, err
 		}
+		pin.Shown = version.Snapshot.InSpaces() && r.Version.Snapshot.Shown()
 		plan.Tools = append(plan.Tools, pin)
 	}
 	return plan, nil

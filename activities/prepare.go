@@ -23,6 +23,7 @@ type kit struct {
 	asks      bool // Whether approvals can be asked for.
 	confirms  confirms
 	aims      aims
+	inSpace   bool // Whether the run is in a space, up to the last call that was prepared.
 }
 
 // aims is [Activities.aims].
@@ -121,6 +122,7 @@ func (k *kit) prepareAll(
 			calls[i].Asks = nil
 		}
 	}
+	k.unask(calls)
 	return calls, nil
 }
 

@@ -80,8 +80,13 @@ func (a *Activities) turn(
 	if err != nil {
 		return turn, nil, false, err
 	}
+	around, err := a.surroundings(ctx, q, plan, &definition)
+	if err != nil {
+		return turn, nil, false, err
+	}
+	kit.inSpace = around != nil && around.place != nil
 	attempt := newModelTurn(ctx, q, key)
-	attempt.model = definition.Model
+	attempt.model, attempt.told = definition.Model, around.instructions(plan)
 	a.modelLost(ctx, attempt)
 	ask := func(open agent.OpenTurn) (*agent.ModelResponse, error) {
 		return a.ask(ctx, attempt, definition, open, kit, provided)
@@ -204,7 +209,7 @@ func (a *Activities) ask(
 	req := &agent.ModelRequest{
 		Model:         name,
 		Options:       definition.ModelOptions,
-		Instructions:  instructed(&definition),
+		Instructions:  instructed(&definition) + attempt.told,
 		Messages:      open.Transcript,
 		Tools:         kit.specs(),
 		ProviderTools: provided,

@@ -45,6 +45,9 @@ type Definition struct {
 	// TextToolCalls is the treatment of tool calls that the model writes in its text. Empty: they
 	// are text.
 	TextToolCalls TextToolCalls `json:"text_tool_calls,omitempty"`
+	// Spaces are the slugs of the spaces that the agent may enter where it is a member, or
+	// [AllSpaces]. Empty: it works outside of spaces.
+	Spaces []string `json:"spaces,omitempty"`
 	// Skills are named instructions that tools of type prompt in mode skill can
 	// run the agent with.
 	Skills map[string]Skill `json:"skills,omitempty"`

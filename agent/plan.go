@@ -22,6 +22,9 @@ type Plan struct {
 	MaxConcurrency map[string]int `json:"max_concurrency,omitempty"`
 	Tools          []Pin          `json:"tools"` // Sorted by Slug, so that prompts cache.
 
+	// Spaces are the agent's; see [Definition.Spaces].
+	Spaces []string `json:"spaces,omitempty"`
+
 	Omitted []Omission `json:"omitted,omitempty"` // Tools of the agent that could not be used when the run began.
 }
 
@@ -58,6 +61,9 @@ type Pin struct {
 	Confirms bool `json:"confirms,omitempty"`
 	// Outside says that calls are answered by a browser or another program.
 	Outside bool `json:"outside,omitempty"`
+	// Shown says that calls are posted to the space that the run is in, and that it must be in one.
+	// It is set for visible tools of agents that work in spaces.
+	Shown bool `json:"shown,omitempty"`
 
 	Agent *PinnedAgent `json:"agent,omitempty"` // Set where a call is a run of an agent.
 	Steps []StepPin    `json:"steps,omitempty"` // Set where a call is a sequence of others.

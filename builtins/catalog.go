@@ -66,6 +66,8 @@ type Config struct {
 	Searcher retrieval.Searcher
 	// Runs finds runs, for task_status.
 	Runs Runs
+	// Spaces keeps spaces, for the built-ins of agents that work in them.
+	Spaces Spaces
 	// Schemas is the schema cache; a new one when nil.
 	Schemas *schema.Cache
 	// Clock returns the current time. Defaults to [time.Now].
@@ -85,7 +87,7 @@ type offer struct {
 
 // all lists the built-ins.
 func (cfg *Config) all() []offer {
-	return []offer{
+	offers := []offer{
 		{true, datetimeUtils(cfg.clock())},
 		{cfg.Gate != nil, httpRequest(cfg.Gate, cfg.Secrets, cfg.clock())},
 		{cfg.Gate != nil, webSearch(cfg.Gate, cfg.searchKeys(), cfg.clock())},
@@ -97,6 +99,10 @@ func (cfg *Config) all() []offer {
 		{true, requestInput()},
 		{cfg.Functions != nil, functionCall(cfg.Functions, cfg.schemas())},
 	}
+	for _, b := range spaceTools(cfg.Spaces) {
+		offers = append(offers, offer{cfg.Spaces != nil, b})
+	}
+	return offers
 }
 
 // New returns the catalog of the built-ins whose dependencies are in cfg.

@@ -16,7 +16,7 @@ import (
 var intentionallyOpen = []string{"function_call", "json_transform", "mcp_call", "retrieval_pipeline"}
 
 // intentionallyInputLess are the built-ins that take nothing, and say so.
-var intentionallyInputLess = []string{}
+var intentionallyInputLess = []string{"get_plans", "leave_space", "skip"}
 
 // Every client can show what our own tools take.
 func TestEveryClientCanShowTheInputs(t *testing.T) {

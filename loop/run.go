@@ -29,6 +29,7 @@ type Run struct {
 	batch  *batch
 	stop   error // Why no more steps are started.
 	over   bool
+	quits  bool // The run ends with the calls of the turn in progress.
 	answer string
 }
 
@@ -63,10 +64,11 @@ func NewRun(id Identity, state wire.RunState) *Run {
 		r.limits.MaxCalls = min(r.limits.MaxCalls, state.MaxCalls)
 	}
 	r.begin(state.Batch)
+	r.quits = state.Over
 	if state.Stop != nil {
 		r.stop = &tool.Error{Kind: state.Stop.Kind, Op: "loop.Run", Msg: state.Stop.Msg}
 	}
-	r.state.Batch, r.state.Stop = nil, nil
+	r.state.Batch, r.state.Stop, r.state.Over = nil, nil, false
 	return r
 }
 
@@ -78,7 +80,7 @@ func (r *Run) CatchUp() { r.batch = newBatch(&r.state.Plan, nil) }
 // pins but theirs.
 func (r *Run) State() wire.RunState {
 	state := r.state
-	state.Batch, state.Plan.Tools, state.Plan.Omitted = r.batch.left(), nil, nil
+	state.Batch, state.Plan.Tools, state.Plan.Omitted, state.Over = r.batch.left(), nil, nil, r.quits
 	if r.stop != nil {
 		e := tool.AsError(r.stop)
 		state.Stop = &wire.Failure{Kind: e.Kind, Msg: e.Msg}
@@ -118,7 +120,7 @@ func (r *Run) Next() Step {
 	switch {
 	case r.batch.running > 0 || r.batch.unattended():
 		return Step{}
-	case r.over || r.stop != nil:
+	case r.over || r.quits || r.stop != nil:
 		return Step{End: true}
 	case r.state.Turns >= r.limits.MaxTurns:
 		r.Stop(Limit("%d turns", r.limits.MaxTurns))
@@ -161,15 +163,27 @@ func (r *Run) Answered(plan *agent.Plan, turn Turn) {
 		r.state.Calls += made
 	}
 	r.begin(calls)
+	r.quits = skips(calls)
+}
+
+// skips reports whether an answer says that there is nothing to do: its only calls are ones of the
+// built-in for that.
+func skips(calls []wire.InvokeInput) bool {
+	for i := range calls {
+		if calls[i].Refused != nil || calls[i].Pin.Builtin != agent.SkipTool {
+			return false
+		}
+	}
+	return true
 }
 
 // More takes back that the run is over, because there is something new for the model. It
 // reports whether the run may take another turn.
 func (r *Run) More() bool {
-	if r.stop != nil || !r.over || !r.MayTurn() {
+	if r.stop != nil || !r.over && !r.quits || !r.MayTurn() {
 		return false
 	}
-	r.over = false
+	r.over, r.quits = false, false
 	return true
 }
 

@@ -73,8 +73,13 @@ func TestAgentGuardrails(t *testing.T) {
 		"/slug":                func(s *definition.AgentSpec) { s.Slug = "" },
 		"/model":               func(s *definition.AgentSpec) { s.Model = "gpt" },
 		"/on_unavailable_tool": func(s *definition.AgentSpec) { s.OnUnavailableTool = "shrug" },
-		"/output_schema/type":  func(s *definition.AgentSpec) { s.OutputSchema = []byte(`{"type":"objct"}`) },
-		"/text_tool_calls":     func(s *definition.AgentSpec) { s.TextToolCalls = "maybe" },
+		"/spaces/1":            func(s *definition.AgentSpec) { s.Spaces = []string{"launch", "launch"} },
+		"/spaces/0":            func(s *definition.AgentSpec) { s.Spaces = []string{"a b"} },
+		"/tools/0": func(s *definition.AgentSpec) {
+			s.Spaces, s.Tools = []string{agent.AllSpaces}, []tool.Ref{{Slug: agent.SendMessageTool}}
+		},
+		"/output_schema/type": func(s *definition.AgentSpec) { s.OutputSchema = []byte(`{"type":"objct"}`) },
+		"/text_tool_calls":    func(s *definition.AgentSpec) { s.TextToolCalls = "maybe" },
 		"/model_options/tool_choice": func(s *definition.AgentSpec) {
 			s.TextToolCalls, s.ModelOptions = agent.TextToolCallsOnly, []byte(`{"tool_choice":"required"}`)
 		},

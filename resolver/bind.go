@@ -78,6 +78,17 @@ func (r *Resolver) resolveAll(
 	return resolved, failures
 }
 
+// Join returns tools that were bound apart as the tools of one agent, sorted by name. It fails with
+// tool.Conflict, naming them, for two tools that the model would see under the same name.
+func Join(parts ...[]*Resolved) ([]*Resolved, error) {
+	all := slices.Concat(parts...)
+	refs := make([]tool.Ref, len(all))
+	for i, r := range all {
+		refs[i] = tool.Ref{Slug: r.Tool.Slug}
+	}
+	return joined(refs, all, make([]error, len(all)))
+}
+
 // joined returns the resolved tools, sorted by name, or one error for all
 // references that failed.
 func joined(refs []tool.Ref, resolved []*Resolved, failures []error) ([]*Resolved, error) {

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/toolcrib/toolcrib/tool"
 )
 
@@ -24,4 +26,41 @@ func (r *Resolver) MayRunBuiltin(ctx context.Context, p tool.Principal, key stri
 		return fmt.Errorf("running the built-in %q: %w", key, s.Err)
 	}
 	return nil
+}
+
+// BindBuiltins resolves the platform's own tools of the given keys, in their order, whether or not
+// a tenant's tools shadow them. It fails as [Resolver.Resolve] would for the first that is not
+// available.
+func (r *Resolver) BindBuiltins(
+	ctx context.Context, p tool.Principal, keys []string, mode tool.Mode,
+) ([]*Resolved, error) {
+	bound := make([]*Resolved, len(keys))
+	var group errgroup.Group
+	group.SetLimit(maxBinding)
+	for i, key := range keys {
+		group.Go(func() (err error) {
+			req := Request{Principal: p, Ref: tool.Ref{Slug: key}, Mode: mode, AllowDeprecated: true}
+			bound[i], err = r.builtin(ctx, req)
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return nil, err //nolint:wrapcheck // It says what failed.
+	}
+	return bound, nil
+}
+
+// builtin resolves the platform's tool of a key.
+func (r *Resolver) builtin(ctx context.Context, req Request) (*Resolved, error) {
+	key := req.Ref.Slug
+	c, err := r.candidates(ctx, req)
+	if err != nil {
+		return nil, err
+	}
+	c.Entries = slices.DeleteFunc(c.Entries, func(e Entry) bool { return !e.Tool.Global() || e.Tool.BuiltinKey != key })
+	found, err := r.load(ctx, req, Select(c, req))
+	if err != nil {
+		return nil, fmt.Errorf("binding the built-in %q: %w", key, err)
+	}
+	return found, nil
 }

@@ -78,7 +78,7 @@ func (s *Service) retry(ctx context.Context, key agent.StartKey) (bool, error) {
 	return confirmed, nil
 }
 
-// DispatchUntil dispatches due starts, and delivers decisions, every [DispatchInterval]
+// DispatchUntil dispatches due starts, delivers decisions, and wakes agents of spaces, every [DispatchInterval]
 // until ctx ends.
 func (s *Service) DispatchUntil(ctx context.Context) {
 	ticker := time.NewTicker(DispatchInterval)
@@ -97,5 +97,6 @@ func (s *Service) DispatchUntil(ctx context.Context) {
 			s.log.WarnContext(ctx, "dispatching starts failed", slog.Any("error", err))
 		}
 		s.deliverDue(ctx)
+		s.wakeDue(ctx)
 	}
 }

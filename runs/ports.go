@@ -6,6 +6,7 @@ import (
 
 	"github.com/toolcrib/toolcrib/agent"
 	"github.com/toolcrib/toolcrib/resolver"
+	"github.com/toolcrib/toolcrib/space"
 	"github.com/toolcrib/toolcrib/tool"
 	"github.com/toolcrib/toolcrib/wait"
 )
@@ -15,6 +16,7 @@ import (
 type Store interface {
 	wait.Approvals
 	wait.Calls
+	space.Wakes
 
 	// FindInvocation finds a call. It fails with tool.NotFound.
 	FindInvocation(ctx context.Context, tenant tool.TenantID, id string) (tool.Invocation, error)

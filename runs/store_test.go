@@ -10,6 +10,7 @@ import (
 	"github.com/toolcrib/toolcrib/agent"
 	"github.com/toolcrib/toolcrib/registry/registrytest"
 	"github.com/toolcrib/toolcrib/runs"
+	"github.com/toolcrib/toolcrib/space"
 	"github.com/toolcrib/toolcrib/tool"
 	"github.com/toolcrib/toolcrib/wait"
 )
@@ -41,6 +42,7 @@ type fakeStore struct {
 
 	wait.Approvals // Nil: methods that a test does not expect panic.
 	wait.Calls     // As above.
+	space.Wakes    // As above.
 	approvals      map[string]wait.Approval
 	verdicts       []wait.Verdict
 	undelivered    []wait.Undelivered

@@ -50,6 +50,28 @@ end
 $function$
 ;
 
+CREATE OR REPLACE FUNCTION public.change_space_message(tenant uuid, message uuid, state text, answer json, fault text, msg text, until timestamp with time zone)
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+declare
+    target uuid;
+    place bigint;
+begin
+    select m.space_id into target from space_messages m where m.tenant_id = tenant and m.id = message;
+    if target is null then
+        return;
+    end if;
+    -- An archived space still shows how its calls end.
+    update spaces s set last_seq = s.last_seq + 1 where s.tenant_id = tenant and s.id = target returning s.last_seq into place;
+    update space_messages m set status = state, output = space_value(answer, 65536), error_kind = fault, error = msg,
+        expires_at = until, changed_seq = place, updated_at = now()
+    where m.tenant_id = tenant and m.id = message;
+end
+$function$
+;
+
 CREATE OR REPLACE FUNCTION public.claim_ended_approvals(most integer, lease interval)
  RETURNS json
  LANGUAGE sql
@@ -90,6 +112,29 @@ AS $function$
         returning p.tenant_id, p.id, p.workflow_id
     )
     select coalesce(json_agg(json_build_object('t', c.tenant_id, 'i', c.id, 'w', c.workflow_id)), '[]') from claimed c
+$function$
+;
+
+CREATE OR REPLACE FUNCTION public.claim_space_wakes(most integer, lease interval)
+ RETURNS json
+ LANGUAGE sql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+    with due as (
+        select d.tenant_id, d.space_id, d.agent_id, d.subject from space_wakes d
+        where d.due_at <= now() or d.due_at > now() + interval '15 minutes'
+        order by d.due_at
+        limit most
+        for update skip locked
+    ), claimed as (
+        update space_wakes w set due_at = now() + lease, attempts = w.attempts + 1
+        from due
+        where w.tenant_id = due.tenant_id and w.space_id = due.space_id and w.agent_id = due.agent_id and w.subject = due.subject
+        returning w.tenant_id, w.space_id, w.agent_id, w.subject
+    )
+    select coalesce(json_agg(json_build_object('t', c.tenant_id, 's', c.space_id, 'a', c.agent_id, 'u', c.subject)), '[]')
+    from claimed c
 $function$
 ;
 
@@ -165,6 +210,18 @@ CREATE OR REPLACE FUNCTION public.drop_event_seals()
 AS $function$
 begin
     delete from event_seals s using gone g where s.tenant_id = g.tenant_id and s.run_id = g.run_id and s.run_seq = g.seq;
+    return null;
+end
+$function$
+;
+
+CREATE OR REPLACE FUNCTION public.drop_run_spaces()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+begin
+    delete from run_spaces i using gone g where i.tenant_id = g.tenant_id and i.run_id = g.id;
     return null;
 end
 $function$
@@ -307,6 +364,48 @@ begin
             uuid_floor((date_trunc('month', first_day::timestamp) + interval '1 month') at time zone 'utc'));
         return fence;
     end loop;
+    return null;
+end
+$function$
+;
+
+CREATE OR REPLACE FUNCTION public.follow_space_call()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+declare
+    state text := space_call_status(new.status, new.is_error);
+    until timestamptz;
+begin
+    if not exists (select from space_messages m where m.tenant_id = new.tenant_id and m.id = new.id) then
+        return null;
+    end if;
+    select p.expires_at into until from pending_tool_calls p
+    where p.tenant_id = new.tenant_id and p.id = new.id and p.status in ('waiting', 'pending');
+    if until is not null then
+        perform change_space_message(new.tenant_id, new.id, 'requires_action', null, '', '', until);
+    else
+        perform change_space_message(new.tenant_id, new.id, state, new.output, new.error_kind, new.error, null);
+    end if;
+    return null;
+end
+$function$
+;
+
+CREATE OR REPLACE FUNCTION public.follow_space_result()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+begin
+    if new.status = 'resolved' then
+        perform change_space_message(new.tenant_id, new.id, space_call_status('completed', answer_is_error(new.result)),
+            new.result, '', '', null);
+    else
+        perform change_space_message(new.tenant_id, new.id, 'failed', null, 'cancelled', 'nothing waits for the answer any more',
+            null);
+    end if;
     return null;
 end
 $function$
@@ -531,6 +630,17 @@ AS $function$
 $function$
 ;
 
+CREATE OR REPLACE FUNCTION public.next_space_seq(tenant uuid, space uuid)
+ RETURNS bigint
+ LANGUAGE sql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+    update spaces s set last_seq = s.last_seq + 1
+    where s.tenant_id = tenant and s.id = space and s.archived_at is null
+    returning s.last_seq
+$function$
+;
+
 CREATE OR REPLACE FUNCTION public.overdue_approvals(most integer, over interval)
  RETURNS json
  LANGUAGE sql
@@ -562,6 +672,48 @@ CREATE OR REPLACE FUNCTION public.plain_words(body text)
  IMMUTABLE PARALLEL SAFE STRICT
 AS $function$
     select translate(body, '!"#$%&()*+,-./:;<=>?@[\]^_`{|}~', repeat(' ', 31))
+$function$
+;
+
+CREATE OR REPLACE FUNCTION public.post_space_call()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+declare
+    target uuid;
+    said_by text;
+    place bigint;
+begin
+    select i.space_id into target from run_spaces i
+    where i.tenant_id = new.tenant_id and i.run_id = new.run_id and i.space_id is not null;
+    if target is null then
+        return null;
+    end if;
+    select r.agent into said_by
+    from runs r
+    cross join json_array_elements(r.plan -> 'tools') as p (pin)
+    where r.tenant_id = new.tenant_id and r.id = new.run_id and p.pin ->> 'tool_id' = new.tool_id::text
+      and (p.pin ->> 'shown')::boolean
+      and exists (
+          select from space_members m
+          where m.tenant_id = r.tenant_id and m.space_id = target and m.kind = 'agent' and m.agent_id = r.agent_id)
+    limit 1;
+    if said_by is null then
+        return null;
+    end if;
+    place := next_space_seq(new.tenant_id, target);
+    if place is null then
+        return null;
+    end if;
+    insert into space_messages (tenant_id, id, space_id, seq, changed_seq, kind, from_kind, from_name, subject, run_id, tool,
+        version, call_id, status, input, output, error_kind, error)
+    values (new.tenant_id, new.id, target, place, place, 'tool', 'agent', said_by, new.subject, new.run_id, new.tool,
+        new.version, new.call_id, space_call_status(new.status, new.is_error), space_value(new.input, 65536),
+        space_value(new.output, 65536), new.error_kind, new.error)
+    on conflict do nothing;
+    return null;
+end
 $function$
 ;
 
@@ -964,6 +1116,32 @@ end
 $function$
 ;
 
+CREATE OR REPLACE FUNCTION public.space_call_status(status text, is_error boolean)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+    select case
+        when status in ('pending', 'approved', 'waiting') then 'requires_action'
+        when status = 'running' then 'running'
+        when status = 'completed' and not is_error then 'complete'
+        else 'failed'
+    end
+$function$
+;
+
+CREATE OR REPLACE FUNCTION public.space_value(value json, most integer)
+ RETURNS json
+ LANGUAGE sql
+ IMMUTABLE
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+    select case when octet_length(value::text) > most
+        then json_build_object('truncated', true, 'bytes', octet_length(value::text)) else value end
+$function$
+;
+
 CREATE OR REPLACE FUNCTION public.split_words(body text)
  RETURNS text
  LANGUAGE sql
@@ -1151,6 +1329,27 @@ AS $function$
     from unnest(to_tsvector(language, words)) u, unnest(u.positions) place
 $function$
 ;
+
+create table agent_notes (
+    tenant_id uuid not null,
+    agent_id uuid not null,
+    kind text not null,
+    key text not null,
+    text text not null,
+    done boolean not null default false,
+    created_at timestamp with time zone not null default now(),
+    updated_at timestamp with time zone not null default now(),
+    constraint agent_notes_pkey PRIMARY KEY (tenant_id, agent_id, kind, key),
+    constraint agent_notes_key_check CHECK ((key <> ''::text)),
+    constraint agent_notes_kind_check CHECK ((kind = ANY (ARRAY['goal'::text, 'memory'::text, 'plan'::text]))),
+    constraint agent_notes_text_check CHECK ((text <> ''::text)),
+    constraint agent_notes_tenant_id_agent_id_fkey FOREIGN KEY (tenant_id, agent_id) REFERENCES agents(tenant_id, id) ON DELETE CASCADE
+);
+alter table agent_notes enable row level security;
+alter table agent_notes force row level security;
+create policy tenant_isolation on agent_notes for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid));
+grant delete, insert, select, update on agent_notes to toolcrib_app;
+comment on table agent_notes is 'Goals, memories and plans that an agent keeps from run to run.';
 
 create table agent_versions (
     id uuid not null,
@@ -1821,6 +2020,7 @@ CREATE INDEX pending_tool_calls_open ON public.pending_tool_calls USING btree (t
 CREATE INDEX pending_tool_calls_root ON public.pending_tool_calls USING btree (tenant_id, root_run_id, id DESC);
 CREATE INDEX pending_tool_calls_run ON public.pending_tool_calls USING btree (tenant_id, run_id, id DESC);
 CREATE INDEX pending_tool_calls_undelivered ON public.pending_tool_calls USING btree (deliver_at) WHERE (deliver_at IS NOT NULL);
+CREATE TRIGGER pending_tool_calls_space AFTER UPDATE OF status ON public.pending_tool_calls FOR EACH ROW WHEN (((new.status = ANY (ARRAY['resolved'::text, 'cancelled'::text])) AND (old.status IS DISTINCT FROM new.status))) EXECUTE FUNCTION follow_space_result();
 alter table pending_tool_calls enable row level security;
 alter table pending_tool_calls force row level security;
 create policy open_claim on pending_tool_calls for update to toolcrib_owner using ((deliver_at IS NOT NULL)) with check (true);
@@ -1906,6 +2106,24 @@ create policy tenant_isolation on run_output for all to public using ((tenant_id
 grant insert, select on run_output to toolcrib_app;
 comment on table run_output is 'Output of models and tools as it was made; goes with its run, as the events do.';
 
+create table run_spaces (
+    tenant_id uuid not null,
+    run_id uuid not null,
+    space_id uuid,
+    woken_in uuid,
+    hops integer not null default 0,
+    constraint run_spaces_pkey PRIMARY KEY (tenant_id, run_id),
+    constraint run_spaces_tenant_id_space_id_fkey FOREIGN KEY (tenant_id, space_id) REFERENCES spaces(tenant_id, id) ON DELETE CASCADE,
+    constraint run_spaces_tenant_id_woken_in_fkey FOREIGN KEY (tenant_id, woken_in) REFERENCES spaces(tenant_id, id) ON DELETE CASCADE
+);
+CREATE INDEX run_spaces_space ON public.run_spaces USING btree (tenant_id, space_id);
+CREATE INDEX run_spaces_woken ON public.run_spaces USING btree (tenant_id, woken_in);
+alter table run_spaces enable row level security;
+alter table run_spaces force row level security;
+create policy tenant_isolation on run_spaces for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid));
+grant delete, insert, select, update on run_spaces to toolcrib_app;
+comment on table run_spaces is 'The space that a run of an agent is in.';
+
 create table runs (
     id uuid not null,
     tenant_id uuid not null,
@@ -1960,6 +2178,7 @@ CREATE INDEX runs_status ON public.runs USING btree (tenant_id, status, id DESC)
 CREATE UNIQUE INDEX runs_workflow ON public.runs USING btree (tenant_id, workflow_id, first_run_id) WHERE (kind <> 'agent'::text);
 CREATE TRIGGER runs_end_approvals AFTER UPDATE OF status ON public.runs FOR EACH ROW WHEN ((new.status = ANY (ARRAY['completed'::text, 'failed'::text, 'cancelled'::text]))) EXECUTE FUNCTION cancel_run_approvals();
 CREATE TRIGGER runs_end_waits AFTER UPDATE OF status ON public.runs FOR EACH ROW WHEN ((new.status = ANY (ARRAY['completed'::text, 'failed'::text, 'cancelled'::text]))) EXECUTE FUNCTION end_run_waits();
+CREATE TRIGGER runs_spaces AFTER DELETE ON public.runs REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION drop_run_spaces();
 CREATE TRIGGER runs_webhook_deliveries AFTER DELETE ON public.runs REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION drop_webhook_deliveries();
 alter table runs enable row level security;
 alter table runs force row level security;
@@ -1967,6 +2186,121 @@ create policy maintenance_read on runs for select to toolcrib_maintenance using 
 create policy tenant_isolation on runs for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid));
 grant insert, select, update on runs to toolcrib_app;
 grant select (id, tenant_id, kind, status, workflow_id, first_run_id, created_at, completed_at) on runs to toolcrib_maintenance;
+
+create table space_members (
+    tenant_id uuid not null,
+    space_id uuid not null,
+    kind text not null,
+    name text not null,
+    agent_id uuid,
+    added_by text not null default ''::text,
+    created_at timestamp with time zone not null default now(),
+    constraint space_members_pkey PRIMARY KEY (tenant_id, space_id, kind, name),
+    constraint space_members_check CHECK (((kind = 'agent'::text) = (agent_id IS NOT NULL))),
+    constraint space_members_kind_check CHECK ((kind = ANY (ARRAY['agent'::text, 'person'::text]))),
+    constraint space_members_name_check CHECK ((name <> ''::text)),
+    constraint space_members_tenant_id_agent_id_fkey FOREIGN KEY (tenant_id, agent_id) REFERENCES agents(tenant_id, id) ON DELETE CASCADE,
+    constraint space_members_tenant_id_space_id_fkey FOREIGN KEY (tenant_id, space_id) REFERENCES spaces(tenant_id, id) ON DELETE CASCADE
+);
+CREATE INDEX space_members_name ON public.space_members USING btree (tenant_id, kind, name);
+alter table space_members enable row level security;
+alter table space_members force row level security;
+create policy tenant_isolation on space_members for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid));
+grant delete, insert, select, update on space_members to toolcrib_app;
+comment on table space_members is 'The agents and people of a space.';
+
+create table space_messages (
+    tenant_id uuid not null,
+    id uuid not null,
+    space_id uuid not null,
+    seq bigint not null,
+    changed_seq bigint not null,
+    kind text not null,
+    from_kind text not null,
+    from_name text not null,
+    subject text not null default ''::text,
+    run_id uuid,
+    hops integer not null default 0,
+    text text not null default ''::text,
+    not_woken text not null default ''::text,
+    tool text not null default ''::text,
+    version text not null default ''::text,
+    call_id text not null default ''::text,
+    status text not null,
+    input json,
+    output json,
+    error_kind text not null default ''::text,
+    error text not null default ''::text,
+    expires_at timestamp with time zone,
+    created_at timestamp with time zone not null default now(),
+    updated_at timestamp with time zone not null default now(),
+    constraint space_messages_pkey PRIMARY KEY (tenant_id, id),
+    constraint space_messages_tenant_id_space_id_seq_key UNIQUE (tenant_id, space_id, seq),
+    constraint space_messages_check CHECK (((kind = 'tool'::text) = (tool <> ''::text))),
+    constraint space_messages_from_kind_check CHECK ((from_kind = ANY (ARRAY['agent'::text, 'person'::text]))),
+    constraint space_messages_kind_check CHECK ((kind = ANY (ARRAY['text'::text, 'tool'::text]))),
+    constraint space_messages_status_check CHECK ((status = ANY (ARRAY['running'::text, 'requires_action'::text, 'complete'::text, 'failed'::text]))),
+    constraint space_messages_tenant_id_space_id_fkey FOREIGN KEY (tenant_id, space_id) REFERENCES spaces(tenant_id, id) ON DELETE CASCADE
+) with (fillfactor=70);
+CREATE INDEX space_messages_changed ON public.space_messages USING btree (tenant_id, space_id, changed_seq);
+alter table space_messages enable row level security;
+alter table space_messages force row level security;
+create policy tenant_isolation on space_messages for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid));
+grant delete, insert, select, update on space_messages to toolcrib_app;
+comment on table space_messages is 'What was said in a space, and the visible calls that were made in it.';
+
+create table space_wakes (
+    tenant_id uuid not null,
+    space_id uuid not null,
+    agent_id uuid not null,
+    subject text not null,
+    permissions text[] not null default '{}'::text[],
+    scopes text[] not null default '{}'::text[],
+    from_seq bigint not null,
+    upto_seq bigint not null,
+    hops integer not null,
+    run_id uuid not null,
+    attempts integer not null default 0,
+    due_at timestamp with time zone not null default now(),
+    created_at timestamp with time zone not null default now(),
+    constraint space_wakes_pkey PRIMARY KEY (tenant_id, space_id, agent_id, subject),
+    constraint space_wakes_tenant_id_agent_id_fkey FOREIGN KEY (tenant_id, agent_id) REFERENCES agents(tenant_id, id) ON DELETE CASCADE,
+    constraint space_wakes_tenant_id_space_id_fkey FOREIGN KEY (tenant_id, space_id) REFERENCES spaces(tenant_id, id) ON DELETE CASCADE
+) with (fillfactor=70);
+CREATE INDEX space_wakes_due ON public.space_wakes USING btree (due_at);
+alter table space_wakes enable row level security;
+alter table space_wakes force row level security;
+create policy due_claim on space_wakes for update to toolcrib_owner using (true) with check (true);
+create policy due_read on space_wakes for select to toolcrib_owner using (true);
+create policy tenant_isolation on space_wakes for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid));
+grant delete, insert, select, update on space_wakes to toolcrib_app;
+comment on table space_wakes is 'Agents that are to be woken by messages of a space.';
+
+create table spaces (
+    tenant_id uuid not null,
+    id uuid not null,
+    slug text not null,
+    name text not null,
+    description text not null default ''::text,
+    max_hops integer not null,
+    last_seq bigint not null default 0,
+    archived_at timestamp with time zone,
+    revision bigint not null default 1,
+    created_by text not null default ''::text,
+    created_at timestamp with time zone not null default now(),
+    updated_at timestamp with time zone not null default now(),
+    constraint spaces_pkey PRIMARY KEY (tenant_id, id),
+    constraint spaces_tenant_id_slug_key UNIQUE (tenant_id, slug),
+    constraint spaces_max_hops_check CHECK (((max_hops >= 0) AND (max_hops <= 50))),
+    constraint spaces_name_check CHECK ((name <> ''::text)),
+    constraint spaces_slug_check CHECK ((slug ~ '^[a-zA-Z][a-zA-Z0-9_-]{0,63}$'::text)),
+    constraint spaces_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE
+) with (fillfactor=70);
+alter table spaces enable row level security;
+alter table spaces force row level security;
+create policy tenant_isolation on spaces for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid));
+grant delete, insert, select, update on spaces to toolcrib_app;
+comment on table spaces is 'Where people and agents talk, and where visible calls are posted.';
 
 create table tenant_event_heads (
     tenant_id uuid not null,
@@ -2102,6 +2436,8 @@ CREATE INDEX tool_invocations_status ON ONLY public.tool_invocations USING btree
 CREATE INDEX tool_invocations_tool ON ONLY public.tool_invocations USING btree (tenant_id, tool_id, id DESC) WHERE (tool_id IS NOT NULL);
 CREATE TRIGGER tool_invocations_end_approval AFTER UPDATE OF status ON public.tool_invocations FOR EACH ROW WHEN (((new.approval_status = 'pending'::text) AND (new.status = ANY (ARRAY['completed'::text, 'failed'::text, 'rejected'::text, 'cancelled'::text, 'expired'::text, 'unknown'::text])))) EXECUTE FUNCTION cancel_call_approval();
 CREATE TRIGGER tool_invocations_end_wait AFTER UPDATE OF status ON public.tool_invocations FOR EACH ROW WHEN (((new.implementation_type = 'client'::text) AND (new.status = ANY (ARRAY['failed'::text, 'rejected'::text, 'cancelled'::text, 'expired'::text, 'unknown'::text])))) EXECUTE FUNCTION end_call_wait();
+CREATE TRIGGER tool_invocations_space_followed AFTER UPDATE OF status ON public.tool_invocations FOR EACH ROW WHEN (((new.agent_id IS NOT NULL) AND (new.parent_id IS NULL) AND (old.status IS DISTINCT FROM new.status))) EXECUTE FUNCTION follow_space_call();
+CREATE TRIGGER tool_invocations_space_posted AFTER INSERT ON public.tool_invocations FOR EACH ROW WHEN (((new.agent_id IS NOT NULL) AND (new.parent_id IS NULL) AND (new.run_id IS NOT NULL) AND (new.tool_id IS NOT NULL))) EXECUTE FUNCTION post_space_call();
 alter table tool_invocations enable row level security;
 alter table tool_invocations force row level security;
 create policy maintenance_read on tool_invocations for select to toolcrib_maintenance using (true);
@@ -2114,6 +2450,8 @@ create table tool_invocations_default partition of tool_invocations (
 ) with (fillfactor=80);
 CREATE TRIGGER tool_invocations_end_approval AFTER UPDATE OF status ON public.tool_invocations_default FOR EACH ROW WHEN (((new.approval_status = 'pending'::text) AND (new.status = ANY (ARRAY['completed'::text, 'failed'::text, 'rejected'::text, 'cancelled'::text, 'expired'::text, 'unknown'::text])))) EXECUTE FUNCTION cancel_call_approval();
 CREATE TRIGGER tool_invocations_end_wait AFTER UPDATE OF status ON public.tool_invocations_default FOR EACH ROW WHEN (((new.implementation_type = 'client'::text) AND (new.status = ANY (ARRAY['failed'::text, 'rejected'::text, 'cancelled'::text, 'expired'::text, 'unknown'::text])))) EXECUTE FUNCTION end_call_wait();
+CREATE TRIGGER tool_invocations_space_followed AFTER UPDATE OF status ON public.tool_invocations_default FOR EACH ROW WHEN (((new.agent_id IS NOT NULL) AND (new.parent_id IS NULL) AND (old.status IS DISTINCT FROM new.status))) EXECUTE FUNCTION follow_space_call();
+CREATE TRIGGER tool_invocations_space_posted AFTER INSERT ON public.tool_invocations_default FOR EACH ROW WHEN (((new.agent_id IS NOT NULL) AND (new.parent_id IS NULL) AND (new.run_id IS NOT NULL) AND (new.tool_id IS NOT NULL))) EXECUTE FUNCTION post_space_call();
 alter table tool_invocations_default enable row level security;
 alter table tool_invocations_default force row level security;
 create policy tenant_isolation on tool_invocations_default for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid));

@@ -43,6 +43,8 @@ type RunState struct {
 	// Batch are the calls of the turn in progress that have not ended, with their
 	// pins. Where it is all that is needed of them, the plan is without tools.
 	Batch []InvokeInput `json:"batch,omitempty"`
+	// Over says that the run ends when these have ended, because the agent said so.
+	Over bool `json:"over,omitempty"`
 	// Stop is why the run begins nothing more, if it does not: it only ends.
 	Stop *Failure `json:"stop,omitempty"`
 }

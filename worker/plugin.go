@@ -131,7 +131,8 @@ func (p *Plugin) assemble(ctx context.Context) error {
 		Resolver: resolve, Schemas: schemas, Types: p.types.All(),
 		Outputs: p.store, Executor: p.mux, NestedResultMiddleware: nestedResults(schemas), Models: p.models,
 		Ingester: p.ingester, Control: p.control, Approvals: p.store, Targets: p.types, Grants: p.store, Calls: p.store,
-		Slots: p.store,
+		Spaces: p.store,
+		Slots:  p.store,
 	})
 	p.closers = append(p.closers, closerFunc(p.closeFunctions)) // Closed first: functions may need the rest.
 	return err

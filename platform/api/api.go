@@ -214,6 +214,7 @@ func New(cfg Config) (http.Handler, error) {
 	s.registerPipelines()
 	s.registerTenants()
 	s.registerWebhooks()
+	s.registerSpaces()
 	for _, name := range []string{"ErrorModel", "ErrorDetail"} { // The framework's; no answer has them.
 		delete(s.api.OpenAPI().Components.Schemas.Map(), name)
 	}

@@ -113,6 +113,7 @@ func TestForeignTenant(t *testing.T) {
 	require.NoError(t, err)
 	ids["approval-grants"] = []string{granted.ID}
 	ids["webhooks"] = []string{seedWebhook(t, b).ID}
+	ids["spaces"] = []string{seedSpace(t, b).ID}
 	stranger := b.Key(t, b.Tenant(t), "*")
 	bodies := map[string]string{
 		"POST /v1/tools/{tool}/call":                "{}",
@@ -126,6 +127,9 @@ func TestForeignTenant(t *testing.T) {
 		"PUT /v1/credentials/{credential}":          "{}",
 		"PUT /v1/webhooks/{webhook}":                "{}",
 		"POST /v1/webhooks/{webhook}/rotate":        "{}",
+		"PUT /v1/spaces/{space}":                    "{}",
+		"POST /v1/spaces/{space}/members":           `{"member":"person:user:eve"}`,
+		"POST /v1/spaces/{space}/messages":          `{"text":"x"}`,
 		"PUT /v1/tenants/{tenant}/masking":          `{"mask_sensitive":false}`,
 		"PATCH /v1/pipelines/{pipeline}":            "{}",
 		"POST /v1/approvals/{approval}/approve":     "{}",

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"strings"
 	"sync"
 	"time"
 
@@ -29,8 +30,10 @@ type hub struct {
 
 	mu    sync.Mutex
 	feeds map[store.Wake]*feed
-	stop  context.CancelFunc // Stops listening and polling.
-	idle  *time.Timer        // Calls stop; set while there are no feeds.
+	// spaces counts the feeds of spaces by tenant.
+	spaces map[tool.TenantID]int
+	stop   context.CancelFunc // Stops listening and polling.
+	idle   *time.Timer        // Calls stop; set while there are no feeds.
 }
 
 var _ runs.Wakes = (*hub)(nil)
@@ -38,11 +41,15 @@ var _ runs.Wakes = (*hub)(nil)
 // feed is the state shared by all followers of the same topic.
 type feed struct {
 	hub       *hub
-	topic     store.Wake // Without a run: all runs of the tenant.
+	topic     store.Wake // Without a run: all runs of the tenant. See spaceTopic for spaces.
 	followers int
 	changed   chan struct{}    // Closed when there may be something new.
 	reads     map[string]*read // Running reads, by the position that they read after.
 }
+
+// spaceTopic, before the id of a space, is the topic of the space in place of a run. Calls of any run
+// of the tenant may change its messages, so that each wake-up of the tenant is one of its spaces.
+const spaceTopic = "space/"
 
 // read is a running read.
 type read struct {
@@ -52,7 +59,9 @@ type read struct {
 }
 
 func newHub(listen func(context.Context, func(store.Wake)) error, log *slog.Logger) *hub {
-	return &hub{listen: listen, poll: pollInterval, log: log, feeds: map[store.Wake]*feed{}}
+	return &hub{
+		listen: listen, poll: pollInterval, log: log, feeds: map[store.Wake]*feed{}, spaces: map[tool.TenantID]int{},
+	}
 }
 
 // join returns the feed of a topic, which the caller leaves.
@@ -63,6 +72,9 @@ func (h *hub) join(ctx context.Context, topic store.Wake) *feed {
 	if f == nil {
 		f = &feed{hub: h, topic: topic, changed: make(chan struct{}), reads: map[string]*read{}}
 		h.feeds[topic] = f
+		if strings.HasPrefix(topic.RunID, spaceTopic) {
+			h.spaces[topic.Tenant]++
+		}
 	}
 	f.followers++
 	if h.idle != nil {
@@ -86,6 +98,11 @@ func (f *feed) leave() {
 		return
 	}
 	delete(f.hub.feeds, f.topic)
+	if strings.HasPrefix(f.topic.RunID, spaceTopic) {
+		if f.hub.spaces[f.topic.Tenant]--; f.hub.spaces[f.topic.Tenant] == 0 {
+			delete(f.hub.spaces, f.topic.Tenant)
+		}
+	}
 	if len(f.hub.feeds) == 0 {
 		f.hub.idle = time.AfterFunc(linger, f.hub.rest)
 	}
@@ -198,6 +215,14 @@ func (h *hub) woken(w store.Wake) {
 	defer h.mu.Unlock()
 	for _, topic := range []store.Wake{w, {Tenant: w.Tenant}} {
 		if f, ok := h.feeds[topic]; ok {
+			f.wake()
+		}
+	}
+	if h.spaces[w.Tenant] == 0 {
+		return
+	}
+	for topic, f := range h.feeds {
+		if topic.Tenant == w.Tenant && strings.HasPrefix(topic.RunID, spaceTopic) {
 			f.wake()
 		}
 	}

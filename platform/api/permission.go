@@ -41,6 +41,10 @@ const (
 
 	WebhooksRead  = "webhooks.read"  // See webhooks and their deliveries, never their secrets.
 	WebhooksWrite = "webhooks.write" // Send the tenant's events to URLs: make, change and delete webhooks.
+
+	SpacesRead  = "spaces.read"  // See the spaces that one is a member of, and their messages.
+	SpacesPost  = "spaces.post"  // Say something in those spaces, which wakes their agents.
+	SpacesWrite = "spaces.write" // Make, change and delete spaces, and see every one.
 )
 
 // Permission is a permission that endpoints require.
@@ -74,6 +78,9 @@ func KnownPermissions() []Permission {
 		{PipelinesWrite, "create, change and delete pipelines, add and delete documents"},
 		{WebhooksRead, "see webhooks and their deliveries, never their secrets"},
 		{WebhooksWrite, "send the tenant's events to URLs: make, change and delete webhooks"},
+		{SpacesRead, "see the spaces that one is a member of, and their messages"},
+		{SpacesPost, "say something in those spaces, which wakes their agents"},
+		{SpacesWrite, "make, change and delete spaces and their members, and see every space"},
 	}
 }
 

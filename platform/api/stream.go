@@ -79,8 +79,8 @@ func asksForStream(r *http.Request) bool {
 	if of, isTool := strings.CutPrefix(r.URL.Path, "/v1/tools/"); isTool && r.Method == http.MethodPost {
 		return strings.HasSuffix(of, "/test/stream") || of == "import/openapi/stream"
 	}
-	run, isRun := strings.CutPrefix(r.URL.Path, "/v1/runs/")
-	_, isEvents := strings.CutSuffix(run, "/events")
+	isRun := strings.HasPrefix(r.URL.Path, "/v1/runs/") || strings.HasPrefix(r.URL.Path, "/v1/spaces/")
+	isEvents := strings.HasSuffix(r.URL.Path, "/events")
 	return r.Method == http.MethodGet && (r.URL.Path == "/v1/events" || isRun && isEvents) &&
 		acceptsStream(r.Header.Get("Accept"))
 }
@@ -119,9 +119,11 @@ type subscription struct {
 	after string // The cursor behind what the client has.
 	names v1.Names
 	read  func(ctx context.Context, after string) (passage, error)
-	needs string      // The permission to follow; RunsRead when empty.
-	place func()      // Releases the slot of the stream.
-	again func() bool // Whether the client may still read it.
+	needs string // The permission to follow; RunsRead when empty.
+	// member fails where a principal may not follow any more, beside the permission. Nil for no such rule.
+	member func(ctx context.Context, p tool.Principal) error
+	place  func()      // Releases the slot of the stream.
+	again  func() bool // Whether the client may still read it.
 }
 
 // follow writes the stream to the client until it ends, the client disconnects
@@ -134,7 +136,7 @@ func (s *server) follow(ctx huma.Context, p tool.Principal, sub subscription, fi
 		return
 	}
 	s.followed(r.Context(), sub.topic)
-	sub.again = func() bool { return s.stillAllowed(ctx, p, cmp.Or(sub.needs, RunsRead)) }
+	sub.again = func() bool { return s.stillAllowed(ctx, p, cmp.Or(sub.needs, RunsRead), sub.member) }
 	out := &eventWriter{w: w, rc: http.NewResponseController(w), timeout: s.cfg.Streams.WriteTimeout, names: sub.names}
 	err := out.open(sub.after)
 	if err == nil {
@@ -200,7 +202,7 @@ func (s *server) followLease() time.Duration { return 3 * s.cfg.Streams.Heartbea
 // followed records that the output of a run has a follower, so that models are
 // asked to stream. If that fails, the stream has events only.
 func (s *server) followed(ctx context.Context, topic store.Wake) {
-	if topic.RunID == "" {
+	if topic.RunID == "" || strings.HasPrefix(topic.RunID, spaceTopic) {
 		return
 	}
 	if err := s.cfg.Store.FollowRun(ctx, topic.Tenant, topic.RunID, s.followLease()); err != nil && ctx.Err() == nil {
@@ -217,12 +219,18 @@ func passing(err error) bool {
 
 // stillAllowed reports whether the key that a stream was opened with still
 // permits it. If that cannot be checked at the moment, it does.
-func (s *server) stillAllowed(ctx huma.Context, p tool.Principal, needs string) bool {
+func (s *server) stillAllowed(
+	ctx huma.Context, p tool.Principal, needs string, member func(context.Context, tool.Principal) error,
+) bool {
 	now, err := s.authenticate(ctx, false)
 	if err != nil {
 		return passing(err)
 	}
-	return now.Tenant == p.Tenant && now.May(needs)
+	if now.Tenant != p.Tenant || !now.May(needs) || member == nil {
+		return now.Tenant == p.Tenant && now.May(needs)
+	}
+	err = member(ctx.Context(), now)
+	return err == nil || passing(err)
 }
 
 // errCutOff says that a client is too slow: a write timed out.

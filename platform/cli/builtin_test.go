@@ -34,9 +34,9 @@ func TestBuiltinsAreSeeded(t *testing.T) {
 	require.Equal(
 		t,
 		[]string{
-			"datetime_utils", "function_call", "http_request", "json_transform", "mcp_call", "request_input",
-			"retrieval_pipeline",
-			"task_status", "web_fetch", "web_search",
+			"datetime_utils", "delete_goals", "delete_memories", "delete_plans", "enter_space", "function_call", "get_plans",
+			"http_request", "json_transform", "leave_space", "mcp_call", "read_messages", "request_input", "retrieval_pipeline",
+			"send_message", "set_goals", "set_memories", "set_plans", "skip", "task_status", "web_fetch", "web_search",
 		},
 		keys,
 	)

@@ -34,23 +34,41 @@ const (
 // the server was not reachable at first or has not answered for two minutes, or
 // ctx has ended. For a run of a host, the end is not known to the server.
 func (c *Client) FollowRun(ctx context.Context, id string, after int64) iter.Seq2[tool.Event, error] {
-	return func(yield func(tool.Event, error) bool) {
-		f := &following{client: c, run: id, after: after, retry: time.Second, heard: time.Now()}
+	return follow(ctx, c, after, func(e tool.Event) int64 { return e.Seq }, "runs", id, "events")
+}
+
+// FollowSpace returns the messages of a space that are new, or have changed, after a number, as they
+// come: each as it is then, in the order of the changes. It has no end; otherwise it is as
+// [Client.FollowRun].
+func (c *Client) FollowSpace(ctx context.Context, name string, after int64) iter.Seq2[v1.SpaceMessage, error] {
+	return follow(ctx, c, after, func(m v1.SpaceMessage) int64 { return m.ChangedSeq }, "spaces", name, "events")
+}
+
+// follow follows a stream of values with numbers, over as many connections as that takes.
+func follow[T any](
+	ctx context.Context, c *Client, after int64, number func(T) int64, path ...string,
+) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		var none T
+		f := &following{client: c, path: path, after: after, retry: time.Second, heard: time.Now()}
+		take := func(m sse.Event) error {
+			return take(f, m, number, func(v T) bool { return yield(v, nil) })
+		}
 		for {
-			err := f.connect(ctx, func(e tool.Event) bool { return yield(e, nil) })
+			err := f.connect(ctx, take)
 			switch {
 			case errors.Is(err, errLeft), errors.Is(err, errOver):
 				return
 			case ctx.Err() != nil:
-				yield(tool.Event{}, ctx.Err())
+				yield(none, ctx.Err())
 				return
 			case !f.worthRetrying(err):
-				yield(tool.Event{}, err)
+				yield(none, err)
 				return
 			}
 			select {
 			case <-ctx.Done():
-				yield(tool.Event{}, ctx.Err())
+				yield(none, ctx.Err())
 				return
 			case <-time.After(f.pause(err)):
 			}
@@ -64,10 +82,10 @@ var (
 	errBroken = errors.New("the stream broke off")
 )
 
-// following is the state of one call of [Client.FollowRun].
+// following is the state of one call of [follow].
 type following struct {
 	client *Client
-	run    string
+	path   []string
 	after  int64 // Number of the last event that was yielded.
 	retry  time.Duration
 
@@ -105,8 +123,8 @@ func (f *following) pause(failed error) time.Duration {
 	return wait/2 + time.Duration(rand.Int64N(int64(wait)/2+1)) //nolint:gosec // No secret.
 }
 
-// connect follows the run over one connection. It never returns nil.
-func (f *following) connect(ctx context.Context, yield func(tool.Event) bool) error {
+// connect follows the stream over one connection. It never returns nil.
+func (f *following) connect(ctx context.Context, take func(sse.Event) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	watchdog := time.AfterFunc(silence, cancel)
@@ -122,13 +140,13 @@ func (f *following) connect(ctx context.Context, yield func(tool.Event) bool) er
 		f.heard, f.failures = time.Now(), 0
 	}) {
 		if errors.Is(err, bufio.ErrTooLong) {
-			return &tool.Error{Kind: tool.InternalError, Op: "client", Msg: "an event of the run is too large", Sent: true}
+			return &tool.Error{Kind: tool.InternalError, Op: "client", Msg: "an event of the stream is too large", Sent: true}
 		}
 		if err != nil {
 			break
 		}
 		f.retry = cmp.Or(e.Retry, f.retry)
-		if err := f.take(e, yield); err != nil {
+		if err := take(e); err != nil {
 			return err
 		}
 	}
@@ -138,7 +156,7 @@ func (f *following) connect(ctx context.Context, yield func(tool.Event) bool) er
 // open requests the stream.
 func (f *following) open(ctx context.Context) (*http.Response, error) {
 	c := f.client
-	req, err := c.streamRequest(ctx, http.MethodGet, nil, "runs", f.run, "events")
+	req, err := c.streamRequest(ctx, http.MethodGet, nil, f.path...)
 	if err != nil {
 		return nil, err
 	}
@@ -182,23 +200,24 @@ func (c *Client) streamRequest(
 	return req, nil
 }
 
-// take yields the event of a run that a message holds, if any.
-func (f *following) take(m sse.Event, yield func(tool.Event) bool) error {
+// take yields the value that a message of a stream holds, if any.
+func take[T any](f *following, m sse.Event, number func(T) int64, yield func(T) bool) error {
 	switch {
 	case m.Type == v1.EventEnd:
 		return errOver
 	case len(m.Data) == 0:
 		return nil
 	}
-	var e tool.Event
-	if err := f.client.decode(answer{http.StatusOK, m.Data}, &e); err != nil {
+	var v T
+	if err := f.client.decode(answer{http.StatusOK, m.Data}, &v); err != nil {
 		return err
 	}
-	if e.Seq <= f.after {
+	n := number(v)
+	if n <= f.after {
 		return nil
 	}
-	f.after = e.Seq
-	if !yield(e) {
+	f.after = n
+	if !yield(v) {
 		return errLeft
 	}
 	return nil

@@ -74,10 +74,39 @@ func (s *AgentSpec) Check() (warnings []string, err error) {
 	if err := checkSkills(s.Skills); err != nil {
 		return nil, err
 	}
+	if err := s.checkSpaces(); err != nil {
+		return nil, err
+	}
 	if s.Instructions == "" {
 		return []string{"no instructions: the model gets nothing but the conversation"}, nil
 	}
 	return nil, nil
+}
+
+// maxSpaces is how many spaces a definition may name.
+const maxSpaces = 50
+
+// checkSpaces fails for spaces that are no slugs, and for the built-ins of spaces among the tools:
+// an agent that works in spaces has them, and no other does.
+func (s *AgentSpec) checkSpaces() error {
+	if len(s.Spaces) > maxSpaces {
+		return refusal.New(tool.Invalid, "/spaces", "%d spaces: expected at most %d, or [%q] for all", len(s.Spaces),
+			maxSpaces, agent.AllSpaces)
+	}
+	for i, name := range s.Spaces {
+		if name != agent.AllSpaces && !tool.ValidSlug(name) || slices.Index(s.Spaces, name) < i {
+			return refusal.New(tool.Invalid, fmt.Sprintf("/spaces/%d", i),
+				"space %.80q: expected the slug of a space, once, or [%q] for every space that the agent is a member of", name,
+				agent.AllSpaces)
+		}
+	}
+	for i, ref := range s.Tools {
+		if s.InSpaces() && slices.Contains(agent.SpaceTools(), ref.Slug) {
+			return refusal.New(tool.Invalid, fmt.Sprintf("/tools/%d", i),
+				"%s is given to every agent that has spaces: remove it from tools", ref.Slug)
+		}
+	}
+	return nil
 }
 
 // checkTextToolCalls fails for an unknown treatment of calls in texts, and for an option of the

@@ -35,6 +35,7 @@ var methodsWithoutTenant = map[string]string{
 	"CountStarts":      "counts the starts of every tenant",
 	"ClaimResolved":    "as ClaimUndelivered",
 	"ClaimUndelivered": "returns keys of ended requests and their workflows, without contents",
+	"ClaimWakes":       "returns keys of agents to wake, without contents",
 	"EscalateDue":      "writes the events of requests that escalate, each as its tenant",
 	"ExpireOverdue":    "ends the requests whose time is over, each as its tenant",
 
@@ -59,6 +60,7 @@ func testForeign(t *testing.T, d *Database) {
 	maps.Copy(cases, callCases)
 	maps.Copy(cases, inboxCases)
 	maps.Copy(cases, webhookCases)
+	maps.Copy(cases, spaceCases)
 	t.Run("EveryMethodHasACase", func(t *testing.T) {
 		t.Parallel()
 		for method := range reflect.TypeFor[*store.Store]().Methods() {

@@ -29,6 +29,7 @@ type Agent struct {
 	OutputSchema json.RawMessage `json:"output_schema,omitempty" doc:"JSON Schema that the final answer of a run matches: it is JSON then" example:"{\"type\":\"object\",\"properties\":{\"total\":{\"type\":\"integer\"}}}"`
 
 	TextToolCalls agent.TextToolCalls `json:"text_tool_calls,omitempty" enum:"fallback,only" doc:"How to treat tool calls that the model writes in its text: fallback makes them where it has no native calls, only is for models without native calls and describes the tools in the instructions; text when absent"`
+	Spaces        []string            `json:"spaces,omitempty" maxItems:"50" doc:"Slugs of the spaces that the agent may enter where it is a member, or [\"*\"] for every such space: it then has the built-ins of spaces, and must enter one before it calls a visible tool; it works outside of spaces when absent"`
 
 	Skills map[string]agent.Skill `json:"skills,omitempty" doc:"Tasks that tools can call the agent for, by name" example:"{\"summarize\":{\"instructions\":\"Answer in three sentences.\"}}"`
 
@@ -59,7 +60,7 @@ func FromAgent(a agent.Agent) Agent {
 		ID: a.ID, Slug: a.Slug, Name: a.Name, Description: a.Description, Instructions: a.Instructions,
 		Model: a.Model, ModelOptions: secret.RedactKeys(a.ModelOptions), Tools: texts(a.Tools), ToolMode: a.ToolMode,
 		Limits: a.Limits, MaxConcurrency: a.MaxConcurrency, OnUnavailableTool: a.OnUnavailableTool, Skills: a.Skills,
-		OutputSchema: a.OutputSchema, TextToolCalls: a.TextToolCalls,
+		OutputSchema: a.OutputSchema, TextToolCalls: a.TextToolCalls, Spaces: a.Spaces,
 		Status: a.Status, Version: a.Version, Revision: a.Revision,
 		PublishedAt: a.PublishedAt, CreatedAt: a.CreatedAt, UpdatedAt: a.UpdatedAt,
 	}
@@ -76,6 +77,7 @@ func FromAgentVersion(v agent.Version) AgentVersion {
 			Tools: texts(v.Snapshot.Tools), ToolMode: v.Snapshot.ToolMode, Limits: &v.Snapshot.Limits,
 			MaxConcurrency: v.Snapshot.MaxConcurrency, OnUnavailableTool: v.Snapshot.OnUnavailableTool,
 			Skills: v.Snapshot.Skills, OutputSchema: v.Snapshot.OutputSchema, TextToolCalls: v.Snapshot.TextToolCalls,
+			Spaces: v.Snapshot.Spaces,
 		},
 	}
 }

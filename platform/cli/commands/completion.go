@@ -34,6 +34,7 @@ var flagWords = map[string]string{
 	"run list kind":             "agent tool_call tool_test host",
 	"approvals list status":     "pending approved rejected expired cancelled",
 	"webhook deliveries status": "pending delivered failed",
+	"space read kind":           "text tool",
 	"results list status":       "open waiting pending resolved expired cancelled",
 	"invocations list status":   "pending approved running waiting completed failed rejected cancelled expired unknown",
 }

@@ -200,7 +200,8 @@ var (
 	}
 	agentFields = []string{
 		"slug", "name", "description", "version", "publish", "status", "model", "model_options", "instructions", "tools",
-		"tool_mode", "limits", "max_concurrency", "on_unavailable_tool", "output_schema", "text_tool_calls", "skills",
+		"tool_mode", "limits", "max_concurrency", "on_unavailable_tool", "output_schema", "text_tool_calls", "spaces",
+		"skills",
 	}
 	// usual are the defaults of fields, which are not written.
 	usual = map[string]string{
@@ -252,6 +253,7 @@ func exportAgent(ctx context.Context, c *client.Client, name string) (exported, 
 		OnUnavailableTool: g.OnUnavailableTool,
 		OutputSchema:      g.OutputSchema,
 		TextToolCalls:     g.TextToolCalls,
+		Spaces:            g.Spaces,
 		Skills:            g.Skills,
 	}
 	published := false

@@ -6,10 +6,12 @@ import (
 	"os"
 
 	"github.com/goccy/go-yaml"
+
+	"github.com/toolcrib/toolcrib/agent"
 )
 
 // Transcript lists the answers of a scripted model, by turn. A turn without calls ends a run; what
-// follows it is said in runs that continue that one.
+// follows it is said in runs that continue that one. So does one whose only calls are of skip.
 type Transcript struct {
 	Turns []Turn `yaml:"turns"`
 }
@@ -92,8 +94,11 @@ func (t *Transcript) check() error {
 			seen[c.ID] = true
 		}
 	}
-	if last := t.Turns[len(t.Turns)-1]; len(last.Call) > 0 {
-		return fmt.Errorf("turn %d: the last must make no calls", len(t.Turns))
+	last := t.Turns[len(t.Turns)-1]
+	for _, c := range last.Call {
+		if c.Tool != agent.SkipTool { // Which ends the run.
+			return fmt.Errorf("turn %d: the last must make no calls", len(t.Turns))
+		}
 	}
 	return nil
 }

@@ -36,6 +36,18 @@ type Agent struct {
 	UpdatedAt   time.Time
 }
 
+// Goals, memories and plans that an agent keeps from run to run.
+type AgentNote struct {
+	TenantID  string
+	AgentID   string
+	Kind      string
+	Key       string
+	Text      string
+	Done      bool
+	CreatedAt time.Time
+	UpdatedAt time.Time
+}
+
 // Immutable snapshots of agents; runs pin them by digest.
 type AgentVersion struct {
 	ID          string
@@ -364,6 +376,78 @@ type Run struct {
 	ContinuesRunID     *string
 	ContinuesTurn      *int32
 	Inbox              int32
+}
+
+// Where people and agents talk, and where visible calls are posted.
+type Space struct {
+	TenantID    string
+	ID          string
+	Slug        string
+	Name        string
+	Description string
+	MaxHops     int32
+	LastSeq     int64
+	ArchivedAt  *time.Time
+	Revision    int64
+	CreatedBy   string
+	CreatedAt   time.Time
+	UpdatedAt   time.Time
+}
+
+// The agents and people of a space.
+type SpaceMember struct {
+	TenantID  string
+	SpaceID   string
+	Kind      string
+	Name      string
+	AgentID   *string
+	AddedBy   string
+	CreatedAt time.Time
+}
+
+// What was said in a space, and the visible calls that were made in it.
+type SpaceMessage struct {
+	TenantID   string
+	ID         string
+	SpaceID    string
+	Seq        int64
+	ChangedSeq int64
+	Kind       string
+	FromKind   string
+	FromName   string
+	Subject    string
+	RunID      *string
+	Hops       int32
+	Text       string
+	NotWoken   string
+	Tool       string
+	Version    string
+	CallID     string
+	Status     string
+	Input      []byte
+	Output     []byte
+	ErrorKind  string
+	Error      string
+	ExpiresAt  *time.Time
+	CreatedAt  time.Time
+	UpdatedAt  time.Time
+}
+
+// Agents that are to be woken by messages of a space.
+type SpaceWake struct {
+	TenantID    string
+	SpaceID     string
+	AgentID     string
+	Subject     string
+	Permissions []string
+	Scopes      []string
+	FromSeq     int64
+	UptoSeq     int64
+	Hops        int32
+	RunID       string
+	Attempts    int32
+	DueAt       time.Time
+	CreatedAt   time.Time
 }
 
 type Tenant struct {

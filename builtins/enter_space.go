@@ -1,0 +1,133 @@
+package builtins
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/toolcrib/toolcrib/space"
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+const enterSpaceSchema = `{
+  "type": "object",
+  "additionalProperties": false,
+  "required": ["space"],
+  "properties": {
+    "space": {"type": "string", "minLength": 1, "maxLength": 64, "description": "The slug of the space, such as launch."}
+  }
+}`
+
+// historyOnEntry is how many messages an agent is shown that enters a space.
+const historyOnEntry = 20
+
+type spaceView struct {
+	Space       string        `json:"space"`
+	Name        string        `json:"name"`
+	Description string        `json:"description,omitempty"`
+	Members     []string      `json:"members"`
+	Messages    []messageView `json:"messages"` // Oldest first.
+}
+
+// messageView is a message as agents are shown it.
+type messageView struct {
+	Seq    int64               `json:"seq"`
+	From   string              `json:"from"`
+	At     time.Time           `json:"at"`
+	Text   string              `json:"text,omitempty"`
+	Tool   string              `json:"tool,omitempty"`
+	Status space.MessageStatus `json:"status,omitempty"` // Of a tool's.
+	Input  any                 `json:"input,omitempty"`
+	Output any                 `json:"output,omitempty"`
+	Error  string              `json:"error,omitempty"`
+}
+
+// viewMessages returns messages that were read newest first, oldest first.
+func viewMessages(newest []space.Message) []messageView {
+	out := make([]messageView, 0, len(newest))
+	for _, m := range slices.Backward(newest) {
+		v := messageView{Seq: m.Seq, From: m.From.String(), At: m.CreatedAt, Text: m.Text}
+		if m.Call != nil {
+			v.Tool, v.Status, v.Error = m.Call.Tool, m.Status, m.Call.Error
+			if len(m.Call.Input) > 0 {
+				v.Input = m.Call.Input
+			}
+			if len(m.Call.Output) > 0 {
+				v.Output = m.Call.Output
+			}
+		}
+		out = append(out, v)
+	}
+	return out
+}
+
+// enterSpace sets the space that a run is in, and loads its history.
+func enterSpace(s Spaces) Builtin {
+	return spaceTool("enter_space", "Enter space",
+		"Enters a space, and returns its members and last messages. What you send, and your calls of visible tools, "+
+			"appear in the space that you are in. You are in one space at a time.",
+		enterSpaceSchema, false,
+		func(ctx context.Context, call *tool.Call) (*tool.Result, error) {
+			var in struct {
+				Space string `json:"space"`
+			}
+			if err := decodeArguments(call.Arguments, &in); err != nil {
+				return nil, err
+			}
+			tenant := call.Principal.Tenant
+			run, err := s.FindRun(ctx, tenant, call.RunID)
+			if err != nil {
+				return nil, fmt.Errorf("finding the run: %w", err)
+			}
+			if run.Plan == nil || !run.Plan.MayEnter(in.Space) {
+				return noSuchSpace(in.Space), nil
+			}
+			entered, err := s.EnterSpace(ctx, tenant, call.RunID, call.AgentID, in.Space)
+			if tool.KindOf(err) == tool.NotFound {
+				return noSuchSpace(in.Space), nil
+			}
+			if err != nil {
+				return refused(err)
+			}
+			members, err := s.ListSpaceMembers(ctx, tenant, entered.ID)
+			if err != nil {
+				return nil, fmt.Errorf("listing the members: %w", err)
+			}
+			messages, err := s.ListSpaceMessages(ctx, space.MessageQuery{
+				Tenant: tenant, SpaceID: entered.ID, Limit: historyOnEntry,
+			})
+			if err != nil {
+				return nil, fmt.Errorf("reading the messages: %w", err)
+			}
+			view := spaceView{
+				Space: entered.Slug, Name: entered.Name, Description: entered.Description, Members: make([]string, len(members)),
+				Messages: viewMessages(messages),
+			}
+			for i, m := range members {
+				view.Members[i] = m.String()
+			}
+			return answers(view)
+		})
+}
+
+func noSuchSpace(name string) *tool.Result {
+	return tool.ErrorResult(fmt.Sprintf(
+		"there is no space %q that you are a member of and may enter", tool.Clip(name, 64)))
+}
+
+// leaveSpace ends what enterSpace began.
+func leaveSpace(s Spaces) Builtin {
+	return spaceTool("leave_space", "Leave space", "Leaves the space that you are in.",
+		noInput, false,
+		func(ctx context.Context, call *tool.Call) (*tool.Result, error) {
+			left, err := s.LeaveSpace(ctx, call.Principal.Tenant, call.RunID)
+			if err != nil {
+				return refused(err)
+			}
+			if left == nil {
+				return tool.ErrorResult("You are not in a space."), nil
+			}
+			return answers(map[string]string{"left": left.Slug})
+		})
+}

@@ -1,0 +1,146 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/toolcrib/toolcrib/agent"
+	"github.com/toolcrib/toolcrib/space"
+	"github.com/toolcrib/toolcrib/store/internal/db"
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// maxWokenBy bounds the messages that an agent is woken by; it reads the others.
+const maxWokenBy = 20
+
+// ClaimWakes implements [space.Wakes].
+func (s *Store) ClaimWakes(ctx context.Context, limit int, lease time.Duration) ([]space.WakeKey, error) {
+	const op = "store.ClaimWakes"
+	if err := checkLease(op, lease); err != nil {
+		return nil, err
+	}
+	var raw []byte
+	err := s.doGlobal(ctx, op, func(q *db.Queries) (err error) {
+		raw, err = q.ClaimSpaceWakes(ctx, db.ClaimSpaceWakesParams{Most: number(limit), LeaseS: lease.Seconds()})
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	var keys []space.WakeKey
+	return keys, decode(raw, &keys)
+}
+
+// DeliverWake implements [space.Wakes].
+func (s *Store) DeliverWake(
+	ctx context.Context, key space.WakeKey, render func(space.Wake) string,
+) (begin *space.Wake, err error) {
+	const op = "store.DeliverWake"
+	if !tool.ValidID(key.SpaceID) || !tool.ValidID(key.AgentID) {
+		return nil, notFound(op, spaceUnknown)
+	}
+	var run string
+	err = s.inTx(ctx, op, key.Tenant, func(q *db.Queries) error {
+		begin, run = nil, ""
+		w, row, err := lockWake(ctx, q, key)
+		if w == nil || err != nil {
+			return err
+		}
+		if len(w.Messages) == 0 { // Nothing that it may be told.
+			return endWake(ctx, q, *w)
+		}
+		run, err = q.LockRunOfWake(ctx, db.LockRunOfWakeParams{
+			TenantID: string(key.Tenant), AgentID: key.AgentID, SpaceID: key.SpaceID, Subject: key.Subject,
+			Permissions: row.Permissions, Scopes: row.Scopes,
+		})
+		if errors.Is(err, pgx.ErrNoRows) {
+			begin = w
+			return q.AnnounceWokenRun(ctx, db.AnnounceWokenRunParams{
+				TenantID: string(key.Tenant), RunID: w.RunID, SpaceID: key.SpaceID, Hops: row.Hops,
+			})
+		}
+		if err != nil {
+			return err
+		}
+		params, err := inboxParams(op, agent.InboxItem{
+			Tenant: key.Tenant, RunID: run, Kind: agent.InboxMessage, Content: []tool.Content{tool.Text(render(*w))},
+			By: key.Subject,
+		})
+		if err != nil {
+			return err
+		}
+		if _, err := q.AddInboxItem(ctx, params); err != nil { // The run is locked: it goes on.
+			return err
+		}
+		err = q.SetRunHops(ctx, db.SetRunHopsParams{TenantID: string(key.Tenant), RunID: run, Hops: row.Hops})
+		if err != nil {
+			return err
+		}
+		return endWake(ctx, q, *w)
+	})
+	if err == nil && run != "" {
+		s.wake(key.Tenant, run)
+	}
+	return begin, err
+}
+
+// lockWake returns a wake with what the agent is woken by; nil where it is over.
+func lockWake(ctx context.Context, q *db.Queries, key space.WakeKey) (*space.Wake, db.SpaceWake, error) {
+	found, err := q.LockSpaceWake(ctx, db.LockSpaceWakeParams{
+		TenantID: string(key.Tenant), SpaceID: key.SpaceID, AgentID: key.AgentID, Subject: key.Subject,
+	})
+	row := found.SpaceWake
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil, row, nil
+	}
+	if err != nil {
+		return nil, row, err
+	}
+	rows, err := q.ListWakeMessages(ctx, db.ListWakeMessagesParams{
+		TenantID: row.TenantID, SpaceID: row.SpaceID, Subject: row.Subject, FromSeq: row.FromSeq, UptoSeq: row.UptoSeq,
+		Agent: found.Agent, Limit: maxWokenBy,
+	})
+	if err != nil {
+		return nil, row, err
+	}
+	w := &space.Wake{
+		WakeKey: key, Space: space.Space{ID: row.SpaceID, Tenant: key.Tenant, Slug: found.Space, Name: found.SpaceName},
+		Agent: found.Agent, RunID: row.RunID, UptoSeq: row.UptoSeq, Attempts: int(row.Attempts),
+		Principal: tool.Principal{
+			Tenant: key.Tenant, Subject: row.Subject, Permissions: row.Permissions, Scopes: row.Scopes,
+		},
+		Messages: convert(rows, spaceMessageOf),
+	}
+	slices.Reverse(w.Messages)
+	return w, row, nil
+}
+
+func endWake(ctx context.Context, q *db.Queries, w space.Wake) error {
+	return q.EndSpaceWake(ctx, db.EndSpaceWakeParams{
+		TenantID: string(w.Tenant), SpaceID: w.SpaceID, AgentID: w.AgentID, Subject: w.Subject, LastSeq: w.UptoSeq,
+	})
+}
+
+// EndWake implements [space.Wakes].
+func (s *Store) EndWake(ctx context.Context, w space.Wake, reason string) error {
+	const op = "store.EndWake"
+	if !tool.ValidID(w.SpaceID) || !tool.ValidID(w.AgentID) {
+		return notFound(op, spaceUnknown)
+	}
+	err := s.inTx(ctx, op, w.Tenant, func(q *db.Queries) error {
+		if err := endWake(ctx, q, w); err != nil || reason == "" {
+			return err
+		}
+		return q.ExplainSpaceWake(ctx, db.ExplainSpaceWakeParams{
+			TenantID: string(w.Tenant), SpaceID: w.SpaceID, Seq: w.UptoSeq, Reason: text(reason),
+		})
+	})
+	if err == nil && reason != "" {
+		s.wake(w.Tenant, w.SpaceID)
+	}
+	return err
+}
