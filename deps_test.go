@@ -36,6 +36,7 @@ var directRequirements = []string{
 	"go.temporal.io/sdk",
 	"go.temporal.io/sdk/contrib/envconfig",
 	"golang.org/x/sync",
+	"google.golang.org/protobuf",
 }
 
 const maxRequirements = 18

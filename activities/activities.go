@@ -52,8 +52,8 @@ type Targets interface {
 }
 
 // Config holds the dependencies of the activities. Every field but Journal,
-// NestedResultMiddleware, Models, Outputs, Ingester, Control, Approvals, Targets, Slots, Grants, Calls and
-// Spaces is required.
+// NestedResultMiddleware, Models, Outputs, Ingester, Control, Approvals, Targets, Slots, Grants, Calls,
+// Spaces and Scheduled is required.
 type Config struct {
 	Ledger ledger.Ledger
 	Runs   agent.Runs
@@ -93,6 +93,8 @@ type Config struct {
 	Calls wait.Calls
 	// Spaces keeps where runs of agents are. When nil, agents that work in spaces fail.
 	Spaces Spaces
+	// Scheduled begins the runs of schedules. When nil, they fail.
+	Scheduled Scheduled
 }
 
 // Activities are the activities of Toolcrib. They are safe for concurrent use.
@@ -169,6 +171,8 @@ func (a *Activities) Register(r Registry) {
 	register(wire.AskActivity, a.Ask)
 	register(wire.SettleActivity, a.Settle)
 	register(wire.FinishRunActivity, a.FinishRun)
+	register(wire.BeginScheduledActivity, a.BeginScheduled)
+	register(wire.ScheduledEndedActivity, a.ScheduledEnded)
 	a.registerIngestion(register)
 	for _, t := range a.Types {
 		register(wire.InvokeActivity(t.Implementation), a.Invoke)

@@ -52,10 +52,6 @@ func (s *Service) Start(ctx context.Context, n NewRun) (agent.Run, error) {
 
 // begin records a run, with the messages before its input, and starts its workflow.
 func (s *Service) begin(ctx context.Context, n NewRun, run agent.Run, before takenOver) (agent.Run, error) {
-	content, err := firstContent(n.Input)
-	if err != nil {
-		return agent.Run{}, err
-	}
 	known, err := s.findRunOfRequest(ctx, run.Tenant, n.Request)
 	switch {
 	case err != nil:
@@ -68,20 +64,33 @@ func (s *Service) begin(ctx context.Context, n NewRun, run agent.Run, before tak
 		}
 		run.WorkflowID = wire.RunWorkflowID(run.Tenant, run.ID)
 	}
+	first, start, err := opening(n, run, before)
+	if err != nil {
+		return agent.Run{}, err
+	}
+	run, _, err = s.accept(ctx, run, first, before, start)
+	return run, err
+}
+
+// opening returns the first message of a run, and the start of its workflow.
+func opening(n NewRun, run agent.Run, before takenOver) (*agent.Message, agent.Start, error) {
+	content, err := firstContent(n.Input)
+	if err != nil {
+		return nil, agent.Start{}, err
+	}
 	input := wire.NewAgentRun(run.Principal, run.ID)
 	raw, err := json.Marshal(input)
 	if err != nil {
-		return agent.Run{}, fmt.Errorf("encoding the workflow's input: %w", err)
+		return nil, agent.Start{}, fmt.Errorf("encoding the workflow's input: %w", err)
 	}
 	first := &agent.Message{ID: input.Head, Role: agent.RoleUser, Content: content}
 	if len(before.messages) > 0 {
 		first.ParentID = answeredBy(before.messages)
 	}
-	run, _, err = s.accept(ctx, run, first, before, agent.Start{
+	return first, agent.Start{
 		Workflow: wire.AgentRunWorkflow, Summary: "agent " + run.Agent, Agent: run.Agent, Input: raw,
 		Memo: n.Request.memo(),
-	})
-	return run, err
+	}, nil
 }
 
 // newRun returns the record of a requested run. It refuses a run that could only

@@ -15,6 +15,7 @@ import (
 	"github.com/toolcrib/toolcrib/registry/definition"
 	"github.com/toolcrib/toolcrib/registry/mcpserver"
 	"github.com/toolcrib/toolcrib/retrieval"
+	"github.com/toolcrib/toolcrib/space"
 	"github.com/toolcrib/toolcrib/store"
 	"github.com/toolcrib/toolcrib/store/storetest"
 	"github.com/toolcrib/toolcrib/tool"
@@ -101,8 +102,9 @@ func TestRolesHoldLittle(t *testing.T) {
 	// What tenants feed their pipelines is gone when they say so, and a start when Temporal has it.
 	deletes := map[string][]string{
 		store.AppRole: {
-			"chunk_embeddings", "chunk_terms", "chunks", "document_contents", "document_texts", "documents",
-			"webhooks", "word_blocks", "word_documents", "word_postings", "workflow_starts",
+			"agent_notes", "chunk_embeddings", "chunk_terms", "chunks", "document_contents", "document_texts", "documents",
+			"run_spaces", "schedules", "space_members", "space_messages", "space_wakes", "spaces", "webhooks", "word_blocks",
+			"word_documents", "word_postings", "workflow_starts",
 		},
 	}
 	for _, role := range []string{store.AppRole, store.MaintenanceRole} {
@@ -195,6 +197,12 @@ func TestTheAppRoleIsBoundInEveryTable(t *testing.T) {
 	f.Grant(t, "user:bob", nil)
 	_, err = f.Store.PingWebhook(t.Context(), f.Tenant, f.Webhook(t, nil).ID)
 	require.NoError(t, err)
+	_, err = f.Store.ReserveScheduleStart(t.Context(), f.Tenant, f.Schedule(t, "nightly", nil).ID, time.Now())
+	require.NoError(t, err)
+	launch := f.Space(t, "launch")
+	f.Entered(t, launch)
+	f.Post(t, launch, "hello")
+	require.NoError(t, f.Store.SetNotes(t.Context(), f.Tenant, f.Agent.ID, []space.Note{{Kind: space.Plan, Key: "a", Text: "b"}}))
 	_, _, err = f.Store.TakeSlot(t.Context(), ledger.SlotRequest{
 		Tenant: f.Tenant, Scope: "group/mail", Limit: 2, Holder: "effect", Lease: time.Minute,
 	})

@@ -1028,6 +1028,32 @@ end
 $function$
 ;
 
+CREATE OR REPLACE FUNCTION public.schedule_tenants(most integer)
+ RETURNS json
+ LANGUAGE sql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+    select coalesce(json_agg(d.tenant_id), '[]') from (
+        select distinct s.tenant_id from schedules s
+        where s.sync_due <= now() and (s.sync_lease is null or s.sync_lease <= now())
+        limit most) d
+$function$
+;
+
+CREATE OR REPLACE FUNCTION public.schedules_due_of_tenant()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+begin
+    update schedules s set sync_due = now() where s.tenant_id = new.id;
+    return null;
+end
+$function$
+;
+
 CREATE OR REPLACE FUNCTION public.seal_events(of_tenant uuid, most integer)
  RETURNS integer
  LANGUAGE plpgsql
@@ -1168,6 +1194,25 @@ begin
     get diagnostics gone = row_count;
     return gone;
 end
+$function$
+;
+
+CREATE OR REPLACE FUNCTION public.sweep_schedule_starts(most integer)
+ RETURNS integer
+ LANGUAGE sql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+    with gone as (
+        delete from schedule_starts d using (
+            select o.tenant_id, o.id from schedule_starts o
+            where o.created_at < now() - interval '30 days'
+            order by o.created_at
+            limit most) old
+        where d.tenant_id = old.tenant_id and d.id = old.id
+        returning 1
+    )
+    select count(*)::integer from gone
 $function$
 ;
 
@@ -1506,6 +1551,7 @@ create table approvals (
     escalates_at timestamp with time zone,
     escalate_to text not null default ''::text,
     escalated_at timestamp with time zone,
+    own boolean not null default false,
     constraint approvals_pkey PRIMARY KEY (tenant_id, id),
     constraint approvals_check CHECK (((status = 'pending'::text) = (ended_at IS NULL))),
     constraint approvals_needed_check CHECK ((needed > 0)),
@@ -2187,6 +2233,79 @@ create policy tenant_isolation on runs for all to public using ((tenant_id = (NU
 grant insert, select, update on runs to toolcrib_app;
 grant select (id, tenant_id, kind, status, workflow_id, first_run_id, created_at, completed_at) on runs to toolcrib_maintenance;
 
+create table schedule_starts (
+    tenant_id uuid not null,
+    id uuid not null,
+    schedule_id uuid not null,
+    scheduled_at timestamp with time zone not null,
+    run_id uuid not null,
+    status text not null default 'starting'::text,
+    kind text not null default ''::text,
+    reason text not null default ''::text,
+    created_at timestamp with time zone not null default now(),
+    constraint schedule_starts_pkey PRIMARY KEY (tenant_id, id),
+    constraint schedule_starts_tenant_id_schedule_id_scheduled_at_key UNIQUE (tenant_id, schedule_id, scheduled_at),
+    constraint schedule_starts_status_check CHECK ((status = ANY (ARRAY['starting'::text, 'started'::text, 'refused'::text]))),
+    constraint schedule_starts_tenant_id_schedule_id_fkey FOREIGN KEY (tenant_id, schedule_id) REFERENCES schedules(tenant_id, id) ON DELETE CASCADE
+) with (fillfactor=70);
+CREATE INDEX schedule_starts_age ON public.schedule_starts USING btree (created_at);
+CREATE INDEX schedule_starts_list ON public.schedule_starts USING btree (tenant_id, schedule_id, id DESC);
+alter table schedule_starts enable row level security;
+alter table schedule_starts force row level security;
+create policy old_delete on schedule_starts for delete to toolcrib_owner using ((created_at < (now() - '30 days'::interval)));
+create policy old_read on schedule_starts for select to toolcrib_owner using ((created_at < (now() - '30 days'::interval)));
+create policy tenant_isolation on schedule_starts for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid));
+grant insert, select, update on schedule_starts to toolcrib_app;
+comment on table schedule_starts is 'Times at which schedules started runs, or why they did not.';
+
+create table schedules (
+    tenant_id uuid not null,
+    id uuid not null,
+    name text not null,
+    agent text not null,
+    version_constraint text not null default ''::text,
+    input json not null,
+    crons text[] not null default '{}'::text[],
+    every_s bigint not null default 0,
+    offset_s bigint not null default 0,
+    time_zone text not null default 'UTC'::text,
+    start_at timestamp with time zone,
+    end_at timestamp with time zone,
+    jitter_s bigint not null default 0,
+    overlap text not null,
+    catchup_s bigint not null,
+    paused boolean not null default false,
+    note text not null default ''::text,
+    starts_left bigint,
+    created_by text not null,
+    revision bigint not null default 1,
+    applied_revision bigint not null default 0,
+    sync_due timestamp with time zone not null default now(),
+    sync_lease timestamp with time zone,
+    sync_fence bigint not null default 0,
+    sync_failures integer not null default 0,
+    sync_error text not null default ''::text,
+    deleted_at timestamp with time zone,
+    created_at timestamp with time zone not null default now(),
+    updated_at timestamp with time zone not null default now(),
+    constraint schedules_pkey PRIMARY KEY (tenant_id, id),
+    constraint schedules_agent_check CHECK ((agent <> ''::text)),
+    constraint schedules_check CHECK (((cardinality(crons) > 0) <> (every_s > 0))),
+    constraint schedules_name_check CHECK ((name <> ''::text)),
+    constraint schedules_overlap_check CHECK ((overlap = ANY (ARRAY['skip'::text, 'buffer_one'::text, 'buffer_all'::text, 'cancel_other'::text, 'allow_all'::text]))),
+    constraint schedules_starts_left_check CHECK ((starts_left >= 0)),
+    constraint schedules_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE
+) with (fillfactor=70);
+CREATE INDEX schedules_due ON public.schedules USING btree (sync_due);
+CREATE UNIQUE INDEX schedules_name ON public.schedules USING btree (tenant_id, name) WHERE (deleted_at IS NULL);
+alter table schedules enable row level security;
+alter table schedules force row level security;
+create policy all_due on schedules for update to toolcrib_owner using (true) with check (true);
+create policy all_read on schedules for select to toolcrib_owner using (true);
+create policy tenant_isolation on schedules for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid));
+grant delete, insert, select, update on schedules to toolcrib_app;
+comment on table schedules is 'Agents that are run at certain times.';
+
 create table space_members (
     tenant_id uuid not null,
     space_id uuid not null,
@@ -2351,6 +2470,7 @@ create table tenants (
     constraint tenants_slug_check CHECK ((slug ~ '^[a-z0-9][a-z0-9-]{0,62}$'::text)),
     constraint tenants_status_check CHECK ((status = ANY (ARRAY['active'::text, 'suspended'::text])))
 );
+CREATE TRIGGER tenants_schedules AFTER UPDATE OF status ON public.tenants FOR EACH ROW WHEN ((old.status IS DISTINCT FROM new.status)) EXECUTE FUNCTION schedules_due_of_tenant();
 alter table tenants enable row level security;
 alter table tenants force row level security;
 create policy platform_tenants on tenants for all to toolcrib_maintenance, toolcrib_owner using (true) with check (true);

@@ -17,6 +17,7 @@ import (
 	"github.com/toolcrib/toolcrib/registry"
 	"github.com/toolcrib/toolcrib/resolver"
 	"github.com/toolcrib/toolcrib/retrieval"
+	"github.com/toolcrib/toolcrib/schedule"
 	"github.com/toolcrib/toolcrib/wait"
 	"github.com/toolcrib/toolcrib/webhook"
 )
@@ -90,6 +91,9 @@ var (
 	_ wait.Approvals  = (*Store)(nil)
 	_ webhook.Store   = (*Store)(nil)
 	_ webhook.Outbox  = (*Store)(nil)
+	_ schedule.Store  = (*Store)(nil)
+	_ schedule.Starts = (*Store)(nil)
+	_ schedule.Outbox = (*Store)(nil)
 )
 
 // openTimeout bounds the checks when a database is opened.

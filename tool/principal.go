@@ -24,6 +24,22 @@ func (p Principal) May(permission string) bool {
 	return permission == "" || slices.Contains(p.Permissions, permission) || slices.Contains(p.Permissions, "*")
 }
 
+// Narrow returns p with no more permissions than its scopes name, if it has scopes. All later
+// checks of permissions are so bounded by both.
+func (p Principal) Narrow() Principal {
+	if len(p.Scopes) == 0 || slices.Contains(p.Scopes, "*") {
+		return p
+	}
+	held := []string{}
+	for _, scope := range p.Scopes {
+		if p.May(scope) {
+			held = append(held, scope)
+		}
+	}
+	p.Permissions = held
+	return p
+}
+
 // PermissionError is the cause of a [Denied] error: the principal lacks a
 // permission that callers may know of.
 type PermissionError struct {

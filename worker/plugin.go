@@ -36,6 +36,7 @@ import (
 	"github.com/toolcrib/toolcrib/resolver"
 	"github.com/toolcrib/toolcrib/retrieval"
 	"github.com/toolcrib/toolcrib/retrieval/ingest"
+	"github.com/toolcrib/toolcrib/runs/scheduler"
 	"github.com/toolcrib/toolcrib/schema"
 	"github.com/toolcrib/toolcrib/store"
 	"github.com/toolcrib/toolcrib/workflows"
@@ -132,7 +133,7 @@ func (p *Plugin) assemble(ctx context.Context) error {
 		Outputs: p.store, Executor: p.mux, NestedResultMiddleware: nestedResults(schemas), Models: p.models,
 		Ingester: p.ingester, Control: p.control, Approvals: p.store, Targets: p.types, Grants: p.store, Calls: p.store,
 		Spaces: p.store,
-		Slots:  p.store,
+		Slots:  p.store, Scheduled: scheduler.NewStarter(p.store, p.store, resolve),
 	})
 	p.closers = append(p.closers, closerFunc(p.closeFunctions)) // Closed first: functions may need the rest.
 	return err

@@ -194,11 +194,12 @@ func (w *waits) hold(ctx workflow.Context) (release func()) {
 // mind.
 func (w *waits) tell(ctx workflow.Context, waiting bool) {
 	info := workflow.GetInfo(ctx)
-	if info.ParentWorkflowExecution == nil || !strings.HasPrefix(info.ParentWorkflowExecution.ID, wire.WorkflowPrefix) {
+	above := info.ParentWorkflowExecution
+	if above == nil || !strings.HasPrefix(above.ID, wire.WorkflowPrefix) || wire.IsScheduled(above.ID) {
 		return
 	}
 	detached, _ := workflow.NewDisconnectedContext(ctx)
-	workflow.SignalExternalWorkflow(detached, info.ParentWorkflowExecution.ID, "", wire.ChildWaitsSignal,
+	workflow.SignalExternalWorkflow(detached, above.ID, "", wire.ChildWaitsSignal,
 		wire.ChildWaits{WorkflowID: info.WorkflowExecution.ID, Waits: waiting})
 }
 

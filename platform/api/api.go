@@ -24,6 +24,7 @@ import (
 	"github.com/toolcrib/toolcrib/retrieval"
 	"github.com/toolcrib/toolcrib/runs"
 	"github.com/toolcrib/toolcrib/runs/reconcile"
+	"github.com/toolcrib/toolcrib/runs/scheduler"
 	"github.com/toolcrib/toolcrib/store"
 	"github.com/toolcrib/toolcrib/tool"
 	"github.com/toolcrib/toolcrib/webhook"
@@ -50,6 +51,8 @@ type Config struct {
 	// Runs starts, calls, waits for and cancels runs. Defaults to a service of its
 	// own over Store, Resolver, Temporal and TaskQueue.
 	Runs *runs.Service
+	// Schedules runs agents at certain times. Defaults to a service of its own, as Runs.
+	Schedules *scheduler.Service
 	// Version of the platform, as the description states it. Defaults to "dev".
 	Version string
 	// RequestTimeout bounds a request. Defaults to [DefaultRequestTimeout].
@@ -135,17 +138,18 @@ func (c Config) validate() error {
 }
 
 type server struct {
-	cfg      Config
-	log      *slog.Logger
-	metrics  *metrics
-	runs     *runs.Service
-	records  *reconcile.Reconciler // Looks at single runs.
-	pollers  *pollers
-	hub      *hub
-	streams  *places
-	requests *places
-	webhooks *webhook.Service
-	api      huma.API
+	cfg       Config
+	log       *slog.Logger
+	metrics   *metrics
+	runs      *runs.Service
+	records   *reconcile.Reconciler // Looks at single runs.
+	pollers   *pollers
+	hub       *hub
+	streams   *places
+	requests  *places
+	webhooks  *webhook.Service
+	schedules *scheduler.Service
+	api       huma.API
 }
 
 // New returns the handler that serves the API.
@@ -170,6 +174,14 @@ func New(cfg Config) (http.Handler, error) {
 		s.runs, err = runs.New(runs.Config{
 			Store: s.cfg.Store, Resolver: s.cfg.Resolver, Reconciler: s.records, Temporal: s.cfg.Temporal,
 			TaskQueue: s.cfg.TaskQueue, Logger: s.log,
+		})
+		if err != nil {
+			return nil, fmt.Errorf("api: %w", err)
+		}
+	}
+	if s.schedules = s.cfg.Schedules; s.schedules == nil {
+		s.schedules, err = scheduler.New(scheduler.Config{
+			Store: s.cfg.Store, Temporal: s.cfg.Temporal, TaskQueue: s.cfg.TaskQueue, Logger: s.log,
 		})
 		if err != nil {
 			return nil, fmt.Errorf("api: %w", err)
@@ -215,6 +227,7 @@ func New(cfg Config) (http.Handler, error) {
 	s.registerTenants()
 	s.registerWebhooks()
 	s.registerSpaces()
+	s.registerSchedules()
 	for _, name := range []string{"ErrorModel", "ErrorDetail"} { // The framework's; no answer has them.
 		delete(s.api.OpenAPI().Components.Schemas.Map(), name)
 	}

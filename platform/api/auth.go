@@ -64,7 +64,7 @@ func (s *server) authenticate(ctx huma.Context, tokens bool) (tool.Principal, er
 	found, err := s.cfg.Store.Authenticate(ctx.Context(), key)
 	switch {
 	case err == nil:
-		return narrow(found.Principal()), nil
+		return found.Principal().Narrow(), nil
 	case tool.KindOf(err) == tool.Denied:
 		return tool.Principal{}, unauthenticated(tool.AsError(err).Msg)
 	default:

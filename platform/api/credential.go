@@ -8,6 +8,7 @@ import (
 
 	"github.com/toolcrib/toolcrib/internal/vault"
 	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
+	"github.com/toolcrib/toolcrib/schedule"
 	"github.com/toolcrib/toolcrib/space"
 	"github.com/toolcrib/toolcrib/tool"
 	"github.com/toolcrib/toolcrib/webhook"
@@ -181,7 +182,7 @@ func (s *server) credentialRevision(ctx context.Context, p tool.Principal, name 
 // changed returns the error of a failed change of a credential or webhook.
 func (c Changing) changed(err error) error {
 	if c.IfMatch != "" && (errors.Is(err, vault.ErrChanged) || errors.Is(err, webhook.ErrChanged) ||
-		errors.Is(err, space.ErrChanged)) {
+		errors.Is(err, space.ErrChanged) || errors.Is(err, schedule.ErrChanged)) {
 		return preconditionFailed()
 	}
 	return err

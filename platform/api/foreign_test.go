@@ -114,6 +114,8 @@ func TestForeignTenant(t *testing.T) {
 	ids["approval-grants"] = []string{granted.ID}
 	ids["webhooks"] = []string{seedWebhook(t, b).ID}
 	ids["spaces"] = []string{seedSpace(t, b).ID}
+	seeded := seedSchedule(t, b)
+	ids["schedules"] = []string{seeded.ID, seeded.Name}
 	stranger := b.Key(t, b.Tenant(t), "*")
 	bodies := map[string]string{
 		"POST /v1/tools/{tool}/call":                "{}",
@@ -125,6 +127,8 @@ func TestForeignTenant(t *testing.T) {
 		"PUT /v1/mcp/servers/{server}":              `{"server_url":"https://example.com/mcp"}`,
 		"POST /v1/mcp/servers/{server}/approve":     `{"tools":[{"name":"x"}]}`,
 		"PUT /v1/credentials/{credential}":          "{}",
+		"PUT /v1/schedules/{schedule}":              "{}",
+		"POST /v1/schedules/{schedule}/backfill":    `{"from":"2026-01-01T00:00:00Z","until":"2026-01-02T00:00:00Z"}`,
 		"PUT /v1/webhooks/{webhook}":                "{}",
 		"POST /v1/webhooks/{webhook}/rotate":        "{}",
 		"PUT /v1/spaces/{space}":                    "{}",

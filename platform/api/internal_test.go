@@ -68,11 +68,3 @@ func TestTraceIDs(t *testing.T) {
 		}
 	}
 }
-
-func TestNarrow(t *testing.T) {
-	t.Parallel()
-	p := narrow(tool.Principal{Permissions: []string{"a", "b"}, Scopes: []string{"b", "c"}})
-	require.Equal(t, []string{"b"}, p.Permissions)
-	require.Equal(t, []string{"a"}, narrow(tool.Principal{Permissions: []string{"a"}, Scopes: []string{"*"}}).Permissions)
-	require.False(t, narrow(tool.Principal{Permissions: []string{"*"}, Scopes: []string{"b"}}).May("a"))
-}

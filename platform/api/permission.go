@@ -1,10 +1,7 @@
 package api
 
 import (
-	"slices"
-
 	"github.com/toolcrib/toolcrib/registry"
-	"github.com/toolcrib/toolcrib/tool"
 	"github.com/toolcrib/toolcrib/wait"
 )
 
@@ -38,6 +35,9 @@ const (
 
 	PipelinesRead  = "pipelines.read"  // See pipelines and their documents, and search them.
 	PipelinesWrite = "pipelines.write" // Create, change and delete pipelines, add and delete documents.
+
+	SchedulesRead  = "schedules.read"  // See schedules, their times and their starts.
+	SchedulesWrite = "schedules.write" // Make, change, pause, trigger and delete schedules, beside RunsWrite.
 
 	WebhooksRead  = "webhooks.read"  // See webhooks and their deliveries, never their secrets.
 	WebhooksWrite = "webhooks.write" // Send the tenant's events to URLs: make, change and delete webhooks.
@@ -76,6 +76,8 @@ func KnownPermissions() []Permission {
 		{CredentialsWrite, "store, rotate and revoke credentials"},
 		{PipelinesRead, "see pipelines and their documents, and search them"},
 		{PipelinesWrite, "create, change and delete pipelines, add and delete documents"},
+		{SchedulesRead, "see schedules, their times and their starts"},
+		{SchedulesWrite, "make, change, pause, trigger and delete schedules; to make or change one also takes runs.write"},
 		{WebhooksRead, "see webhooks and their deliveries, never their secrets"},
 		{WebhooksWrite, "send the tenant's events to URLs: make, change and delete webhooks"},
 		{SpacesRead, "see the spaces that one is a member of, and their messages"},
@@ -92,21 +94,4 @@ func Permissions() []string {
 		out[i] = p.Name
 	}
 	return out
-}
-
-// narrow returns p with no more permissions than its scopes name, if it has
-// scopes. All later checks of permissions, by an endpoint or for a tool, are so
-// bounded by both.
-func narrow(p tool.Principal) tool.Principal {
-	if len(p.Scopes) == 0 || slices.Contains(p.Scopes, "*") {
-		return p
-	}
-	held := []string{}
-	for _, scope := range p.Scopes {
-		if p.May(scope) {
-			held = append(held, scope)
-		}
-	}
-	p.Permissions = held
-	return p
 }

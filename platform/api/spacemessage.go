@@ -60,8 +60,9 @@ func (s *server) registerSpaceMessages() {
 		permission: SpacesRead, summary: "List or follow what is new in a space",
 		detail: "Messages that are new, or have changed, in the order of their changes: each as it is now, so that a " +
 			"message which changes often may be skipped in between.\n\nWith `Accept: text/event-stream` the answer is a " +
-			"stream of server-sent events named `space.message`: `id` is the cursor to resume from (as `Last-Event-ID` or " +
-			"`after`), `data` the message. This stream has no end. The output of a call while it runs is in the stream of its run. " +
+			"stream of server-sent events named `space.message`: `id` is the cursor to resume from (as " +
+			"`Last-Event-ID` or `after`), `data` the message. This stream has no end. The output of a call while it runs " +
+			"is in the stream of its run. " +
 			seesSpace,
 	}, s.listSpaceEvents)
 	s.describeSpaceStream()

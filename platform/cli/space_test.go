@@ -45,7 +45,8 @@ func TestSpaceCommands(t *testing.T) {
 
 	require.Contains(t, s.ok(t, "space", "update", "launch", "--archived"), "archived")
 	require.Contains(t, s.run(t, "space", "post", "launch", "x").err, "the space is archived")
-	require.Contains(t, s.ok(t, "space", "update", "launch", "--archived=false", "--description", "Getting it out"), "Getting it out")
+	opened := s.ok(t, "space", "update", "launch", "--archived=false", "--description", "Getting it out")
+	require.Contains(t, opened, "Getting it out")
 	require.Equal(t, "deleted launch\n", s.ok(t, "space", "delete", "launch"))
 }
 

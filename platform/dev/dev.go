@@ -146,6 +146,9 @@ func (d *Dev) startAPI(ctx context.Context) error {
 	if config.Runs, err = serve.Runs(ctx, config); err != nil {
 		return errors.Join(err, listener.Close())
 	}
+	if config.Schedules, err = serve.Schedules(ctx, config); err != nil {
+		return errors.Join(err, listener.Close())
+	}
 	handler, err := serve.Handler(ctx, config)
 	if err != nil {
 		return errors.Join(err, listener.Close())
@@ -160,6 +163,7 @@ func (d *Dev) startAPI(ctx context.Context) error {
 	var working sync.WaitGroup
 	working.Go(func() { config.Runs.DispatchUntil(serving) })
 	working.Go(func() { webhooks.Run(serving) })
+	working.Go(func() { config.Schedules.Run(serving) })
 	go func() {
 		err := serve.HTTP(serving, listener, handler, d.cfg.Logger)
 		hangUp() // Also where serving failed.

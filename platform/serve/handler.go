@@ -26,6 +26,7 @@ import (
 	"github.com/toolcrib/toolcrib/resolver"
 	"github.com/toolcrib/toolcrib/retrieval"
 	"github.com/toolcrib/toolcrib/runs"
+	"github.com/toolcrib/toolcrib/runs/scheduler"
 	"github.com/toolcrib/toolcrib/store"
 	"github.com/toolcrib/toolcrib/tool"
 	"github.com/toolcrib/toolcrib/wait"
@@ -59,6 +60,9 @@ type HandlerConfig struct {
 	// of the handler's own. Another component has to dispatch the starts that
 	// it records.
 	Runs *runs.Service
+	// Schedules runs agents at certain times; see [Schedules]. The caller runs it beside the
+	// handler. Defaults to one of the handler's own, which tells Temporal of changes once.
+	Schedules *scheduler.Service
 	// Resolver chooses the versions that calls and runs use; see [Resolver].
 	// Defaults to one of the handler's own, and one of Runs's own.
 	Resolver *resolver.Resolver
@@ -137,10 +141,16 @@ func Handler(ctx context.Context, cfg HandlerConfig) (http.Handler, error) {
 			return nil, err
 		}
 	}
+	if cfg.Schedules == nil {
+		var err error
+		if cfg.Schedules, err = Schedules(ctx, cfg); err != nil {
+			return nil, err
+		}
+	}
 	config := api.Config{
 		Store: cfg.Store, Searcher: cfg.Searcher, Registry: newRegistry(cfg.Store, cfg),
 		Resolver: cfg.Resolver,
-		Temporal: cfg.Temporal, TaskQueue: cfg.TaskQueue, Runs: cfg.Runs,
+		Temporal: cfg.Temporal, TaskQueue: cfg.TaskQueue, Runs: cfg.Runs, Schedules: cfg.Schedules,
 		Vault:       vault.New(cfg.Store, vault.Options{Keys: cfg.Keys, Logger: cfg.Logger}),
 		MaxRequests: cfg.MaxRequests, MaxTenantRequests: cfg.MaxTenantRequests,
 		PublicURL: cfg.PublicURL, CheckWebhook: cfg.CheckWebhook,

@@ -9,6 +9,7 @@ import (
 	"github.com/toolcrib/toolcrib/resolver"
 	"github.com/toolcrib/toolcrib/runs"
 	"github.com/toolcrib/toolcrib/runs/reconcile"
+	"github.com/toolcrib/toolcrib/runs/scheduler"
 )
 
 // Runs assembles the service for runs that the API of cfg uses. Share it with
@@ -28,6 +29,21 @@ func Runs(ctx context.Context, cfg HandlerConfig) (*runs.Service, error) {
 	}
 	return runs.New(runs.Config{
 		Store: cfg.Store, Resolver: cfg.resolver(), Reconciler: reconciler, Temporal: cfg.Temporal,
+		TaskQueue:        cmp.Or(cfg.TaskQueue, DefaultTaskQueue),
+		SearchAttributes: hasSearchAttributes(ctx, cfg.Temporal, namespace),
+		MaxUnfinished:    cfg.MaxUnfinishedRuns, Logger: cfg.Logger,
+	})
+}
+
+// Schedules assembles the service for schedules that the API of cfg uses. Share it with the API
+// by [HandlerConfig.Schedules], and run it.
+func Schedules(ctx context.Context, cfg HandlerConfig) (*scheduler.Service, error) {
+	if cfg.Store == nil || cfg.Temporal == nil {
+		return nil, errIncomplete
+	}
+	namespace := cmp.Or(cfg.Namespace, client.DefaultNamespace)
+	return scheduler.New(scheduler.Config{
+		Store: cfg.Store, Temporal: cfg.Temporal, Namespace: namespace,
 		TaskQueue:        cmp.Or(cfg.TaskQueue, DefaultTaskQueue),
 		SearchAttributes: hasSearchAttributes(ctx, cfg.Temporal, namespace),
 		MaxUnfinished:    cfg.MaxUnfinishedRuns, Logger: cfg.Logger,

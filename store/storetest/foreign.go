@@ -20,24 +20,26 @@ type foreign struct {
 // methodsWithoutTenant act without a tenant, or take it from data that no other tenant can
 // write.
 var methodsWithoutTenant = map[string]string{
-	"Close":            "closes the store",
-	"Ping":             "reads no rows",
-	"CheckWrites":      "reads no rows",
-	"CheckSchema":      "reads the schema version only",
-	"PoolStats":        "counts this process's connections",
-	"Listen":           "returns ids of runs with events, without contents",
-	"ListenControl":    "returns ids of runs with requests, without contents",
-	"EnsurePartitions": "makes empty tables",
-	"SweepRequests":    "deletes expired rows",
-	"SweepDeliveries":  "deletes old rows",
-	"WebhookTenants":   "returns ids of tenants with deliveries to make, without contents",
-	"ClaimStarts":      "returns keys of due starts, without contents",
-	"CountStarts":      "counts the starts of every tenant",
-	"ClaimResolved":    "as ClaimUndelivered",
-	"ClaimUndelivered": "returns keys of ended requests and their workflows, without contents",
-	"ClaimWakes":       "returns keys of agents to wake, without contents",
-	"EscalateDue":      "writes the events of requests that escalate, each as its tenant",
-	"ExpireOverdue":    "ends the requests whose time is over, each as its tenant",
+	"Close":               "closes the store",
+	"Ping":                "reads no rows",
+	"CheckWrites":         "reads no rows",
+	"CheckSchema":         "reads the schema version only",
+	"PoolStats":           "counts this process's connections",
+	"Listen":              "returns ids of runs with events, without contents",
+	"ListenControl":       "returns ids of runs with requests, without contents",
+	"EnsurePartitions":    "makes empty tables",
+	"SweepRequests":       "deletes expired rows",
+	"SweepScheduleStarts": "deletes old rows",
+	"ScheduleTenants":     "returns ids of tenants with schedules to compare, without contents",
+	"SweepDeliveries":     "deletes old rows",
+	"WebhookTenants":      "returns ids of tenants with deliveries to make, without contents",
+	"ClaimStarts":         "returns keys of due starts, without contents",
+	"CountStarts":         "counts the starts of every tenant",
+	"ClaimResolved":       "as ClaimUndelivered",
+	"ClaimUndelivered":    "returns keys of ended requests and their workflows, without contents",
+	"ClaimWakes":          "returns keys of agents to wake, without contents",
+	"EscalateDue":         "writes the events of requests that escalate, each as its tenant",
+	"ExpireOverdue":       "ends the requests whose time is over, each as its tenant",
 
 	"TenantOfSlug":           "is how programs that name tenants find their ids; the id is all that it returns",
 	"TakeExpiredMCPSessions": "takes expired sessions, to end them",
@@ -61,6 +63,7 @@ func testForeign(t *testing.T, d *Database) {
 	maps.Copy(cases, inboxCases)
 	maps.Copy(cases, webhookCases)
 	maps.Copy(cases, spaceCases)
+	maps.Copy(cases, scheduleCases)
 	t.Run("EveryMethodHasACase", func(t *testing.T) {
 		t.Parallel()
 		for method := range reflect.TypeFor[*store.Store]().Methods() {

@@ -50,6 +50,7 @@ func Run(t *testing.T, newDatabase func(tb testing.TB) *Database) {
 		{"Inbox", testInbox},
 		{"Webhooks", testWebhooks},
 		{"Spaces", testSpaces},
+		{"Schedules", testSchedules},
 		{"ApprovalsEnd", testEndApproval},
 		{"ApprovalsDelivery", testDeliveries},
 		{"ApprovalsOverdue", testOverdue},

@@ -23,8 +23,8 @@ func New(invocation *cli.App) []*cobra.Command {
 	all := []*cobra.Command{
 		a.applyCommand(), a.toolCommand(), a.mcpCommand(), a.artifactCommand(), a.agentCommand(), a.runCommand(),
 		a.invocationsCommand(), a.explainCommand(), a.approvalsCommand(), a.resultsCommand(), a.inputsCommand(),
-		a.keyCommand(),
-		a.credentialCommand(), a.webhookCommand(), a.spaceCommand(), a.pipelineCommand(), a.tenantCommand(),
+		a.keyCommand(), a.credentialCommand(), a.scheduleCommand(), a.webhookCommand(), a.spaceCommand(), a.pipelineCommand(),
+		a.tenantCommand(),
 	}
 	a.completeFlags(all)
 	return all

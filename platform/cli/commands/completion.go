@@ -33,6 +33,7 @@ var flagWords = map[string]string{
 	"run list status":           "pending running completed failed cancelled hosted",
 	"run list kind":             "agent tool_call tool_test host",
 	"approvals list status":     "pending approved rejected expired cancelled",
+	"schedule starts status":    "starting started refused",
 	"webhook deliveries status": "pending delivered failed",
 	"space read kind":           "text tool",
 	"results list status":       "open waiting pending resolved expired cancelled",

@@ -165,6 +165,9 @@ func (a *app) serve(ctx context.Context, settings serveSettings) error {
 	if config.Runs, err = serve.Runs(ctx, config); err != nil {
 		return errors.Join(err, listener.Close())
 	}
+	if config.Schedules, err = serve.Schedules(ctx, config); err != nil {
+		return errors.Join(err, listener.Close())
+	}
 	handler, err := serve.Handler(ctx, config)
 	if err != nil {
 		return errors.Join(err, listener.Close())
@@ -188,6 +191,7 @@ func (a *app) serve(ctx context.Context, settings serveSettings) error {
 			defer dispatching.Wait()
 			dispatching.Go(func() { config.Runs.DispatchUntil(ctx) })
 			dispatching.Go(func() { webhooks.Run(ctx) })
+			dispatching.Go(func() { config.Schedules.Run(ctx) })
 			return serve.HTTP(ctx, listener, handler, settings.log)
 		})
 }

@@ -378,6 +378,52 @@ type Run struct {
 	Inbox              int32
 }
 
+// Agents that are run at certain times.
+type Schedule struct {
+	TenantID          string
+	ID                string
+	Name              string
+	Agent             string
+	VersionConstraint string
+	Input             []byte
+	Crons             []string
+	EveryS            int64
+	OffsetS           int64
+	TimeZone          string
+	StartAt           *time.Time
+	EndAt             *time.Time
+	JitterS           int64
+	Overlap           string
+	CatchupS          int64
+	Paused            bool
+	Note              string
+	StartsLeft        *int64
+	CreatedBy         string
+	Revision          int64
+	AppliedRevision   int64
+	SyncDue           time.Time
+	SyncLease         *time.Time
+	SyncFence         int64
+	SyncFailures      int32
+	SyncError         string
+	DeletedAt         *time.Time
+	CreatedAt         time.Time
+	UpdatedAt         time.Time
+}
+
+// Times at which schedules started runs, or why they did not.
+type ScheduleStart struct {
+	TenantID    string
+	ID          string
+	ScheduleID  string
+	ScheduledAt time.Time
+	RunID       string
+	Status      string
+	Kind        string
+	Reason      string
+	CreatedAt   time.Time
+}
+
 // Where people and agents talk, and where visible calls are posted.
 type Space struct {
 	TenantID    string
