@@ -73,6 +73,8 @@ type Config struct {
 	// Models are the model providers, by name: an agent's model "scripted/desk"
 	// asks Models["scripted"] for "desk".
 	Models map[string]agent.Model
+	// Hooks are the host's callbacks in runs of agents.
+	Hooks agent.Hooks
 	// Outputs stores the output of models and tools while they run. When nil,
 	// none is stored, and models are not asked to stream.
 	Outputs Outputs

@@ -45,6 +45,9 @@ func (a *Activities) beginAgentRun(
 	}
 	if run.Plan == nil {
 		plan, err := a.agentPlan(ctx, in.Principal, run)
+		if err == nil {
+			err = a.planned(ctx, &run, plan)
+		}
 		if err != nil {
 			return run, "", nil, err
 		}

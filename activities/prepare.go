@@ -84,6 +84,8 @@ func (k *kit) specs() []agent.ToolSpec {
 		spec := agent.ToolSpec{
 			Name: t.pin.Slug, Description: t.version.Snapshot.Description, InputSchema: t.version.Snapshot.InputSchema,
 		}
+		// A version from before they were checked may hold others: they are ignored.
+		spec.Options, _ = agent.ReadToolOptions(t.version.Snapshot.Interaction.ProviderOptions)
 		if len(spec.InputSchema) == 0 {
 			spec.InputSchema = json.RawMessage(`{"type":"object"}`)
 		}

@@ -88,8 +88,18 @@ func (a *Activities) turn(
 	attempt := newModelTurn(ctx, q, key)
 	attempt.model, attempt.told = definition.Model, around.instructions(plan)
 	a.modelLost(ctx, attempt)
-	ask := func(open agent.OpenTurn) (*agent.ModelResponse, error) {
-		return a.ask(ctx, attempt, definition, open, kit, provided)
+	began := agent.TurnInfo{
+		RunInfo: agent.RunInfo{Tenant: tenant, RunID: q.runID, Agent: plan.Agent}, Turn: q.turn, Attempt: attempt.attempt,
+		Model: definition.Model,
+	}
+	if err := a.turnStarts(ctx, began); err != nil {
+		return turn, nil, true, a.modelFailed(ctx, attempt, err)
+	}
+	defer func() { a.turnEnds(ctx, began, &turn.Message, err) }()
+	var answeredBy string
+	ask := func(open agent.OpenTurn) (resp *agent.ModelResponse, err error) {
+		resp, answeredBy, err = a.askInOrder(ctx, attempt, definition, open, kit, provided)
+		return resp, err
 	}
 	resp, err := ask(open)
 	if err == nil {
@@ -99,11 +109,14 @@ func (a *Activities) turn(
 		return turn, nil, true, a.modelFailed(ctx, attempt, err)
 	}
 	turn = agent.Turn{
-		Tenant: tenant, RunID: q.runID, Key: key,
+		Tenant: tenant, RunID: q.runID, Key: key, Waited: resp.Waited,
 		Message: agent.Message{
 			ID: messageID(info, q, key), ParentID: q.head, RunID: q.runID, Turn: q.turn,
 			Role: agent.RoleAssistant, Content: resp.Content, Calls: resp.Calls, Usage: &resp.Usage,
 		},
+	}
+	if answeredBy != definition.Model {
+		turn.Model = answeredBy
 	}
 	if len(resp.Content) == 0 && resp.Text != "" {
 		turn.Message.Content = []tool.Content{tool.Text(resp.Text)}
@@ -178,10 +191,11 @@ func answered(turn *agent.Turn) loop.Turn {
 	return out
 }
 
-// ask calls the model of the pinned agent version, and streams its output to followers of the run.
+// ask calls a model of the pinned agent version, definition.Model, and streams its output to followers
+// of the run, as the given attempt of the turn. Patience is that of [agent.ModelRequest].
 func (a *Activities) ask(
-	ctx context.Context, attempt *modelTurn, definition agent.Definition, open agent.OpenTurn, kit *kit,
-	provided []agent.ProviderTool,
+	ctx context.Context, attempt *modelTurn, output int, patience time.Duration, definition agent.Definition,
+	open agent.OpenTurn, kit *kit, provided []agent.ProviderTool,
 ) (*agent.ModelResponse, error) {
 	provider, name, _ := strings.Cut(definition.Model, "/")
 	model, ok := a.Models[provider]
@@ -197,15 +211,13 @@ func (a *Activities) ask(
 		}
 	}
 	say, end := a.stream(ctx, agent.Output{
-		Tenant: kit.principal.Tenant, RunID: attempt.runID, Turn: attempt.turn, Attempt: attempt.attempt,
+		Tenant: kit.principal.Tenant, RunID: attempt.runID, Turn: attempt.turn, Attempt: output,
 	})
 	defer end()
 	var stream func(agent.Delta)
 	if say != nil && open.Followed {
 		stream = func(d agent.Delta) { say(d.Text) }
 	}
-	inTime, cancel := bounded(ctx)
-	defer cancel()
 	req := &agent.ModelRequest{
 		Model:         name,
 		Options:       definition.ModelOptions,
@@ -216,13 +228,14 @@ func (a *Activities) ask(
 		Turn:          attempt.turn,
 		Tenant:        kit.principal.Tenant,
 		Stream:        stream,
+		Patience:      patience,
 	}
 	if definition.TextToolCalls == agent.TextToolCallsOnly {
 		req.Instructions, req.Tools = textcall.Describe(req.Instructions, req.Tools), nil
 		req.Messages = textcall.Transcript(req.Messages)
 	}
-	resp, err := generate(inTime, model, req)
-	if err = late(ctx, inTime, err); err != nil {
+	resp, err := generate(ctx, model, req)
+	if err != nil {
 		return nil, fmt.Errorf("asking model %q: %w", definition.Model, err)
 	}
 	a.tellOmitted(ctx, attempt, kit, resp.Omitted)

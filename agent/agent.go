@@ -28,9 +28,11 @@ type Definition struct {
 	Instructions string          `json:"instructions"` // The system prompt.
 	Model        string          `json:"model"`        // "provider/name", such as "scripted/support-desk".
 	ModelOptions json.RawMessage `json:"model_options,omitempty"`
-	Tools        []tool.Ref      `json:"tools"`
-	ToolMode     ToolMode        `json:"tool_mode,omitempty"` // Sequential when empty.
-	Limits       Limits          `json:"limits"`
+	// FallbackModels are asked in order where Model, or the one before, is unavailable.
+	FallbackModels []FallbackModel `json:"fallback_models,omitempty"`
+	Tools          []tool.Ref      `json:"tools"`
+	ToolMode       ToolMode        `json:"tool_mode,omitempty"` // Sequential when empty.
+	Limits         Limits          `json:"limits"`
 	// MaxConcurrency limits, by concurrency group, the pure calls that a run
 	// has in flight at once. It applies within the limits of the group's tools,
 	// and replaces the default where the tools set none.
@@ -52,6 +54,15 @@ type Definition struct {
 	// run the agent with.
 	Skills map[string]Skill `json:"skills,omitempty"`
 }
+
+// FallbackModel is a model that is asked where another one is unavailable.
+type FallbackModel struct {
+	Model        string          `json:"model"`                   // "provider/name".
+	ModelOptions json.RawMessage `json:"model_options,omitempty"` // Its own: none of the first model's apply.
+}
+
+// MaxFallbackModels bounds the fallback models of an agent.
+const MaxFallbackModels = 4
 
 // Skill is a named way of working that an agent declares.
 type Skill struct {

@@ -130,6 +130,11 @@ type TurnAnswered struct {
 	Calls        int `json:"calls"`
 	InputTokens  int `json:"input_tokens"`
 	OutputTokens int `json:"output_tokens"`
+	// WaitedMS is how long the request waited for the rate limits of the model's provider, in
+	// milliseconds.
+	WaitedMS int64 `json:"waited_ms,omitempty"`
+	// Model is the fallback model that answered; absent for the agent's own.
+	Model string `json:"model,omitempty"`
 }
 
 // EventPayloads returns the payload of each type of event, as a zero value.

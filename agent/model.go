@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"encoding/json"
+	"time"
 
 	"github.com/toolcrib/toolcrib/tool"
 )
@@ -49,6 +50,9 @@ type ModelRequest struct {
 	Turn          int // Counted from 1.
 
 	Tenant tool.TenantID // The tenant of the run; a model may have a key for each tenant.
+	// Patience is how long the request may wait before it is sent where the provider's rate limits
+	// are used up. Zero leaves it to the model.
+	Patience time.Duration
 	// Stream, unless nil, receives the answer as it is generated. It does not block,
 	// and must not be called after Generate has returned, nor concurrently. Deltas are
 	// for display only: the response contains the whole answer.
@@ -65,6 +69,8 @@ type ToolSpec struct {
 	Name        string          `json:"name"`
 	Description string          `json:"description"`
 	InputSchema json.RawMessage `json:"input_schema"`
+	// Options are those of the tool's definition; nil for none.
+	Options *ToolOptions `json:"-"`
 }
 
 // OmittedTool is a tool that a model was not offered, with the reason.
@@ -84,6 +90,8 @@ type ModelResponse struct {
 	// Omitted are tools of the request that the model was not offered, since its provider has no
 	// form for their schemas. The others were.
 	Omitted []OmittedTool
+	// Waited is how long the request waited for the provider's rate limits before it was sent.
+	Waited time.Duration
 	// Truncated reports that the answer was cut off, for example by a token
 	// limit. Its last call must not be executed.
 	Truncated bool

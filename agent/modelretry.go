@@ -22,4 +22,7 @@ type ModelRetry struct {
 	// TurnID identifies the turn: it is equal for all attempts, and different
 	// after a reset.
 	TurnID string `json:"turn_id"`
+	// NextModel is the fallback model that is asked within the same attempt; empty if the attempt
+	// is over.
+	NextModel string `json:"next_model,omitempty"`
 }

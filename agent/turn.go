@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"encoding/json"
+	"time"
 
 	"github.com/toolcrib/toolcrib/tool"
 )
@@ -15,6 +16,8 @@ type Turn struct {
 	Key     string  // Names the attempt-independent turn: equal for retries, another after a reset.
 	Message Message // The assistant message; its ParentID is the head it answered.
 	Calls   []PreparedCall
+	Waited  time.Duration // For the rate limits of the model's provider.
+	Model   string        // The fallback model that answered; empty for the agent's own.
 }
 
 // PreparedCall is a call after resolution, coercion and policy. A turn stores

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/toolcrib/toolcrib/agent"
 	"github.com/toolcrib/toolcrib/registry/definition"
 	"github.com/toolcrib/toolcrib/tool"
 )
@@ -130,18 +131,28 @@ func credentialsIn(config json.RawMessage) []string {
 	return slices.Sorted(maps.Keys(found))
 }
 
-// adviseModel warns of an agent without a model, or with a model of an unknown
-// provider.
-func (r *Registry) adviseModel(model string) []string {
-	provider, _, _ := strings.Cut(model, "/")
-	switch {
-	case model == "":
-		return []string{"no model: it cannot be published until it has one, such as model: anthropic/claude-sonnet-4-5"}
-	case r.opts.Advice.ModelProviders == nil, slices.Contains(r.opts.Advice.ModelProviders, provider):
-		return nil
+// adviseModels warns of an agent without a model, or with models of unknown
+// providers.
+func (r *Registry) adviseModels(d agent.Definition) []string {
+	var out []string
+	switch provider, known := r.knowsProvider(d.Model); {
+	case d.Model == "":
+		out = append(out, "no model: it cannot be published until it has one, such as model: anthropic/claude-sonnet-4-5")
+	case !known:
+		out = append(out, fmt.Sprintf("no worker here has a model provider %q (model %q): runs of the agent fail at their "+
+			"first turn", provider, d.Model))
 	}
-	return []string{
-		fmt.Sprintf("no worker here has a model provider %q (model %q): runs of the agent fail at their first turn", provider,
-			model),
+	for _, m := range d.FallbackModels {
+		if provider, known := r.knowsProvider(m.Model); !known {
+			out = append(out, fmt.Sprintf("no worker here has a model provider %q (fallback model %q): it is passed over",
+				provider, m.Model))
+		}
 	}
+	return out
+}
+
+// knowsProvider returns the provider of a model, and whether a worker here may have it.
+func (r *Registry) knowsProvider(model string) (provider string, known bool) {
+	provider, _, _ = strings.Cut(model, "/")
+	return provider, r.opts.Advice.ModelProviders == nil || slices.Contains(r.opts.Advice.ModelProviders, provider)
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/toolcrib/toolcrib/agent"
-	"github.com/toolcrib/toolcrib/internal/redact"
 	"github.com/toolcrib/toolcrib/internal/uuid7"
 	"github.com/toolcrib/toolcrib/registry/definition"
 	"github.com/toolcrib/toolcrib/registry/internal/refusal"
@@ -112,7 +111,7 @@ func (r *Registry) newAgent(tenant tool.TenantID, s definition.AgentSpec) (agent
 
 // editAgent returns a with the fields of s. It does not publish.
 func (r *Registry) editAgent(a agent.Agent, s definition.AgentSpec) (agent.Agent, []string, error) {
-	s.ModelOptions = redact.Restore(s.ModelOptions, a.ModelOptions)
+	s.Restore(a.Definition)
 	warnings, err := s.Check()
 	if err == nil {
 		err = s.CheckSchemas(r.opts.Schemas)
@@ -134,5 +133,5 @@ func (r *Registry) editAgent(a agent.Agent, s definition.AgentSpec) (agent.Agent
 		a.Version = s.Version
 	}
 	a.UpdatedAt = r.opts.Clock().UTC()
-	return a, append(warnings, r.adviseModel(a.Model)...), nil
+	return a, append(warnings, r.adviseModels(a.Definition)...), nil
 }

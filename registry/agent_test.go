@@ -80,6 +80,23 @@ func TestAgentGuardrails(t *testing.T) {
 		},
 		"/output_schema/type": func(s *definition.AgentSpec) { s.OutputSchema = []byte(`{"type":"objct"}`) },
 		"/text_tool_calls":    func(s *definition.AgentSpec) { s.TextToolCalls = "maybe" },
+		"/fallback_models/0/model": func(s *definition.AgentSpec) {
+			s.FallbackModels = []agent.FallbackModel{{Model: "gpt"}}
+		},
+		"/fallback_models/1/model": func(s *definition.AgentSpec) {
+			s.Model, s.FallbackModels = "a/b", []agent.FallbackModel{{Model: "c/d"}, {Model: "a/b"}}
+		},
+		"/fallback_models/0/model_options": func(s *definition.AgentSpec) {
+			s.FallbackModels = []agent.FallbackModel{{Model: "c/d", ModelOptions: []byte(`[]`)}}
+		},
+		"/fallback_models/0/model_options/key": func(s *definition.AgentSpec) {
+			s.FallbackModels = []agent.FallbackModel{{Model: "c/d", ModelOptions: []byte(`{"key":"` + tool.Redacted + `"}`)}}
+		},
+		"/fallback_models": func(s *definition.AgentSpec) { s.FallbackModels = make([]agent.FallbackModel, 5) },
+		"/fallback_models/0/model_options/tool_choice": func(s *definition.AgentSpec) {
+			s.TextToolCalls = agent.TextToolCallsOnly
+			s.FallbackModels = []agent.FallbackModel{{Model: "c/d", ModelOptions: []byte(`{"tool_choice":"none"}`)}}
+		},
 		"/model_options/tool_choice": func(s *definition.AgentSpec) {
 			s.TextToolCalls, s.ModelOptions = agent.TextToolCallsOnly, []byte(`{"tool_choice":"required"}`)
 		},

@@ -196,7 +196,7 @@ func (r *Registry) publish(ctx context.Context, t *tool.Tool, v *tool.Version) e
 	}
 	if err := refusal.First(
 		r.checkPin(ctx, t, v), r.checkRunnable(&v.Snapshot.Definition, t.ArtifactID != ""),
-		checkOpenInput(v), r.egressObstacle(t.Policy, &v.Snapshot.Definition),
+		checkOpenInput(v), checkProviderOptions(&v.Snapshot.Definition), r.egressObstacle(t.Policy, &v.Snapshot.Definition),
 		r.servers.CheckOrigin(ctx, t, v, r.dry), r.checkPipelineOrBatch(ctx, t.Tenant, &v.Snapshot.Definition),
 	); err != nil {
 		return err

@@ -22,7 +22,8 @@ func (s *Store) RecordModelRetry(
 		return err
 	}
 	written, err := ask(ctx, s.do, op, tenant, (*db.Queries).RecordModelRetry, db.RecordModelRetryParams{
-		TenantID: string(tenant), RunID: runID, TurnID: text(retry.TurnID), Attempt: number(retry.Attempt), Data: data,
+		TenantID: string(tenant), RunID: runID, TurnID: text(retry.TurnID), Attempt: number(retry.Attempt),
+		NextModel: text(retry.NextModel), Data: data,
 	})
 	if err == nil && len(written) > 0 {
 		s.wake(tenant, runID)

@@ -201,6 +201,7 @@ func turnParams(op string, turn agent.Turn) (db.SaveTurnParams, error) {
 	}
 	params.EventData, err = encode(agent.TurnAnswered{
 		Turn: turn.Message.Turn, Calls: len(turn.Calls), InputTokens: usage.InputTokens, OutputTokens: usage.OutputTokens,
+		Model: text(turn.Model), WaitedMS: turn.Waited.Milliseconds(),
 	})
 	return params, err
 }

@@ -83,6 +83,9 @@ type Config struct {
 	// interaction.middleware, inside Middleware. Calls of tools that name a
 	// missing one are refused.
 	NamedMiddleware map[string]tool.Middleware
+	// Hooks are called in the runs of agents: when a run's plan is made, and before
+	// and after each turn of a model. Defaults to none.
+	Hooks agent.Hooks
 
 	// Allow is what each tenant may reach beyond the public internet. The entry
 	// of the empty tenant applies to all.

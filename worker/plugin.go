@@ -131,6 +131,7 @@ func (p *Plugin) assemble(ctx context.Context) error {
 		Agents: p.store, Policies: p.store,
 		Resolver: resolve, Schemas: schemas, Types: p.types.All(),
 		Outputs: p.store, Executor: p.mux, NestedResultMiddleware: nestedResults(schemas), Models: p.models,
+		Hooks:    p.cfg.Hooks,
 		Ingester: p.ingester, Control: p.control, Approvals: p.store, Targets: p.types, Grants: p.store, Calls: p.store,
 		Spaces: p.store,
 		Slots:  p.store, Scheduled: scheduler.NewStarter(p.store, p.store, resolve),

@@ -34,6 +34,7 @@ type metrics struct {
 	transitions metric.Int64Counter
 	lost        metric.Int64Counter
 	turns       metric.Float64Histogram
+	paced       metric.Float64Histogram
 	tokens      metric.Int64Counter
 	refusals    metric.Int64Counter
 	drifts      metric.Int64Counter
@@ -65,6 +66,8 @@ func newMetrics(m metric.Meter) (*metrics, error) {
 	counter(&out.transitions, "toolcrib.ledger.transitions", "Moves of effects into a phase of the ledger.")
 	counter(&out.lost, "toolcrib.ledger.lost", "Moves that lost to another attempt.")
 	histogram(&out.turns, "toolcrib.model.turn.duration", "Duration of model turns.", modelBounds)
+	histogram(&out.paced, "toolcrib.model.rate.wait", "Time that requests waited for rate limits of model providers.",
+		modelBounds)
 	counter(&out.tokens, "toolcrib.model.tokens", "Tokens that model turns consumed.")
 	counter(&out.refusals, "toolcrib.egress.refusals", "Requests that the egress guard refused.")
 	counter(

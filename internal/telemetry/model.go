@@ -38,6 +38,9 @@ func (t *Telemetry) model(provider string, next agent.Model) agent.Model {
 		}
 		t.metrics.observe(ctx, t.metrics.turns, time.Since(began), labels{{providerLabel, provider}, {outcomeLabel, outcome}})
 		if resp != nil {
+			if resp.Waited > 0 {
+				t.metrics.observe(ctx, t.metrics.paced, resp.Waited, labels{{providerLabel, provider}})
+			}
 			t.metrics.add(ctx, t.metrics.tokens, int64(resp.Usage.InputTokens), labels{
 				{providerLabel, provider}, {directionLabel, "input"},
 			})

@@ -12,10 +12,14 @@ import (
 )
 
 func greet(version, description, properties, required string) string {
+	ttl := "5m"
+	if description != "Greets." {
+		ttl = "1h"
+	}
 	return `{"kind":"tool","slug":"greet","description":"` + description +
 		`","implementation_type":"internal","version":"` + version +
 		`","publish":true,"implementation_config":{"token":"planted-` + description + `"},
-		"provider_options":{"someProvider":{"apiKey":"planted-` + description + `"}},"execution":{"timeout_s":3},
+		"provider_options":{"anthropic":{"cache_control":{"type":"ephemeral","ttl":"` + ttl + `"}}},"execution":{"timeout_s":3},
 		"input_schema":{"type":"object","properties":` + properties + `,"required":` + required + `}}`
 }
 
@@ -48,7 +52,7 @@ func TestDiffTool(t *testing.T) {
 			{Path: "input/name", Bump: "major", Reason: "the property is required now"},
 			{Path: "description", Bump: "patch", Reason: `it went from "Greets." to "Greets people."`},
 			{Path: "implementation_config/token", Bump: "patch", Reason: "it changed"},
-			{Path: "interaction/provider_options/someProvider/apiKey", Bump: "patch", Reason: "it changed"},
+			{Path: "interaction/provider_options/anthropic/cache_control/ttl", Bump: "patch", Reason: "it changed"},
 		},
 	}, diff("?from=1.1.0&to=2.0.0"))
 	require.Equal(t, v1.Diff{

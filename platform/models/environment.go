@@ -4,9 +4,11 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
+	"github.com/toolcrib/toolcrib/platform/models/pace"
 	"github.com/toolcrib/toolcrib/platform/models/remote"
 	"github.com/toolcrib/toolcrib/tool"
 )
@@ -18,8 +20,8 @@ const (
 	AnthropicKey     = "ANTHROPIC_API_KEY"
 	AnthropicBaseURL = "ANTHROPIC_BASE_URL"
 	// Prefix begins the variables of a further provider; its name and one of
-	// _BASE_URL, _API_KEY and _API follow, or for any provider _TIMEOUT and
-	// _IDLE_TIMEOUT.
+	// _BASE_URL, _API_KEY and _API follow, or for any provider _TIMEOUT,
+	// _IDLE_TIMEOUT, _REQUESTS_PER_MINUTE and _TOKENS_PER_MINUTE.
 	Prefix = "TOOLCRIB_MODEL_"
 )
 
@@ -28,7 +30,8 @@ type API string
 
 // APIs.
 const (
-	OpenAI    API = "openai"    // Chat Completions.
+	OpenAI    API = "openai"    // Chat Completions, unless an agent's options say responses.
+	Responses API = "responses" // OpenAI's Responses, unless they say chat_completions.
 	Anthropic API = "anthropic" // Messages.
 )
 
@@ -40,6 +43,7 @@ type provider struct {
 	keyVar  string
 	timeout time.Duration // Of a whole answer; the default where zero.
 	idle    time.Duration // Of a stream without a byte; the default where zero.
+	limits  pace.Limits   // For each key and model.
 }
 
 var nameInVariable = regexp.MustCompile(`^[A-Z][A-Z0-9_]{0,62}$`)
@@ -59,15 +63,23 @@ func providers(env environment) ([]provider, error) {
 		if !ok || env.get(variable) == "" {
 			continue
 		}
-		stem, suffix := cutSuffixes(rest, "_BASE_URL", "_API_KEY", "_API", "_IDLE_TIMEOUT", "_TIMEOUT")
+		stem, suffix := cutSuffixes(rest, "_BASE_URL", "_API_KEY", "_API", "_IDLE_TIMEOUT", "_TIMEOUT",
+			requestsPerMinute, tokensPerMinute)
 		if suffix == "" || !nameInVariable.MatchString(stem) {
 			return nil, wrongVariable(
 				variable,
-				"it does not end in _BASE_URL, _API_KEY, _API, _TIMEOUT or _IDLE_TIMEOUT, or has no provider's name before that",
+				"it does not end in _BASE_URL, _API_KEY, _API, _TIMEOUT, _IDLE_TIMEOUT, _REQUESTS_PER_MINUTE or "+
+					"_TOKENS_PER_MINUTE, or has no provider's name before that",
 			)
 		}
 		public := stem == "OPENAI" || stem == "ANTHROPIC"
-		if public && strings.HasSuffix(suffix, "_TIMEOUT") {
+		if public && (strings.HasSuffix(suffix, "_TIMEOUT") || strings.HasSuffix(suffix, "_PER_MINUTE")) {
+			continue
+		}
+		if stem == "OPENAI" && suffix == "_API" {
+			if out[0].api = API(env.get(variable)); out[0].api != OpenAI && out[0].api != Responses {
+				return nil, wrongVariable(variable, "it is neither openai nor responses")
+			}
 			continue
 		}
 		if suffix != "_BASE_URL" {
@@ -84,8 +96,8 @@ func providers(env environment) ([]provider, error) {
 			return nil, wrongVariable(variable, fmt.Sprintf("the name %q is taken", p.name))
 		}
 		if api := env.get(Prefix + stem + "_API"); api != "" {
-			if p.api = API(api); p.api != OpenAI && p.api != Anthropic {
-				return nil, wrongVariable(Prefix+stem+"_API", "it is neither openai nor anthropic")
+			if p.api = API(api); !slices.Contains([]API{OpenAI, Responses, Anthropic}, p.api) {
+				return nil, wrongVariable(Prefix+stem+"_API", "it is none of openai, responses and anthropic")
 			}
 		}
 		out = append(out, p)
@@ -94,13 +106,16 @@ func providers(env environment) ([]provider, error) {
 		if err := out[i].readTimeouts(env); err != nil {
 			return nil, err
 		}
+		if err := out[i].readLimits(env); err != nil {
+			return nil, err
+		}
 	}
 	return out, nil
 }
 
 // readTimeouts reads how long a provider may take.
 func (p *provider) readTimeouts(env environment) error {
-	stem := Prefix + strings.ReplaceAll(strings.ToUpper(p.name), "-", "_")
+	stem := p.stem()
 	for suffix, into := range map[string]*time.Duration{"_TIMEOUT": &p.timeout, "_IDLE_TIMEOUT": &p.idle} {
 		text := env.get(stem + suffix)
 		if text == "" {
@@ -115,6 +130,38 @@ func (p *provider) readTimeouts(env environment) error {
 		*into = d
 	}
 	return nil
+}
+
+// Suffixes of the variables with a provider's rate limits.
+const (
+	requestsPerMinute = "_REQUESTS_PER_MINUTE"
+	tokensPerMinute   = "_TOKENS_PER_MINUTE" //nolint:gosec // No credential.
+)
+
+// maxPerMinute bounds a configured rate.
+const maxPerMinute = 1_000_000_000
+
+// readLimits reads the provider's rate limits.
+func (p *provider) readLimits(env environment) error {
+	for suffix, into := range map[string]*int{
+		requestsPerMinute: &p.limits.RequestsPerMinute, tokensPerMinute: &p.limits.TokensPerMinute,
+	} {
+		text := env.get(p.stem() + suffix)
+		if text == "" {
+			continue
+		}
+		n, err := strconv.Atoi(text)
+		if err != nil || n < 1 || n > maxPerMinute {
+			return wrongVariable(p.stem()+suffix, fmt.Sprintf("it is not a whole number from 1 to %d", maxPerMinute))
+		}
+		*into = n
+	}
+	return nil
+}
+
+// stem begins the names of the provider's variables.
+func (p *provider) stem() string {
+	return Prefix + strings.ReplaceAll(strings.ToUpper(p.name), "-", "_")
 }
 
 func cutSuffixes(s string, suffixes ...string) (stem, suffix string) {

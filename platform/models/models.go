@@ -11,7 +11,7 @@ import (
 	"github.com/toolcrib/toolcrib/agent"
 	"github.com/toolcrib/toolcrib/internal/secret"
 	"github.com/toolcrib/toolcrib/platform/models/anthropic"
-	"github.com/toolcrib/toolcrib/platform/models/openai"
+	"github.com/toolcrib/toolcrib/platform/models/pace"
 	"github.com/toolcrib/toolcrib/platform/models/remote"
 )
 
@@ -83,6 +83,7 @@ type model interface {
 func open(p provider, secrets secret.Resolver, lookup func(string) (string, bool)) (model, error) {
 	cfg := remote.Config{
 		Provider: p.name, BaseURL: p.baseURL, Timeout: p.timeout, IdleTimeout: p.idle,
+		Pace: pace.New(p.limits),
 		Keys: remote.Keys{
 			Secrets: secrets, Ref: CredentialRef(p.name), Variable: p.keyVar, Lookup: lookup, Optional: p.baseURL != "",
 		},
@@ -90,7 +91,7 @@ func open(p provider, secrets secret.Resolver, lookup func(string) (string, bool
 	if p.api == Anthropic {
 		return anthropic.New(cfg)
 	}
-	return openai.New(cfg)
+	return openOpenAI(cfg, p.api)
 }
 
 // CredentialRef names a tenant's own key for a provider among its credentials.

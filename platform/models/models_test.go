@@ -1,6 +1,7 @@
 package models_test
 
 import (
+	"encoding/json"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -102,6 +103,36 @@ func TestTenantsKeys(t *testing.T) {
 	require.Equal(t, []string{"Bearer own-of-a", "Bearer own-of-b", "Bearer operators", "Bearer rotated-of-a"}, keys())
 }
 
+// Which of OpenAI's APIs a provider speaks, its variable says, and of an agent
+// its model options.
+func TestResponsesBesideChatCompletions(t *testing.T) {
+	t.Parallel()
+
+	server := modeltest.Serve(t, modeltest.Answer(modeltest.Message{Status: http.StatusOK, Body: `{
+		"status":"completed","output":[],"choices":[{"message":{"content":"Hello"},"finish_reason":"stop"}]
+	}`, Header: http.Header{"Content-Type": {"application/json"}}}))
+	offered := open(t, "", "OPENAI_BASE_URL="+server.URL, "TOOLCRIB_MODEL_OTHER_BASE_URL="+server.URL,
+		"TOOLCRIB_MODEL_OTHER_API=responses")
+	swapped := open(t, "", "OPENAI_BASE_URL="+server.URL, "TOOLCRIB_MODEL_OPENAI_API=responses")
+	for i, tt := range []struct {
+		model         agent.Model
+		options, path string
+	}{
+		{offered["openai"], ``, "/chat/completions"},
+		{offered["openai"], `{"api":"responses"}`, "/responses"},
+		{offered["other"], `{}`, "/responses"},
+		{offered["other"], `{"api":"chat_completions"}`, "/chat/completions"},
+		{swapped["openai"], `{"temperature":1}`, "/responses"},
+	} {
+		_, err := tt.model.Generate(t.Context(), &agent.ModelRequest{Model: "m", Options: json.RawMessage(tt.options)})
+		require.NoError(t, err)
+		require.Equal(t, tt.path, server.Requests()[i].Path, tt.options)
+	}
+	_, err := offered["openai"].Generate(t.Context(), &agent.ModelRequest{Options: json.RawMessage(`{"api":"completions"}`)})
+	require.Equal(t, "/model_options/api", tool.AsError(err).Path)
+	require.ErrorContains(t, err, "one of chat_completions, responses")
+}
+
 // The host's own models come first where a name is in both.
 func TestOthersComeFirst(t *testing.T) {
 	t.Parallel()
@@ -159,12 +190,16 @@ func TestRefusesWrongVariables(t *testing.T) {
 		"TOOLCRIB_MODEL_BASE_URL":           {"TOOLCRIB_MODEL_BASE_URL=hidden"},
 		"TOOLCRIB_MODEL_X_BASE_URL must be": {"TOOLCRIB_MODEL_X_API_KEY=hidden"},
 		"is taken":                          {"TOOLCRIB_MODEL_SCRIPTED_BASE_URL=hidden"},
-		"neither openai nor anthropic":      {at, "TOOLCRIB_MODEL_X_API=hidden"},
+		"none of openai, responses and":     {at, "TOOLCRIB_MODEL_X_API=hidden"},
+		"neither openai nor responses":      {"TOOLCRIB_MODEL_OPENAI_API=anthropic"},
 		`provider "openai"`:                 {"OPENAI_BASE_URL=hidden"},
 
 		"TOOLCRIB_MODEL_X_TIMEOUT: it is not a duration":           {at, "TOOLCRIB_MODEL_X_TIMEOUT=hidden"},
 		"TOOLCRIB_MODEL_OPENAI_IDLE_TIMEOUT: it is not a duration": {"TOOLCRIB_MODEL_OPENAI_IDLE_TIMEOUT=-1s"},
-		"at most 10m0s":                     {at, "TOOLCRIB_MODEL_X_IDLE_TIMEOUT=11m"},
+		"at most 10m0s": {at, "TOOLCRIB_MODEL_X_IDLE_TIMEOUT=11m"},
+		"TOOLCRIB_MODEL_X_REQUESTS_PER_MINUTE: it is not a whole number": {at, "TOOLCRIB_MODEL_X_REQUESTS_PER_MINUTE=0"},
+		"TOOLCRIB_MODEL_OPENAI_TOKENS_PER_MINUTE: it is":                 {"TOOLCRIB_MODEL_OPENAI_TOKENS_PER_MINUTE=hidden"},
+
 		"TOOLCRIB_MODEL_Y_BASE_URL must be": {"TOOLCRIB_MODEL_Y_TIMEOUT=1s"},
 	} {
 		_, err := models.Open(models.Config{Environ: environ})

@@ -49,8 +49,11 @@ func (s *AgentSpec) Check() (warnings []string, err error) {
 	if err := s.checkTextToolCalls(); err != nil {
 		return nil, err
 	}
-	if provider, name, ok := strings.Cut(s.Model, "/"); s.Model != "" && (!ok || provider == "" || name == "") {
+	if s.Model != "" && !validModel(s.Model) {
 		return nil, refusal.New(tool.Invalid, "/model", `model %.80q: expected "provider/name"`, s.Model)
+	}
+	if err := s.checkFallbacks(); err != nil {
+		return nil, err
 	}
 	for field, value := range map[string]int{
 		"max_turns": s.Limits.MaxTurns, "max_calls": s.Limits.MaxCalls,
@@ -104,6 +107,43 @@ func (s *AgentSpec) checkSpaces() error {
 		if s.InSpaces() && slices.Contains(agent.SpaceTools(), ref.Slug) {
 			return refusal.New(tool.Invalid, fmt.Sprintf("/tools/%d", i),
 				"%s is given to every agent that has spaces: remove it from tools", ref.Slug)
+		}
+	}
+	return nil
+}
+
+// validModel reports whether a text is "provider/name".
+func validModel(text string) bool {
+	provider, name, ok := strings.Cut(text, "/")
+	return ok && provider != "" && name != ""
+}
+
+// checkFallbacks fails for fallback models that are none, or that would be asked twice.
+func (s *AgentSpec) checkFallbacks() error {
+	if n := len(s.FallbackModels); n > agent.MaxFallbackModels {
+		return refusal.New(tool.Invalid, "/fallback_models", "%d fallback models: at most %d", n, agent.MaxFallbackModels)
+	}
+	seen := map[string]bool{s.Model: true}
+	for i, m := range s.FallbackModels {
+		path := fmt.Sprintf("/fallback_models/%d", i)
+		if !validModel(m.Model) {
+			return refusal.New(tool.Invalid, path+"/model", `fallback model %.80q: expected "provider/name"`, m.Model)
+		}
+		if seen[m.Model] {
+			return refusal.New(tool.Invalid, path+"/model",
+				"fallback model %.80q is asked already: it is the agent's model, or listed twice", m.Model)
+		}
+		seen[m.Model] = true
+		var options map[string]json.RawMessage
+		if len(m.ModelOptions) > 0 && json.Unmarshal(m.ModelOptions, &options) != nil {
+			return refusal.New(tool.Invalid, path+"/model_options", "expected an object of model options")
+		}
+		if s.TextToolCalls == agent.TextToolCallsOnly && len(options["tool_choice"]) > 0 {
+			return refusal.New(tool.Invalid, path+"/model_options/tool_choice",
+				"tool_choice applies to native tools, and text_tool_calls: only offers none")
+		}
+		if err := CheckRedacted(path+"/model_options", m.ModelOptions); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/toolcrib/toolcrib/agent"
 	"github.com/toolcrib/toolcrib/internal/redact"
 	"github.com/toolcrib/toolcrib/registry/internal/refusal"
 	"github.com/toolcrib/toolcrib/schema/jsonpointer"
@@ -36,6 +37,20 @@ func CheckRedacted(path string, raw json.RawMessage) error {
 func (s *ToolSpec) Restore(stored tool.Definition) {
 	keepSecrets(s, stored)
 	keepSource(s, stored)
+}
+
+// Restore copies the secrets that responses redact from the stored definition: those of a fallback
+// model from the one of the same name.
+func (s *AgentSpec) Restore(stored agent.Definition) {
+	s.ModelOptions = redact.Restore(s.ModelOptions, stored.ModelOptions)
+	s.FallbackModels = slices.Clone(s.FallbackModels)
+	for i, m := range s.FallbackModels {
+		for _, old := range stored.FallbackModels {
+			if old.Model == m.Model {
+				s.FallbackModels[i].ModelOptions = redact.Restore(m.ModelOptions, old.ModelOptions)
+			}
+		}
+	}
 }
 
 // keepSecrets replaces redaction placeholders by the stored secrets.

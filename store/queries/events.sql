@@ -24,14 +24,15 @@ select pg_notify('toolcrib_events', n.payload) from unnest(@payloads::text[]) as
 
 -- name: RecordModelRetry :many
 -- Adds an event for a model's failed attempt to a running run, once for each attempt of a
--- turn.
+-- turn and each fallback within it.
 with numbered as (
     update runs r set last_seq = r.last_seq + 1
     where r.tenant_id = @tenant_id and r.id = @run_id and r.status in ('pending', 'running')
       and not exists (
           select from run_events e
           where e.tenant_id = @tenant_id and e.run_id = @run_id and e.type = 'model.retrying'
-            and e.data ->> 'turn_id' = @turn_id::text and (e.data ->> 'attempt')::int = @attempt::int)
+            and e.data ->> 'turn_id' = @turn_id::text and (e.data ->> 'attempt')::int = @attempt::int
+            and coalesce(e.data ->> 'next_model', '') = @next_model::text)
     returning r.last_seq
 )
 insert into run_events (tenant_id, run_id, seq, type, data)

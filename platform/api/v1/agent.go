@@ -2,6 +2,7 @@ package v1
 
 import (
 	"encoding/json"
+	"slices"
 	"time"
 
 	"github.com/toolcrib/toolcrib/agent"
@@ -25,6 +26,8 @@ type Agent struct {
 	MaxConcurrency map[string]int `json:"max_concurrency,omitempty" doc:"How many pure calls of a concurrency group run at once in a run, by group: within what its tools allow, and instead of the default of 1" example:"{\"default\":8}"`
 
 	OnUnavailableTool agent.UnavailablePolicy `json:"on_unavailable_tool,omitempty" enum:"omit,refuse" doc:"What to do when a tool cannot be used at the start of a run: omit it with a warning event (default), or refuse the run"`
+
+	FallbackModels []agent.FallbackModel `json:"fallback_models,omitempty" doc:"Models that are asked in order where the model is unavailable: it limits the rate, fails or does not answer in time" example:"[{\"model\":\"anthropic/claude-haiku-4-5\"}]"`
 
 	OutputSchema json.RawMessage `json:"output_schema,omitempty" doc:"JSON Schema that the final answer of a run matches: it is JSON then" example:"{\"type\":\"object\",\"properties\":{\"total\":{\"type\":\"integer\"}}}"`
 
@@ -61,7 +64,8 @@ func FromAgent(a agent.Agent) Agent {
 		Model: a.Model, ModelOptions: secret.RedactKeys(a.ModelOptions), Tools: texts(a.Tools), ToolMode: a.ToolMode,
 		Limits: a.Limits, MaxConcurrency: a.MaxConcurrency, OnUnavailableTool: a.OnUnavailableTool, Skills: a.Skills,
 		OutputSchema: a.OutputSchema, TextToolCalls: a.TextToolCalls, Spaces: a.Spaces,
-		Status: a.Status, Version: a.Version, Revision: a.Revision,
+		FallbackModels: redacted(a.FallbackModels),
+		Status:         a.Status, Version: a.Version, Revision: a.Revision,
 		PublishedAt: a.PublishedAt, CreatedAt: a.CreatedAt, UpdatedAt: a.UpdatedAt,
 	}
 }
@@ -77,9 +81,18 @@ func FromAgentVersion(v agent.Version) AgentVersion {
 			Tools: texts(v.Snapshot.Tools), ToolMode: v.Snapshot.ToolMode, Limits: &v.Snapshot.Limits,
 			MaxConcurrency: v.Snapshot.MaxConcurrency, OnUnavailableTool: v.Snapshot.OnUnavailableTool,
 			Skills: v.Snapshot.Skills, OutputSchema: v.Snapshot.OutputSchema, TextToolCalls: v.Snapshot.TextToolCalls,
-			Spaces: v.Snapshot.Spaces,
+			Spaces: v.Snapshot.Spaces, FallbackModels: redacted(v.Snapshot.FallbackModels),
 		},
 	}
+}
+
+// redacted returns models without secrets in their options.
+func redacted(models []agent.FallbackModel) []agent.FallbackModel {
+	out := slices.Clone(models)
+	for i := range out {
+		out[i].ModelOptions = secret.RedactKeys(out[i].ModelOptions)
+	}
+	return out
 }
 
 // texts writes references as callers do.

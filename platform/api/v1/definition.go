@@ -62,6 +62,8 @@ type AgentDefinition struct {
 
 	OnUnavailableTool agent.UnavailablePolicy `json:"on_unavailable_tool,omitempty" enum:"omit,refuse" doc:"What to do when a tool cannot be used at the start of a run: omit it with a warning event (default), or refuse the run"`
 
+	FallbackModels []agent.FallbackModel `json:"fallback_models,omitempty" doc:"Models that are asked in order where the model is unavailable: it limits the rate, fails or does not answer in time" example:"[{\"model\":\"anthropic/claude-haiku-4-5\"}]"`
+
 	OutputSchema json.RawMessage `json:"output_schema,omitempty" doc:"JSON Schema that the final answer of a run matches: it is JSON then" example:"{\"type\":\"object\",\"properties\":{\"total\":{\"type\":\"integer\"}}}"`
 
 	TextToolCalls agent.TextToolCalls `json:"text_tool_calls,omitempty" enum:"fallback,only" doc:"How to treat tool calls that the model writes in its text: fallback makes them where it has no native calls, only is for models without native calls and describes the tools in the instructions; text when absent"`

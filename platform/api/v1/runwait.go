@@ -27,6 +27,7 @@ type ModelRetry struct {
 	Kind        tool.Kind `json:"kind" example:"unavailable"`
 	Cause       string    `json:"cause" example:"the model provider \"openai\": it refused the connection"`
 	RetryAt     time.Time `json:"retry_at" doc:"When the next attempt is due, or was"`
+	NextModel   string    `json:"next_model,omitempty" doc:"The fallback model that was asked next, within the same attempt; absent if the attempt is over" example:"anthropic/claude-haiku-4-5"`
 }
 
 // FromWait returns w as the API shows it.
@@ -41,6 +42,6 @@ func FromWait(w agent.Wait) CallWait {
 func FromModelRetry(r agent.ModelRetry) ModelRetry {
 	return ModelRetry{
 		Turn: r.Turn, Attempt: r.Attempt, MaxAttempts: r.MaxAttempts, Model: r.Model, Kind: r.Kind, Cause: r.Cause,
-		RetryAt: r.RetryAt,
+		RetryAt: r.RetryAt, NextModel: r.NextModel,
 	}
 }

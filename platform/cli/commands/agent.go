@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/toolcrib/toolcrib/agent"
 	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
 	"github.com/toolcrib/toolcrib/platform/cli"
 	"github.com/toolcrib/toolcrib/platform/cli/terminal"
@@ -82,13 +83,22 @@ func writeAgent(w io.Writer, g v1.Agent, versions []v1.AgentVersion) error {
 	err := terminal.Pairs(w,
 		"agent", g.Slug, "id", g.ID, "name", g.Name, "description", g.Description, "status", string(g.Status), "draft",
 		g.Version,
-		"model", g.Model, "tools", strings.Join(g.Tools, " "), "tool mode", string(g.ToolMode), "on unavailable tool",
+		"model", g.Model, "fallback models", strings.Join(fallbacks(g.FallbackModels), " "),
+		"tools", strings.Join(g.Tools, " "), "tool mode", string(g.ToolMode), "on unavailable tool",
 		string(g.OnUnavailableTool), "limits", compact(g.Limits), "max concurrency", compact(g.MaxConcurrency),
 		"output schema", string(g.OutputSchema), "text tool calls", string(g.TextToolCalls),
 		"spaces", strings.Join(g.Spaces, ", "),
 		"skills", strings.Join(slices.Sorted(maps.Keys(g.Skills)), " "),
 		"published", terminal.StampSinceOf(g.PublishedAt), "instructions", g.Instructions)
 	return errors.Join(err, gap(w), terminal.Table(w, agentVersionHeader, each(versions, agentVersionRow)))
+}
+
+func fallbacks(models []agent.FallbackModel) []string {
+	out := make([]string, len(models))
+	for i, m := range models {
+		out[i] = m.Model
+	}
+	return out
 }
 
 const agentVersionHeader = "VERSION STATE DIGEST CREATED"

@@ -199,9 +199,9 @@ var (
 		"execution", "interaction",
 	}
 	agentFields = []string{
-		"slug", "name", "description", "version", "publish", "status", "model", "model_options", "instructions", "tools",
-		"tool_mode", "limits", "max_concurrency", "on_unavailable_tool", "output_schema", "text_tool_calls", "spaces",
-		"skills",
+		"slug", "name", "description", "version", "publish", "status", "model", "model_options", "fallback_models",
+		"instructions", "tools", "tool_mode", "limits", "max_concurrency", "on_unavailable_tool", "output_schema",
+		"text_tool_calls", "spaces", "skills",
 	}
 	// usual are the defaults of fields, which are not written.
 	usual = map[string]string{
@@ -246,6 +246,7 @@ func exportAgent(ctx context.Context, c *client.Client, name string) (exported, 
 		Instructions:      g.Instructions,
 		Model:             g.Model,
 		ModelOptions:      g.ModelOptions,
+		FallbackModels:    g.FallbackModels,
 		Tools:             g.Tools,
 		ToolMode:          g.ToolMode,
 		Limits:            &limits,

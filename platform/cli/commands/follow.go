@@ -163,6 +163,11 @@ func writeModelRetry(w io.Writer, e tool.Event) error {
 	if err := json.Unmarshal(e.Data, &retry); err != nil {
 		return fmt.Errorf("reading event %d: %w", e.Seq, err)
 	}
+	if retry.NextModel != "" {
+		_, err := fmt.Fprintf(w, "  %s did not answer: %s: %s; %s is asked\n", terminal.Clean(retry.Model),
+			terminal.Clean(string(retry.Kind)), terminal.Shorten(retry.Cause, 300), terminal.Clean(retry.NextModel))
+		return err
+	}
 	_, err := fmt.Fprintf(w, "  the model did not answer: attempt %d of %d failed: %s: %s; the next is due at %s\n",
 		retry.Attempt, retry.MaxAttempts, terminal.Clean(string(retry.Kind)), terminal.Shorten(retry.Cause, 300),
 		terminal.Stamp(retry.RetryAt))

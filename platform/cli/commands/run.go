@@ -181,9 +181,12 @@ func writeModelRetries(w io.Writer, r v1.Run) error {
 	}
 	rows := make([][]string, len(r.ModelRetries))
 	for i, m := range r.ModelRetries {
+		cause := string(m.Kind) + ": " + m.Cause
+		if m.NextModel != "" {
+			cause = m.Model + ": " + cause + "; then " + m.NextModel + " was asked"
+		}
 		rows[i] = []string{
-			strconv.Itoa(m.Turn), fmt.Sprintf("%d of %d", m.Attempt, m.MaxAttempts), terminal.Stamp(m.RetryAt),
-			string(m.Kind) + ": " + m.Cause,
+			strconv.Itoa(m.Turn), fmt.Sprintf("%d of %d", m.Attempt, m.MaxAttempts), terminal.Stamp(m.RetryAt), cause,
 		}
 	}
 	return errors.Join(gap(w), terminal.Table(w, "TURN ATTEMPT NEXT_TRY FAILED~", rows))

@@ -3,6 +3,7 @@ package anthropic
 import (
 	"context"
 	"encoding/json"
+	"time"
 
 	sdk "github.com/anthropics/anthropic-sdk-go"
 	"github.com/anthropics/anthropic-sdk-go/packages/respjson"
@@ -17,6 +18,7 @@ type answer struct {
 	blocks []*block // In order.
 	stop   sdk.StopReason
 	usage  agent.Usage
+	waited time.Duration // For the provider's rate limits.
 }
 
 func (a *answer) add(b *block) { a.blocks = append(a.blocks, b) }
@@ -24,6 +26,7 @@ func (a *answer) add(b *block) { a.blocks = append(a.blocks, b) }
 // goOn appends the answer that continues after a pause.
 func (a *answer) goOn(more *answer) {
 	a.blocks, a.stop = append(a.blocks, more.blocks...), more.stop
+	a.waited += more.waited
 	a.usage.InputTokens += more.usage.InputTokens
 	a.usage.OutputTokens += more.usage.OutputTokens
 	a.usage.CachedInputTokens += more.usage.CachedInputTokens

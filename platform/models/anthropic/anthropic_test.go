@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -21,7 +22,12 @@ var provider = modeltest.Provider{
 	Path:         "/v1/messages",
 	StreamFields: `{"stream":true}`,
 	Key:          func(r modeltest.Request) string { return r.Header.Get("X-Api-Key") },
-	ToldOfTools:  true,
+	Did: []json.RawMessage{
+		json.RawMessage(`{"type":"server_tool_use","id":"srv_1","name":"web_search","input":{"query":"kettle recall"}}`),
+		json.RawMessage(`{"type":"web_search_tool_result","tool_use_id":"srv_1",` +
+			`"content":[{"type":"web_search_result","url":"https://recalls.example/","title":"Recalls",` +
+			`"encrypted_content":"c2VjcmV0","page_age":null}]}`),
+	},
 }
 
 func TestModel(t *testing.T) {
@@ -150,4 +156,34 @@ func TestEnds(t *testing.T) {
 	_, _, err = generate(t, message(`[]`, "max_tokens"), agent.ModelRequest{})
 	require.Equal(t, tool.Invalid, tool.KindOf(err))
 	require.ErrorContains(t, err, "raise max_tokens")
+}
+
+// A tool's own options are in its declaration; a request has at most four marks.
+func TestOptionsOfATool(t *testing.T) {
+	t.Parallel()
+
+	eager := true
+	var specs []agent.ToolSpec
+	for _, name := range []string{"a", "b", "c", "d"} {
+		specs = append(specs, agent.ToolSpec{
+			Name: name, InputSchema: json.RawMessage(`{"type":"object"}`), Options: &agent.ToolOptions{
+				Anthropic: agent.AnthropicToolOptions{
+					CacheControl: &agent.CacheControl{Type: "ephemeral", TTL: "1h"}, EagerInputStreaming: &eager,
+				},
+			},
+		})
+	}
+	_, sent, err := generate(t, message(hello, "end_turn"), agent.ModelRequest{
+		Tools: specs, Instructions: "Be kind.", Messages: asked(agent.RoleUser),
+	})
+	require.NoError(t, err)
+	list, ok := sent["tools"].([]any)
+	require.True(t, ok)
+	first, ok := list[0].(map[string]any)
+	require.True(t, ok)
+	require.Equal(t, map[string]any{"type": "ephemeral", "ttl": "1h"}, first["cache_control"])
+	require.Equal(t, true, first["eager_input_streaming"])
+	raw, err := json.Marshal(sent)
+	require.NoError(t, err)
+	require.Equal(t, 4, strings.Count(string(raw), "cache_control"))
 }

@@ -82,7 +82,7 @@ func (m *Model) Generate(ctx context.Context, req *agent.ModelRequest) (*agent.M
 	if err != nil {
 		return nil, err
 	}
-	resp.Omitted = omitted
+	resp.Omitted, resp.Waited = omitted, said.waited
 	return resp, nil
 }
 
@@ -98,7 +98,7 @@ func afterPause(err error) error {
 func (m *Model) ask(
 	ctx context.Context, req *agent.ModelRequest, params sdk.MessageNewParams,
 ) (*answer, *remote.Exchange, error) {
-	ctx, exchange, err := m.endpoint.Begin(ctx, req.Tenant, req.Model, req.Stream != nil)
+	ctx, exchange, err := m.endpoint.Begin(ctx, req)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -113,5 +113,10 @@ func (m *Model) ask(
 	} else {
 		said, err = streamed(ctx, messages.NewStreaming(ctx, params), exchange, req.Stream)
 	}
-	return said, exchange, err
+	if err != nil {
+		return nil, nil, err
+	}
+	exchange.Answered(said.usage)
+	said.waited = exchange.Waited()
+	return said, exchange, nil
 }

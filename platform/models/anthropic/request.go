@@ -38,27 +38,50 @@ func (m *Model) params(
 		params.Tools = append(params.Tools, param.Override[sdk.ToolUnionParam](t.Tool))
 	}
 	tools, omitted := remote.ProjectTools(req.Tools, project.Anthropic)
+	marks := maxToolMarks
 	for _, t := range tools {
-		params.Tools = append(params.Tools, toolParam(t, names.Wire(t.Name)))
+		made := toolParam(t, names.Wire(t.Name))
+		if made.CacheControl.Type != "" {
+			if marks--; marks < 0 {
+				made.CacheControl = sdk.CacheControlEphemeralParam{}
+			}
+		}
+		params.Tools = append(params.Tools, sdk.ToolUnionParam{OfTool: made})
 	}
 	return params, omitted, m.options(&params, req, tools, names)
 }
 
-func toolParam(t remote.ProjectedTool, name string) sdk.ToolUnionParam {
-	out := sdk.ToolParam{
+// maxToolMarks is how many tools may be marked as ends of a cached prefix, beside
+// the last one and the instructions: the API takes four marks.
+const maxToolMarks = 2
+
+func toolParam(t remote.ProjectedTool, name string) *sdk.ToolParam {
+	out := &sdk.ToolParam{
 		Name: name, InputSchema: sdk.ToolInputSchemaParam{ExtraFields: t.Schema},
 	}
 	if t.Description != "" {
 		out.Description = sdk.String(t.Description)
 	}
-	return sdk.ToolUnionParam{OfTool: &out}
+	if t.Options == nil {
+		return out
+	}
+	if c := t.Options.Anthropic.CacheControl; c != nil {
+		out.CacheControl = sdk.NewCacheControlEphemeralParam()
+		out.CacheControl.TTL = sdk.CacheControlEphemeralTTL(c.TTL)
+	}
+	if eager := t.Options.Anthropic.EagerInputStreaming; eager != nil {
+		out.EagerInputStreaming = sdk.Bool(*eager)
+	}
+	return out
 }
 
 // cacheable marks the end of the prefix that is the same for all turns, so that
 // the provider caches it: the tools, then the instructions.
 func cacheable(params *sdk.MessageNewParams) {
-	if n := len(params.Tools); n > 0 && params.Tools[n-1].OfTool != nil {
-		params.Tools[n-1].OfTool.CacheControl = sdk.NewCacheControlEphemeralParam()
+	if n := len(params.Tools); n > 0 {
+		if last := params.Tools[n-1].OfTool; last != nil && last.CacheControl.Type == "" {
+			last.CacheControl = sdk.NewCacheControlEphemeralParam()
+		}
 	}
 	if len(params.System) > 0 {
 		params.System[0].CacheControl = sdk.NewCacheControlEphemeralParam()

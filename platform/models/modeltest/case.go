@@ -73,13 +73,17 @@ func Basic() []Case {
 }
 
 // remoteCases are the cases of models behind an API, beside the basic ones.
-func remoteCases() []Case {
+func (p Provider) remoteCases() []Case {
+	did := searched(p.Did)
+	if p.Did == nil { // What it could not have said, it must ignore.
+		did = searched([]json.RawMessage{json.RawMessage(`{"type":"unheard_of"}`)})
+	}
 	return []Case{
 		{
 			Name:    "provider_tool",
 			Request: searching(1, said(agent.RoleUser, "Is the kettle recalled?")),
 			Want: agent.ModelResponse{
-				Text: "Let me see. It is not recalled.", Content: searched(),
+				Text: "Let me see. It is not recalled.", Content: searched(p.Did),
 				Usage: agent.Usage{InputTokens: 90, OutputTokens: 33},
 			},
 		},
@@ -90,7 +94,7 @@ func remoteCases() []Case {
 			Request: searching(2, said(agent.RoleUser, "Is the kettle recalled?"),
 				agent.Message{
 					Role: agent.RoleAssistant, Turn: 1,
-					Content: append(searched(), agent.ProviderBlock("another", json.RawMessage(`{"type":"unheard_of"}`))),
+					Content: append(did, agent.ProviderBlock("another", json.RawMessage(`{"type":"unheard_of"}`))),
 				},
 				said(agent.RoleUser, "Are you sure?")),
 			Want: agent.ModelResponse{Text: "I am.", Usage: agent.Usage{InputTokens: 130, OutputTokens: 4}},
@@ -180,18 +184,17 @@ func searching(turn int, messages ...agent.Message) agent.ModelRequest {
 	return req
 }
 
-// searched is an answer of which a part is what the provider's own tool did.
-func searched() []tool.Content {
-	return []tool.Content{
-		tool.Text("Let me see. "),
-		agent.ProviderBlock(
-			"testing",
-			json.RawMessage(`{"type":"server_tool_use","id":"srv_1","name":"web_search","input":{"query":"kettle recall"}}`),
-		),
-		agent.ProviderBlock("testing", json.RawMessage(`{"type":"web_search_tool_result","tool_use_id":"srv_1",`+
-			`"content":[{"type":"web_search_result","url":"https://recalls.example/","title":"Recalls","encrypted_content":"c2VjcmV0","page_age":null}]}`)),
-		tool.Text("It is not recalled."),
+// searched is an answer of which a part is what the provider's own tool did; nil
+// if answers do not say that.
+func searched(did []json.RawMessage) []tool.Content {
+	if did == nil {
+		return nil
 	}
+	out := []tool.Content{tool.Text("Let me see. ")}
+	for _, raw := range did {
+		out = append(out, agent.ProviderBlock("testing", raw))
+	}
+	return append(out, tool.Text("It is not recalled."))
 }
 
 func said(role agent.Role, text string) agent.Message {

@@ -26,6 +26,10 @@ func (p Provider) garbage(t *testing.T) {
 		`{"content":[{"type":"text","text":["secret"]}],"stop_reason":"end_turn"}`,
 		`{"content":[{"type":"tool_use","id":"secret"}],"stop_reason":"tool_use"}`,
 		`{"content":[{"type":"text","text":"secret"}]}`,
+		`{"status":"completed","output":"secret"}`, `{"status":"completed","output":[5]}`, `{"output":[]}`,
+		`{"status":"completed","output":[{"type":"message","content":"secret"}]}`,
+		`{"status":"completed","output":[{"type":"message","content":["secret"]}]}`,
+		`{"status":"completed","output":[{"type":"function_call","call_id":"secret"}]}`,
 	}
 	for _, body := range bodies {
 		for _, kind := range []string{"application/json", "text/html", ""} {
@@ -35,6 +39,7 @@ func (p Provider) garbage(t *testing.T) {
 		stream := Message{Status: http.StatusOK, Header: http.Header{"Content-Type": {"text/event-stream; charset=utf-8"}}}
 		for _, stream.Body = range []string{
 			body, "data: " + body + "\n\n", "event: message_start\ndata: " + body + "\n\ndata: [DONE]\n\n",
+			"event: response.completed\ndata: {\"type\":\"response.completed\",\"response\":" + body + "}\n\n",
 		} {
 			req := simple()
 			req.Stream = func(agent.Delta) {}

@@ -42,7 +42,7 @@ func (p Provider) slow(t *testing.T) {
 		for _, event := range m.Events() {
 			_, _ = io.WriteString(w, event)
 			flush(w)
-			if !strings.Contains(event, `"How can`) && !strings.Contains(event, `"I am `) {
+			if !strings.Contains(event, `"How can I help?"`) && !strings.Contains(event, `"I am "`) {
 				continue
 			}
 			select {

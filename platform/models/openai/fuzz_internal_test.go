@@ -36,7 +36,7 @@ func FuzzAnswer(f *testing.F) {
 		remote.Auth{})
 	require.NoError(f, err)
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		ctx, x, err := endpoint.Begin(t.Context(), "", "m", false)
+		ctx, x, err := endpoint.Begin(t.Context(), &agent.ModelRequest{Model: "m"})
 		require.NoError(t, err)
 		defer x.End()
 		names := remote.NewNames(&agent.ModelRequest{})

@@ -48,7 +48,7 @@ func (m *Model) Generate(ctx context.Context, req *agent.ModelRequest) (*agent.M
 	if err != nil {
 		return nil, err
 	}
-	ctx, exchange, err := m.endpoint.Begin(ctx, req.Tenant, req.Model, req.Stream != nil)
+	ctx, exchange, err := m.endpoint.Begin(ctx, req)
 	if err != nil {
 		return nil, err
 	}
@@ -66,10 +66,11 @@ func (m *Model) Generate(ctx context.Context, req *agent.ModelRequest) (*agent.M
 	if err != nil {
 		return nil, err
 	}
+	exchange.Answered(said.usage)
 	resp, err := said.response(req.Turn, names, exchange)
 	if err != nil {
 		return nil, err
 	}
-	resp.Omitted = omitted
+	resp.Omitted, resp.Waited = omitted, exchange.Waited()
 	return resp, nil
 }

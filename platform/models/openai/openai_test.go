@@ -210,3 +210,21 @@ func TestNoAnswer(t *testing.T) {
 	_, _, err = generate(t, `{"error":{"code":"rate_limit_exceeded","message":"slowly"}}`, agent.ModelRequest{})
 	require.Equal(t, tool.RateLimited, tool.KindOf(err))
 }
+
+// A tool's own options go before those of the agent's model.
+func TestOptionsOfATool(t *testing.T) {
+	t.Parallel()
+
+	for _, strict := range []bool{true, false} {
+		spec := tools[0]
+		spec.Options = &agent.ToolOptions{OpenAI: agent.OpenAIToolOptions{Strict: &strict}}
+		options := fmt.Sprintf(`{"strict_tools":%t}`, !strict)
+		_, sent, err := generate(t, choice(hello, `"stop"`), agent.ModelRequest{
+			Tools: []agent.ToolSpec{spec}, Options: json.RawMessage(options),
+		})
+		require.NoError(t, err)
+		raw, err := json.Marshal(sent["tools"])
+		require.NoError(t, err)
+		require.Equal(t, strict, strings.Contains(string(raw), `"strict":true`))
+	}
+}

@@ -15,6 +15,7 @@ const maxStops = 4
 func (m *Model) options(
 	o *remote.Options, params *sdk.ChatCompletionNewParams, tools []remote.ProjectedTool, names *remote.Names,
 ) error {
+	o.API()
 	if v := o.Float("temperature", 0, 2); v != nil {
 		params.Temperature = sdk.Float(*v)
 	}

@@ -28,10 +28,8 @@ func (m *Model) params(
 	strict := o.Bool("strict_tools")
 	for _, t := range tools {
 		f := shared.FunctionDefinitionParam{Name: names.Wire(t.Name), Parameters: t.Schema}
-		if strict != nil && *strict {
-			if p, err := project.Input(t.InputSchema, project.OpenAIStrict); err == nil {
-				f.Parameters, f.Strict = p.Members(), sdk.Bool(true)
-			}
+		if schema, ok := t.Strict(strict); ok {
+			f.Parameters, f.Strict = schema, sdk.Bool(true)
 		}
 		if t.Description != "" {
 			f.Description = sdk.String(t.Description)

@@ -8,8 +8,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/toolcrib/toolcrib/agent"
 	"github.com/toolcrib/toolcrib/internal/egress"
 	"github.com/toolcrib/toolcrib/internal/secret"
+	"github.com/toolcrib/toolcrib/platform/models/pace"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
@@ -41,6 +43,9 @@ type Config struct {
 	// the header of the answer on: some servers are silent while they read a long
 	// prompt, for which there is Timeout. Defaults to [DefaultIdleTimeout].
 	IdleTimeout time.Duration
+	// Pace paces the requests of all that share it. Defaults to one of its own
+	// that knows no limits but those that the provider reports.
+	Pace *pace.Pacer
 }
 
 // Auth is how a provider's key is sent.
@@ -103,6 +108,9 @@ func open(cfg Config, publicURL string, auth Auth, guard egress.Config) (*Endpoi
 	if e.cfg.IdleTimeout <= 0 {
 		e.cfg.IdleTimeout = DefaultIdleTimeout
 	}
+	if e.cfg.Pace == nil {
+		e.cfg.Pace = pace.New(pace.Limits{})
+	}
 	if guard.Policy == nil {
 		guard.Policy = func(tool.TenantID) egress.Policy { return policy }
 	}
@@ -125,25 +133,25 @@ func (e *Endpoint) BaseURL() string { return e.base.String() }
 func (e *Endpoint) Host() string { return secret.HostForm(e.base.Hostname()) }
 
 // Begin opens the tenant's key and returns an exchange that sends one request to
-// a model, and the context to send it in. The caller ends the exchange when the
-// answer is read. With stream, any answer but an event stream is refused.
-func (e *Endpoint) Begin(
-	ctx context.Context, tenant tool.TenantID, model string, stream bool,
-) (context.Context, *Exchange, error) {
-	k, err := e.cfg.Keys.open(ctx, tenant, e.cfg.Provider, e.host)
+// the model of req, and the context to send it in. The caller ends the exchange
+// when the answer is read. If req streams, any answer but an event stream is
+// refused.
+func (e *Endpoint) Begin(ctx context.Context, req *agent.ModelRequest) (context.Context, *Exchange, error) {
+	k, err := e.cfg.Keys.open(ctx, req.Tenant, e.cfg.Provider, e.host)
 	if err != nil {
 		return nil, nil, err
 	}
 	secret.Note(ctx, k.value)
 	x := &Exchange{
-		provider: e.cfg.Provider, model: model, source: k.source, limit: e.cfg.MaxBytes, stream: stream,
-		redactor: secret.NewRedactor(k.value),
+		provider: e.cfg.Provider, model: req.Model, source: k.source, limit: e.cfg.MaxBytes, stream: req.Stream != nil,
+		redactor: secret.NewRedactor(k.value), pacer: e.cfg.Pace,
+		turn: pace.Request{Tenant: req.Tenant, Key: k.value.Reveal(), Model: req.Model, Patience: req.Patience},
 		client: e.gate.Client(egress.Access{
-			Tenant: tenant, Class: tool.EgressWrite, Credential: k.credential(e.auth.Scheme, e.auth.Header),
+			Tenant: req.Tenant, Class: tool.EgressWrite, Credential: k.credential(e.auth.Scheme, e.auth.Header),
 		}),
 	}
 	ctx, x.cancel = context.WithTimeout(ctx, e.cfg.Timeout)
-	if stream {
+	if x.stream {
 		x.idle = &idleTimer{after: e.cfg.IdleTimeout, cancel: x.cancel}
 	}
 	return x.watch(ctx), x, nil

@@ -13,6 +13,7 @@ import (
 	"syscall"
 
 	"github.com/toolcrib/toolcrib/internal/secret"
+	"github.com/toolcrib/toolcrib/platform/models/pace"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
@@ -34,7 +35,10 @@ type Exchange struct {
 	redactor                *secret.Redactor
 	client                  doer
 	cancel                  context.CancelFunc
-	idle                    *idleTimer // Of a stream; nil for none.
+	pacer                   *pace.Pacer
+	turn                    pace.Request // What is asked of pacer.
+	permit                  *pace.Permit // Of the last request; nil before it.
+	idle                    *idleTimer   // Of a stream; nil for none.
 
 	sent   atomic.Bool           // A connection was established.
 	broken atomic.Pointer[error] // The error of reading the answer's body.
@@ -60,6 +64,9 @@ func (x *Exchange) End() {
 
 // Do implements the client of an SDK.
 func (x *Exchange) Do(req *http.Request) (*http.Response, error) {
+	if err := x.enter(req); err != nil {
+		return nil, err
+	}
 	resp, err := x.client.Do(req)
 	if err != nil {
 		return nil, err

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"testing"
 
+	"github.com/toolcrib/toolcrib/agent"
 	"github.com/toolcrib/toolcrib/internal/egress"
 	"github.com/toolcrib/toolcrib/internal/egress/egresstest"
 )
@@ -23,7 +24,7 @@ func TestNothingInwardIsReached(t *testing.T) {
 			return err
 		}
 		defer func() { _ = e.Close() }()
-		ctx, x, err := e.Begin(ctx, "t1", "small", false)
+		ctx, x, err := e.Begin(ctx, &agent.ModelRequest{Tenant: "t1", Model: "small"})
 		if err != nil {
 			return err
 		}

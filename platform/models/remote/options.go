@@ -174,6 +174,19 @@ func (o *Options) Choice(tools []string) Choice {
 	return c
 }
 
+// APIOption is the model option that names the API of a provider that has more
+// than one.
+const APIOption = "api"
+
+// OpenAI's APIs, as [APIOption] names them.
+const (
+	ChatCompletions = "chat_completions"
+	Responses       = "responses"
+)
+
+// API reads [APIOption], which is empty if it is not set.
+func (o *Options) API() string { return o.Word(APIOption, ChatCompletions, Responses) }
+
 // ToolNames lists the names of tools, for [Options.Choice].
 func ToolNames(tools []ProjectedTool) []string {
 	out := make([]string, len(tools))

@@ -54,6 +54,9 @@ func (x *Exchange) refusal(status int, h http.Header, raw []byte) *tool.Error {
 	if e.Kind == tool.RateLimited || e.Kind == tool.Unavailable {
 		e.RetryAfter = retryAfter(h, time.Now())
 	}
+	if x.permit != nil && (e.RetryAfter > 0 || e.Kind == tool.RateLimited && limits(status)) {
+		x.permit.Limited(e.RetryAfter)
+	}
 	return e
 }
 
@@ -83,6 +86,11 @@ func (x *Exchange) judge(status int, p problem) *tool.Error {
 	}
 }
 
+// limits reports whether a status says that too much is asked of the provider.
+func limits(status int) bool {
+	return status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable || status == 529
+}
+
 func overloaded(p problem) bool {
 	return strings.Contains(p.Type+p.Code+strings.ToLower(p.Message), "overload")
 }
@@ -100,6 +108,7 @@ var eventStatus = map[string]int{
 	"rate_limit_exceeded":   http.StatusTooManyRequests,
 	"insufficient_quota":    http.StatusTooManyRequests,
 	"overloaded_error":      529,
+	"invalid_prompt":        http.StatusBadRequest,
 }
 
 // Event classifies an error that is an event of a stream.

@@ -255,7 +255,8 @@ with numbered as (
       and not exists (
           select from run_events e
           where e.tenant_id = $1 and e.run_id = $2 and e.type = 'model.retrying'
-            and e.data ->> 'turn_id' = $4::text and (e.data ->> 'attempt')::int = $5::int)
+            and e.data ->> 'turn_id' = $4::text and (e.data ->> 'attempt')::int = $5::int
+            and coalesce(e.data ->> 'next_model', '') = $6::text)
     returning r.last_seq
 )
 insert into run_events (tenant_id, run_id, seq, type, data)
@@ -265,15 +266,16 @@ returning seq
 `
 
 type RecordModelRetryParams struct {
-	TenantID string
-	RunID    string
-	Data     []byte
-	TurnID   string
-	Attempt  int32
+	TenantID  string
+	RunID     string
+	Data      []byte
+	TurnID    string
+	Attempt   int32
+	NextModel string
 }
 
 // Adds an event for a model's failed attempt to a running run, once for each attempt of a
-// turn.
+// turn and each fallback within it.
 func (q *Queries) RecordModelRetry(ctx context.Context, arg RecordModelRetryParams) ([]int64, error) {
 	rows, err := q.db.Query(ctx, RecordModelRetry,
 		arg.TenantID,
@@ -281,6 +283,7 @@ func (q *Queries) RecordModelRetry(ctx context.Context, arg RecordModelRetryPara
 		arg.Data,
 		arg.TurnID,
 		arg.Attempt,
+		arg.NextModel,
 	)
 	if err != nil {
 		return nil, err
