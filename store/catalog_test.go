@@ -202,7 +202,8 @@ func TestTheAppRoleIsBoundInEveryTable(t *testing.T) {
 	launch := f.Space(t, "launch")
 	f.Entered(t, launch)
 	f.Post(t, launch, "hello")
-	require.NoError(t, f.Store.SetNotes(t.Context(), f.Tenant, f.Agent.ID, []space.Note{{Kind: space.Plan, Key: "a", Text: "b"}}))
+	require.NoError(t, f.Store.SetNotes(t.Context(), f.Tenant, f.Agent.ID,
+		[]space.Note{{Kind: space.Plan, Key: "a", Text: "b"}}))
 	_, _, err = f.Store.TakeSlot(t.Context(), ledger.SlotRequest{
 		Tenant: f.Tenant, Scope: "group/mail", Limit: 2, Holder: "effect", Lease: time.Minute,
 	})

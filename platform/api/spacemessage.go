@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"strconv"
 
@@ -142,7 +143,7 @@ func (s *server) wakeAgents(ctx context.Context) {
 	go func() {
 		defer cancel()
 		if _, err := s.runs.WakeAgents(ctx, runs.DispatchLimit); err != nil {
-			s.log.DebugContext(ctx, "waking agents at once failed; it is tried again", "error", err)
+			s.log.DebugContext(ctx, "waking agents at once failed; it is tried again", slog.Any("error", err))
 		}
 	}()
 }

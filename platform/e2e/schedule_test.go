@@ -428,8 +428,10 @@ func TestBackfill(t *testing.T) {
 	time.Sleep(2 * time.Second)
 	require.Equal(t, first, c.starts("hourly", 3))
 	for _, bad := range []v1.ScheduleBackfill{
-		{From: until, Until: until.Add(2 * time.Hour)}, {From: until, Until: until.Add(-time.Hour)},
-		{From: until.Add(-1000 * time.Hour), Until: until}, {From: until.Add(time.Second), Until: until.Add(2 * time.Second)},
+		{From: until, Until: until.Add(2 * time.Hour)},
+		{From: until, Until: until.Add(-time.Hour)},
+		{From: until.Add(-1000 * time.Hour), Until: until},
+		{From: until.Add(time.Second), Until: until.Add(2 * time.Second)},
 	} {
 		_, err := c.BackfillSchedule(t.Context(), "hourly", bad)
 		require.Equal(t, tool.Invalid, tool.KindOf(err), "%v: %v", bad, err)

@@ -172,7 +172,7 @@ func TestVisibleToolNeedsASpace(t *testing.T) {
 			require.NoError(t, err)
 			const want = `{"error":"Tool \"displayChart\" is visible but you are not in a space. Call enter_space first."}`
 			answers := h.answers(run.ID)
-			require.Equal(t, `[{"type":"json","json":`+want+`}]`, answers[0])
+			require.JSONEq(t, `[{"type":"json","json":`+want+`}]`, answers[0])
 			require.Equal(t, answers[0], answers[3], "it left the space")
 			require.Empty(t, h.said())
 		})

@@ -50,11 +50,11 @@ const hero = `{"title":"Hero","choose":{"options":[{"id":"bold","label":"Bold"},
 
 // A person answers each kind of request in a browser, by mouse and by keyboard, with JavaScript
 // and without it.
-func TestPeopleAnswerInABrowser(t *testing.T) {
+func TestPeopleAnswerInABrowser(t *testing.T) { //nolint:tparallel // One browser, one tab after another.
 	t.Parallel()
 
 	started := browser(t)
-	for name, tt := range map[string]struct {
+	for name, tt := range map[string]struct { //nolint:paralleltest // As above.
 		ask, want       string
 		mouse, keyboard chromedp.Tasks
 	}{
@@ -88,7 +88,7 @@ func TestPeopleAnswerInABrowser(t *testing.T) {
 		for _, script := range []bool{false, true} {
 			for by, act := range map[string]chromedp.Tasks{"Mouse": tt.mouse, "Keyboard": tt.keyboard} {
 				t.Run(name+map[bool]string{true: "WithScript", false: "WithoutScript"}[script]+by, func(t *testing.T) {
-					s := newSite(t, tt.ask)
+					s := newSite(t, tt.ask) //nolint:contextcheck // The site has the context of the test.
 					tab, cancel := chromedp.NewContext(started)
 					defer cancel()
 					tab, cancel = context.WithTimeout(tab, 30*time.Second)
