@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/toolcrib/toolcrib/store"
 	"github.com/toolcrib/toolcrib/store/storetest"
 	"github.com/toolcrib/toolcrib/tool"
 	"github.com/toolcrib/toolcrib/worker"
@@ -100,6 +101,13 @@ func TestRefusedConnectionIsTriedAgain(t *testing.T) {
 	s.start(worker.Config{Allow: map[tool.TenantID]worker.Allowance{"": {Hosts: []string{address}}}})
 	c := newCanary(t)
 	go func() {
+		for t.Context().Err() == nil { // Until the first attempt begins.
+			made, err := s.ListInvocations(t.Context(), s.principal.Tenant, store.InvocationQuery{Limit: 1})
+			if err != nil || len(made) > 0 {
+				break
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
 		time.Sleep(1200 * time.Millisecond) // After the first attempts, before the last.
 		listener, err := listen()
 		if err != nil {

@@ -18,6 +18,7 @@ type document struct {
 	raw        string
 	root       node
 	operations []*operation
+	message    *jsonschema.Schema // Of the events of spaces.
 	event, end *jsonschema.Schema // Of the events of streams; nil where there is none.
 	test       *jsonschema.Schema // Of how a test of a tool went.
 	faults     []string           // What is wrong with the description itself.
@@ -98,7 +99,7 @@ func parseDocument(raw []byte) (*document, error) {
 		}
 	}
 	for name, schema := range map[string]**jsonschema.Schema{
-		"ToolEvent": &d.event, "StreamEnd": &d.end, "ToolTest": &d.test,
+		"ToolEvent": &d.event, "StreamEnd": &d.end, "ToolTest": &d.test, "SpaceMessage": &d.message,
 	} {
 		if object(object(d.root["components"])["schemas"])[name] != nil {
 			*schema = d.compile(compiler, "api.json#/components/schemas/"+name)

@@ -81,6 +81,9 @@ func (j judge) stream(a answer) []fault {
 			}
 		}
 		schema := j.doc.event
+		if event == "space.message" {
+			schema = j.doc.message
+		}
 		switch {
 		case event == "":
 			continue // The first block, or a comment.
