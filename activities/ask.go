@@ -67,7 +67,7 @@ func (a *Activities) target(ctx context.Context, in *wire.InvokeInput, asks *age
 	if err != nil {
 		return target, fmt.Errorf("finding where %s goes: %w", in.Pin, err)
 	}
-	target.Own = asks.Own && direct(ctx, in) && callersMay(version.Snapshot.Interaction.Confirmation)
+	target.Own = asks.Own && direct(ctx, in) && confirmableByCaller(version.Snapshot.Interaction.Confirmation)
 	return target, nil
 }
 
@@ -86,8 +86,9 @@ func direct(ctx context.Context, in *wire.InvokeInput) bool {
 		in.AgentID == "" && in.ParentID == "" && in.Step == nil && in.Test == nil
 }
 
-// callersMay reports whether a tool leaves its confirmation to whoever calls it.
-func callersMay(of *tool.Confirmation) bool {
+// confirmableByCaller reports whether a tool's confirmation may be given by its caller: it requires no
+// other permission, and no more than one approval.
+func confirmableByCaller(of *tool.Confirmation) bool {
 	return of == nil || of.Permission == "" && of.EscalateTo == "" && of.Approvals <= 1
 }
 

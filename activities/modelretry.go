@@ -40,7 +40,7 @@ type modelTurn struct {
 
 	key      string // Identifies the turn; equal for its attempts.
 	model    string // "provider/name".
-	told     string // Follows the agent's own instructions.
+	context  string // Follows the agent's own instructions.
 	attempt  int
 	attempts int // Maximum attempts.
 	policy   retryPolicy

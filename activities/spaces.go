@@ -83,7 +83,8 @@ func (a *Activities) surroundings(
 	return &out, nil
 }
 
-// instructions are what the agent is told after its own instructions (checklist S1-27).
+// instructions returns the text that follows the agent's own instructions: its space, the spaces that it may
+// enter and its notes (checklist S1-27).
 func (s *surroundings) instructions(plan *agent.Plan) string {
 	if s == nil {
 		return ""
@@ -92,32 +93,32 @@ func (s *surroundings) instructions(plan *agent.Plan) string {
 	b.WriteString("\n\n# Spaces\nPeople and agents talk in spaces. Call enter_space before you call a tool that is " +
 		"visible, and before send_message: what you send, and your calls of visible tools, appear in the space that you " +
 		"are in. " +
-		"What you answer without send_message is read by nobody in a space. Call skip when there is nothing to do.\n")
+		"What you answer without send_message is not shown in a space. Call skip when there is nothing to do.\n")
 	if s.place != nil {
 		fmt.Fprintf(&b, "You are in the space %s (%s).\n", s.place.Slug, s.place.Name)
 	} else {
 		b.WriteString("You are not in a space.\n")
 	}
-	told := 0
+	listed := 0
 	for _, sp := range s.spaces {
 		if !plan.MayEnter(sp.Slug) {
 			continue
 		}
-		if told == 0 {
+		if listed == 0 {
 			b.WriteString("Spaces that you may enter:\n")
 		}
-		told++
+		listed++
 		fmt.Fprintf(&b, "- %s: %s\n", sp.Slug, tool.Clip(strings.TrimSpace(sp.Name+" "+sp.Description), 200))
 	}
-	if told == 0 {
+	if listed == 0 {
 		b.WriteString("You are a member of no space that you may enter.\n")
 	}
-	s.tellNotes(&b)
+	s.writeNotes(&b)
 	return b.String()
 }
 
-// tellNotes lists the notes of the agent by kind, as far as there is room.
-func (s *surroundings) tellNotes(b *strings.Builder) {
+// writeNotes lists the notes of the agent by kind, as far as there is room.
+func (s *surroundings) writeNotes(b *strings.Builder) {
 	titles := map[space.NoteKind]string{space.Goal: "Goals", space.Memory: "Memories", space.Plan: "Plans"}
 	end := b.Len() + maxToldNotes
 	for _, kind := range space.NoteKinds() {

@@ -86,7 +86,7 @@ func (a *Activities) turn(
 	}
 	kit.inSpace = around != nil && around.place != nil
 	attempt := newModelTurn(ctx, q, key)
-	attempt.model, attempt.told = definition.Model, around.instructions(plan)
+	attempt.model, attempt.context = definition.Model, around.instructions(plan)
 	a.modelLost(ctx, attempt)
 	began := agent.TurnInfo{
 		RunInfo: agent.RunInfo{Tenant: tenant, RunID: q.runID, Agent: plan.Agent}, Turn: q.turn, Attempt: attempt.attempt,
@@ -221,7 +221,7 @@ func (a *Activities) ask(
 	req := &agent.ModelRequest{
 		Model:         name,
 		Options:       definition.ModelOptions,
-		Instructions:  instructed(&definition) + attempt.told,
+		Instructions:  instructed(&definition) + attempt.context,
 		Messages:      open.Transcript,
 		Tools:         kit.specs(),
 		ProviderTools: provided,

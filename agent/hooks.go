@@ -22,14 +22,14 @@ type Hooks struct {
 	TurnEnd func(ctx context.Context, turn TurnInfo, answer *Message, err error)
 }
 
-// RunInfo is a run that hooks are told of.
+// RunInfo describes a run to hooks.
 type RunInfo struct {
 	Tenant tool.TenantID
 	RunID  string
 	Agent  string // Its slug.
 }
 
-// TurnInfo is an attempt of a turn that hooks are told of.
+// TurnInfo describes an attempt of a turn to hooks.
 type TurnInfo struct {
 	RunInfo
 

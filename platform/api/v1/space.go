@@ -126,18 +126,3 @@ func FromSpaceMessage(m space.Message) SpaceMessage {
 	}
 	return out
 }
-
-// AgentNote is a goal, a memory or a plan that an agent keeps from run to run.
-type AgentNote struct {
-	Kind      space.NoteKind `json:"kind" enum:"goal,memory,plan"`
-	Key       string         `json:"key" example:"ship"`
-	Text      string         `json:"text" example:"Ship on Friday."`
-	Done      bool           `json:"done,omitempty"`
-	CreatedAt time.Time      `json:"created_at"`
-	UpdatedAt time.Time      `json:"updated_at"`
-}
-
-// FromNote returns n as the API shows it.
-func FromNote(n space.Note) AgentNote {
-	return AgentNote{Kind: n.Kind, Key: n.Key, Text: n.Text, Done: n.Done, CreatedAt: n.CreatedAt, UpdatedAt: n.UpdatedAt}
-}
