@@ -221,7 +221,8 @@ func (r *race) submit(id string, result int) {
 		})
 		return err
 	})
-	own := tries > 1 && string(done.Result.Structured) == fmt.Sprintf(`{"n":%d}`, result) // Kept, and not answered.
+	own := err == nil && tries > 1 && // Kept, and not answered.
+		string(done.Result.Structured) == fmt.Sprintf(`{"n":%d}`, result)
 	switch {
 	case err == nil && (!done.Repeated || own):
 		r.mu.Lock()
