@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
+	"time"
 
 	"github.com/maypok86/otter/v2"
 	"go.temporal.io/sdk/activity"
@@ -108,6 +109,9 @@ type Activities struct {
 	confirmations *confirm.Cache
 	// warnings rate-limits the warnings of one tenant's calls.
 	warnings warnings
+	inline   inline
+	// answerTimes are the mean times of models' answers, by "provider/name".
+	answerTimes *otter.Cache[string, time.Duration]
 }
 
 type definitionKey struct {
@@ -115,7 +119,10 @@ type definitionKey struct {
 	agentID, digest string
 }
 
-const maxDefinitions = 1000
+const (
+	maxDefinitions = 1000
+	maxModels      = 1000
+)
 
 // New checks the configuration and returns the activities.
 func New(c Config) (*Activities, error) {
@@ -132,6 +139,10 @@ func New(c Config) (*Activities, error) {
 	if err != nil {
 		return nil, fmt.Errorf("activities: making the cache of definitions: %w", err)
 	}
+	answerTimes, err := otter.New(&otter.Options[string, time.Duration]{MaximumSize: maxModels})
+	if err != nil {
+		return nil, fmt.Errorf("activities: making the cache of models' times: %w", err)
+	}
 	if c.Control != nil {
 		runs := watchedRuns{Runs: c.Runs, control: c.Control}
 		c.Runs = runs
@@ -139,7 +150,11 @@ func New(c Config) (*Activities, error) {
 			c.Journal = watchedJournal{Journal: c.Journal, runs: runs}
 		}
 	}
-	return &Activities{Config: c, definitions: definitions, confirmations: confirm.NewCache()}, nil
+	a := &Activities{
+		Config: c, definitions: definitions, confirmations: confirm.NewCache(), answerTimes: answerTimes,
+	}
+	a.LimitInline(DefaultInlineRuns)
+	return a, nil
 }
 
 // Registry is where activities are registered: a worker, or a test environment.

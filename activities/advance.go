@@ -27,6 +27,13 @@ func (a *Activities) Advance(ctx context.Context, in wire.AdvanceInput) (wire.Ad
 	if err := checkTenant(ctx, in.Principal.Tenant); err != nil {
 		return wire.AdvanceOutput{}, failure.Encode(err)
 	}
+	if activity.GetInfo(ctx).IsLocalActivity {
+		release, ok := a.inline.take()
+		if !ok {
+			return leaveInline(), nil
+		}
+		defer release()
+	}
 	d := a.newDriver(ctx, in)
 	stop := heartbeat(ctx, d.report.get)
 	defer stop()
@@ -45,6 +52,9 @@ func (a *Activities) newDriver(ctx context.Context, in wire.AdvanceInput) *drive
 		a: a, in: in, began: time.Now(), slice: wire.AdvanceSlice, ends: make(chan callEnd, maxFlying),
 		tickets: map[string]admission{}, doubt: map[string]int{},
 	}
+	if d.inline = activity.GetInfo(ctx).IsLocalActivity; d.inline {
+		d.slice = inlineSlice
+	}
 	d.report.start(ctx)
 	return d
 }
@@ -60,6 +70,7 @@ type driver struct {
 	began   time.Time
 	slice   time.Duration // How long steps are begun.
 	spent   bool          // No step is begun any more, whatever the time.
+	inline  bool          // As part of the workflow's own task.
 	machine *loop.Run
 	report  advanceReport
 	lost    wire.AdvanceProgress // Of the attempt before this one.
@@ -88,6 +99,9 @@ func (d *driver) log(ctx context.Context, msg string, err error) {
 func (d *driver) run(ctx context.Context) (wire.AdvanceOutput, error) {
 	// A run that is cancelled is loaded too: what it did is part of its end.
 	state, err := d.load(context.WithoutCancel(ctx), d.in.Stop != nil || cancelled(ctx))
+	if errors.Is(err, errBegun) {
+		return leaveInline(), nil
+	}
 	if err != nil {
 		if tool.KindOf(err).Retryable() {
 			return d.out, err
@@ -263,7 +277,7 @@ func (d *driver) resumed(ctx context.Context, state wire.RunState) wire.RunState
 
 // pause returns why no further turn is begun here, or nothing.
 func (d *driver) pause(ctx context.Context) wire.Handover {
-	if d.out.Turns >= wire.AdvanceTurns {
+	if d.out.Turns >= wire.AdvanceTurns || d.inline && d.a.slow(ctx, d.in.Principal.Tenant, d.machine.Plan()) {
 		return wire.HandoverSlice
 	}
 	return d.rest(ctx)

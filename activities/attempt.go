@@ -322,7 +322,7 @@ func (t *attempt) settle(ctx context.Context, s ledger.Settlement) (ledger.Outco
 // write is settle at once.
 func (t *attempt) write(ctx context.Context, s ledger.Settlement) (ledger.Outcome, error) {
 	patience := settlePatience
-	if activity.GetInfo(ctx).IsLocalActivity {
+	if activity.GetInfo(ctx).IsLocalActivity && t.in.Pin.Execution.Repeatable() {
 		patience = fastSettlePatience
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)

@@ -19,7 +19,8 @@ const maxHeartbeatInterval = 2 * time.Second
 // called; cancellation is delivered by them. It continues after the activity's context has ended,
 // because a result is still settled then, and the settlement may have to wait.
 func heartbeat(ctx context.Context, latest ...func() any) (stop func()) {
-	timeout := activity.GetInfo(ctx).HeartbeatTimeout
+	info := activity.GetInfo(ctx)
+	timeout := beatTimeout(info)
 	if timeout <= 0 {
 		return func() {}
 	}
@@ -37,7 +38,9 @@ func heartbeat(ctx context.Context, latest ...func() any) (stop func()) {
 				for _, fn := range latest {
 					details = append(details, fn())
 				}
-				activity.RecordHeartbeat(context.WithoutCancel(ctx), details...)
+				if !info.IsLocalActivity {
+					activity.RecordHeartbeat(context.WithoutCancel(ctx), details...)
+				}
 			}
 		}
 	})
@@ -45,6 +48,15 @@ func heartbeat(ctx context.Context, latest ...func() any) (stop func()) {
 		close(done)
 		wg.Wait()
 	}
+}
+
+// beatTimeout is how long an activity may be without a heartbeat. A local one sends none;
+// its process has the workflow's task for as long as it is awake.
+func beatTimeout(info activity.Info) time.Duration {
+	if info.IsLocalActivity {
+		return inlineFreeze
+	}
+	return info.HeartbeatTimeout
 }
 
 // pulse tells whether the process of an activity slept.
@@ -57,7 +69,7 @@ type pulse struct {
 
 // start is called when the activity begins.
 func (p *pulse) start(ctx context.Context) {
-	p.timeout, p.beat = activity.GetInfo(ctx).HeartbeatTimeout, time.Now()
+	p.timeout, p.beat = beatTimeout(activity.GetInfo(ctx)), time.Now()
 }
 
 func (p *pulse) awake() bool {

@@ -43,6 +43,9 @@ func (a *Activities) beginAgentRun(
 	if run.EndedUnbegun() {
 		return run, "", nil, run.EndError()
 	}
+	if run.Plan != nil && activity.GetInfo(ctx).IsLocalActivity {
+		return run, "", nil, errBegun
+	}
 	if run.Plan == nil {
 		plan, err := a.agentPlan(ctx, in.Principal, run)
 		if err == nil {

@@ -176,7 +176,11 @@ func turnKey(info activity.Info, turn int) string {
 // the turns of an activity, after those of an activity that was scheduled before.
 func messageID(info activity.Info, q question, key string) string {
 	at := info.ScheduledTime.Add(time.Duration(q.turn) * time.Millisecond)
-	return ledger.TurnMessageID(at, q.runID, fmt.Sprintf("%s, attempt %d", key, info.Attempt))
+	attempt := fmt.Sprintf("%s, attempt %d", key, info.Attempt)
+	if info.IsLocalActivity {
+		attempt += ", inline"
+	}
+	return ledger.TurnMessageID(at, q.runID, attempt)
 }
 
 // answered returns a stored turn in the form that [loop.Run] takes.
@@ -234,7 +238,9 @@ func (a *Activities) ask(
 		req.Instructions, req.Tools = textcall.Describe(req.Instructions, req.Tools), nil
 		req.Messages = textcall.Transcript(req.Messages)
 	}
+	began := time.Now()
 	resp, err := generate(ctx, model, req)
+	a.answeredIn(definition.Model, time.Since(began))
 	if err != nil {
 		return nil, fmt.Errorf("asking model %q: %w", definition.Model, err)
 	}

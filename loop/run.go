@@ -88,6 +88,9 @@ func (r *Run) State() wire.RunState {
 	return state
 }
 
+// Plan returns the plan that the run continues under. It must not be changed.
+func (r *Run) Plan() *agent.Plan { return &r.state.Plan }
+
 // Turns returns how many turns the model has answered.
 func (r *Run) Turns() int { return r.state.Turns }
 

@@ -17,6 +17,9 @@ type AgentRunInput struct {
 	// first message.
 	Head   string    `json:"head,omitempty"`
 	Resume *RunState `json:"resume,omitempty"` // Where the run continues.
+	// Inline has the workflow take the run's first steps as part of its own task, which
+	// costs the Temporal server less than an activity.
+	Inline bool `json:"inline,omitempty"`
 	// Deadline and MaxCalls bound a nested run, besides its own limits: they
 	// are what its caller has left.
 	Deadline time.Time `json:"deadline,omitzero"`
@@ -27,7 +30,7 @@ type AgentRunInput struct {
 // message on. The input is part of the history, so a workflow that is reset
 // starts from that message again, whatever was added to the transcript since.
 func NewAgentRun(p tool.Principal, runID string) AgentRunInput {
-	return AgentRunInput{Principal: p, RunID: runID, Head: ledger.FirstMessageID(runID)}
+	return AgentRunInput{Principal: p, RunID: runID, Head: ledger.FirstMessageID(runID), Inline: true}
 }
 
 // RunState is what an agent run carries from one execution to the next. It

@@ -177,7 +177,21 @@ func (p *Plugin) ConfigureWorker(_ context.Context, o sdkworker.PluginConfigureW
 	if o.WorkerOptions.MaxHeartbeatThrottleInterval == 0 {
 		o.WorkerOptions.MaxHeartbeatThrottleInterval = heartbeatInterval
 	}
+	if most := o.WorkerOptions.MaxConcurrentActivityExecutionSize; most > 0 {
+		p.activities.LimitInline(most)
+	}
 	return nil
+}
+
+// StopWorker has runs that are advanced in workflow tasks handed over, and stops the worker.
+func (p *Plugin) StopWorker(
+	ctx context.Context,
+	o sdkworker.PluginStopWorkerOptions,
+	next func(context.Context, sdkworker.PluginStopWorkerOptions),
+) {
+	done := p.activities.Drain()
+	defer done()
+	next(ctx, o)
 }
 
 // StartWorker opens and publishes the host's functions, and registers workflows

@@ -23,7 +23,7 @@ func AgentRun(ctx workflow.Context, in wire.AgentRunInput) (wire.AgentRunOutput,
 	if err != nil {
 		return wire.AgentRunOutput{}, failure.Encode(err)
 	}
-	r := &agentRun{in: in, waits: waits}
+	r := &agentRun{in: in, inline: in.Inline && in.Resume == nil, waits: waits}
 	out, err := r.run(ctx)
 	switch {
 	case workflow.IsContinueAsNewError(err):
@@ -76,9 +76,10 @@ func endError(ctx workflow.Context, f *wire.Failure) error {
 
 // agentRun is one execution of the workflow.
 type agentRun struct {
-	in    wire.AgentRunInput
-	last  wire.AdvanceOutput // How far the run came.
-	waits *waits
+	in     wire.AgentRunInput
+	inline bool               // The next steps are a part of the workflow's own task.
+	last   wire.AdvanceOutput // How far the run came.
+	waits  *waits
 }
 
 func (r *agentRun) run(ctx workflow.Context) (wire.AdvanceOutput, error) {
@@ -99,7 +100,7 @@ func (r *agentRun) run(ctx workflow.Context) (wire.AdvanceOutput, error) {
 		// No call is in flight here.
 		info := workflow.GetInfo(ctx)
 		suggested := info.GetContinueAsNewSuggested() || info.GetTargetWorkerDeploymentVersionChanged()
-		if suggested && r.last.Handover != wire.HandoverQuestion { // Its attempts would be counted anew.
+		if suggested && r.last.State != nil && r.last.Handover != wire.HandoverQuestion { // Its attempts would be counted anew.
 			return r.last, r.continueAsNew(ctx)
 		}
 	}
@@ -110,6 +111,9 @@ func (r *agentRun) run(ctx workflow.Context) (wire.AdvanceOutput, error) {
 // with it.
 func (r *agentRun) advance(ctx workflow.Context) error {
 	in := r.input(ctx)
+	if r.inline {
+		return r.begin(ctx, in)
+	}
 	switch r.last.Handover {
 	case wire.HandoverQuestion:
 		return r.ask(ctx, in)
@@ -119,6 +123,21 @@ func (r *agentRun) advance(ctx workflow.Context) error {
 	case wire.HandoverCalls, wire.HandoverSlice, wire.HandoverDrain:
 	}
 	return r.execute(ctx, wire.AdvanceActivity, advanceOptions(r.name("advance")), in)
+}
+
+// begin takes the first steps of the run in the workflow's own task. What fails there, and
+// may be repeated, is an activity's.
+func (r *agentRun) begin(ctx workflow.Context, in wire.AdvanceInput) error {
+	r.inline = false
+	var out wire.AdvanceOutput
+	local := workflow.WithLocalActivityOptions(ctx, inlineOptions(r.name("begin")))
+	err := workflow.ExecuteLocalActivity(local, wire.AdvanceActivity, in).Get(local, &out)
+	if err == nil {
+		r.last = out
+	} else if ctx.Err() == nil && passing(err) {
+		return nil
+	}
+	return err //nolint:wrapcheck // Decoded where it ends the run.
 }
 
 // ask puts a question again that a model failed to answer.

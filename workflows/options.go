@@ -101,6 +101,16 @@ func advanceOptions(summary string) workflow.ActivityOptions {
 	}
 }
 
+// inlineOptions are for the first steps of a run, which its workflow takes in its own task:
+// the options of [advanceOptions], without attempts.
+func inlineOptions(summary string) workflow.LocalActivityOptions {
+	return workflow.LocalActivityOptions{
+		StartToCloseTimeout: wire.AdvanceSlice + modelTimeout + tool.MaxInPlaceTimeout + grace,
+		Summary:             summary,
+		RetryPolicy:         &temporal.RetryPolicy{MaximumAttempts: 1},
+	}
+}
+
 // fastNodesOptions are for calls that a host's workflow makes in its own task: their slice,
 // and a last one that began in it.
 func fastNodesOptions(summary string) workflow.LocalActivityOptions {
