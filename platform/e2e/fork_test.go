@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 	"testing"
@@ -11,12 +12,10 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 	commonpb "go.temporal.io/api/common/v1"
-	enumspb "go.temporal.io/api/enums/v1"
 	historypb "go.temporal.io/api/history/v1"
 	"go.temporal.io/api/serviceerror"
 	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/client"
-	"go.temporal.io/sdk/converter"
 
 	"github.com/toolcrib/toolcrib/agent"
 	"github.com/toolcrib/toolcrib/platform/dev/embedded"
@@ -164,24 +163,15 @@ func (f *forks) resetTo(t *testing.T, workflowID, runID string, event int64) (cl
 // those that lead to where its last activity came.
 func (f *forks) headsBefore(t *testing.T, runID string, h *historypb.History, event int64) []string {
 	t.Helper()
-	ours, head := map[int64]bool{}, ""
-	for _, e := range h.GetEvents() {
-		if e.GetEventId() >= event {
-			break
-		}
-		if e.GetEventType() == enumspb.EVENT_TYPE_ACTIVITY_TASK_SCHEDULED {
-			name := e.GetActivityTaskScheduledEventAttributes().GetActivityType().GetName()
-			ours[e.GetEventId()] = name == wire.AdvanceActivity
-		}
-		done := e.GetActivityTaskCompletedEventAttributes()
-		if done == nil || !ours[done.GetScheduledEventId()] {
-			continue
-		}
-		var out wire.AdvanceOutput
-		require.NoError(t, converter.GetDefaultDataConverter().FromPayloads(done.GetResult(), &out))
-		if out.Ended != nil {
+	head := ""
+	ends := advances(t, h)
+	for _, id := range slices.Sorted(maps.Keys(ends)) {
+		out := ends[id]
+		switch {
+		case id >= event:
+		case out.Ended != nil:
 			head = out.Ended.Head
-		} else {
+		case out.State != nil:
 			head = out.State.Head
 		}
 	}

@@ -1,11 +1,14 @@
 package e2e_test
 
 import (
+	"maps"
 	"net/http"
+	"slices"
 	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	commonpb "go.temporal.io/api/common/v1"
 	enumspb "go.temporal.io/api/enums/v1"
 	historypb "go.temporal.io/api/history/v1"
 	"go.temporal.io/sdk/converter"
@@ -16,7 +19,7 @@ import (
 	"github.com/toolcrib/toolcrib/worker"
 )
 
-// A run that leaves nothing to the workflow is one activity in the history, whose result
+// A run that leaves nothing to the workflow is one local activity in the history, whose result
 // lists the calls, and their records are those of any call.
 func TestInPlace(t *testing.T) {
 	t.Parallel()
@@ -34,12 +37,7 @@ func TestInPlace(t *testing.T) {
 
 	h := historyOf(t.Context(), t, s.temporal, w.GetID(), w.GetRunID())
 	require.Equal(t, []string{wire.AdvanceActivity}, activityTypes(h))
-	var out wire.AdvanceOutput
-	for _, e := range h.GetEvents() {
-		if done := e.GetActivityTaskCompletedEventAttributes(); done != nil {
-			require.NoError(t, converter.GetDefaultDataConverter().FromPayloads(done.GetResult(), &out))
-		}
-	}
+	out := firstAdvance(t, h)
 	require.Equal(t, []int{2, 1, 1}, []int{out.Turns, out.Calls, len(out.Made)})
 	require.Equal(t, "effect@1.0.0", out.Made[0].Tool)
 	require.Equal(t, tool.StatusCompleted, out.Made[0].Status)
@@ -135,13 +133,57 @@ func summaries(t *testing.T, h *historypb.History, of enumspb.EventType) []strin
 	return out
 }
 
-// activityTypes returns the types of the activities that were scheduled.
+// activityTypes returns the types of the activities that were scheduled, and that of the one
+// which took a run's first steps in the workflow's own task.
 func activityTypes(h *historypb.History) []string {
 	var out []string
 	for _, e := range h.GetEvents() {
 		if a := e.GetActivityTaskScheduledEventAttributes(); a != nil {
 			out = append(out, a.GetActivityType().GetName())
+		} else if inline(e) != nil {
+			out = append(out, wire.AdvanceActivity)
 		}
 	}
 	return out
+}
+
+// inline returns the result of the activity that took a run's first steps in the workflow's own
+// task, if the event is its end, and there is one.
+func inline(e *historypb.HistoryEvent) *commonpb.Payloads {
+	details := e.GetMarkerRecordedEventAttributes().GetDetails()
+	var about struct{ ActivityType string }
+	if converter.GetDefaultDataConverter().FromPayloads(details["data"], &about) != nil ||
+		about.ActivityType != wire.AdvanceActivity {
+		return nil
+	}
+	return details["result"]
+}
+
+// advances returns how far each activity of a history took its run, by the event of its end.
+func advances(t *testing.T, h *historypb.History) map[int64]wire.AdvanceOutput {
+	t.Helper()
+	ours, ends := map[int64]bool{}, map[int64]wire.AdvanceOutput{}
+	for _, e := range h.GetEvents() {
+		if a := e.GetActivityTaskScheduledEventAttributes(); a != nil {
+			ours[e.GetEventId()] = a.GetActivityType().GetName() == wire.AdvanceActivity
+		}
+		result := inline(e)
+		if done := e.GetActivityTaskCompletedEventAttributes(); done != nil && ours[done.GetScheduledEventId()] {
+			result = done.GetResult()
+		}
+		if result != nil {
+			var out wire.AdvanceOutput
+			require.NoError(t, converter.GetDefaultDataConverter().FromPayloads(result, &out))
+			ends[e.GetEventId()] = out
+		}
+	}
+	return ends
+}
+
+// firstAdvance returns how far the first activity of a history took its run.
+func firstAdvance(t *testing.T, h *historypb.History) wire.AdvanceOutput {
+	t.Helper()
+	ends := advances(t, h)
+	require.NotEmpty(t, ends)
+	return ends[slices.Min(slices.Collect(maps.Keys(ends)))]
 }

@@ -14,7 +14,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 	enumspb "go.temporal.io/api/enums/v1"
-	"go.temporal.io/sdk/converter"
 	sdkworker "go.temporal.io/sdk/worker"
 
 	"github.com/toolcrib/toolcrib/agent"
@@ -179,13 +178,8 @@ func TestFailingProviderIsVisible(t *testing.T) {
 			require.NoError(t, err)
 			require.Equal(t, retries, kept)
 
-			var first wire.AdvanceOutput
 			history := historyOf(t.Context(), t, s.temporal, run.WorkflowID, w.GetRunID())
-			for _, e := range history.Events {
-				if done := e.GetActivityTaskCompletedEventAttributes(); done != nil && first.Cause == "" {
-					require.NoError(t, converter.GetDefaultDataConverter().FromPayloads(done.GetResult(), &first))
-				}
-			}
+			first := firstAdvance(t, history)
 			require.Equal(t, wire.HandoverQuestion, first.Handover)
 			require.Contains(t, first.Cause, tt.cause)
 			require.Contains(t, first.Cause, "(attempt 1 of 10; the next in ")

@@ -246,15 +246,16 @@ func allow(c *canary) map[tool.TenantID]worker.Allowance {
 	return map[tool.TenantID]worker.Allowance{"": {Hosts: []string{strings.TrimPrefix(c.URL, "http://")}}}
 }
 
-// firstTask returns the event of a workflow's first completed task, which a
-// reset goes back to.
+// firstTask returns the event of the end of a workflow's first task, which a reset goes back
+// to. A task that ended with its run fails where a request came in meanwhile.
 func (s *site) firstTask(workflowID, runID string) int64 {
 	s.t.Helper()
 	for _, e := range historyOf(s.t.Context(), s.t, s.temporal, workflowID, runID).Events {
-		if e.GetEventType() == enumspb.EVENT_TYPE_WORKFLOW_TASK_COMPLETED {
+		switch e.GetEventType() { //nolint:exhaustive // The others end no task.
+		case enumspb.EVENT_TYPE_WORKFLOW_TASK_COMPLETED, enumspb.EVENT_TYPE_WORKFLOW_TASK_FAILED:
 			return e.GetEventId()
 		}
 	}
-	s.t.Fatal("the workflow has completed no task")
+	s.t.Fatal("the workflow has ended no task")
 	return 0
 }
