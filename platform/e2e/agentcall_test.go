@@ -126,7 +126,7 @@ func TestAgentsNestThreeDeep(t *testing.T) {
 	require.Equal(t, 4, out.Calls, "the calls of all that are below count")
 	require.Contains(t, out.Answer, `heard: heard: heard: heard: {"name":"42"}`)
 
-	requireReplays(t, historyOf(t.Context(), t, s.temporal, w.GetID(), w.GetRunID()), "agent_call")
+	requireReplays(t, historyOf(t.Context(), t, s.temporal, w.GetID(), w.GetRunID()), "agent_call_inline")
 	above := run
 	for depth, slug := range []string{"chief", "lead", "clerk"} {
 		child, ok := s.below(above.ID)
@@ -348,7 +348,7 @@ func TestCancellationGoesBothWays(t *testing.T) {
 				require.Equal(t, tt.answer, compactOf(t, calls[0]).Status)
 			}
 			requireReplays(t, historyOf(t.Context(), t, s.temporal, w.GetID(), w.GetRunID()),
-				"agent_call_"+strings.ToLower(name))
+				"agent_call_inline_"+strings.ToLower(name))
 		})
 	}
 }

@@ -134,7 +134,7 @@ func TestApprovedRefundHappens(t *testing.T) {
 	require.Equal(t, tool.StatusCompleted, done.Status)
 	require.Equal(t, tool.ApprovalApproved, done.ApprovalStatus)
 	require.Subset(t, o.kinds(run.ID), []tool.EventType{tool.EventNeedsApproval, tool.EventApproved, tool.EventCompleted})
-	requireReplays(t, historyOf(t.Context(), t, o.temporal, w.GetID(), w.GetRunID()), "agentrun_approval")
+	requireReplays(t, historyOf(t.Context(), t, o.temporal, w.GetID(), w.GetRunID()), "agentrun_inline_approval")
 }
 
 func TestRejectedRefundDoesNot(t *testing.T) {

@@ -196,7 +196,7 @@ func TestNumbersSurvive(t *testing.T) {
 	require.Contains(t, string(got.Input), big)
 	require.Contains(t, string(got.Output.Structured), big)
 	h := historyOf(t.Context(), t, s.temporal, w.GetID(), w.GetRunID())
-	requireReplays(t, h, "agentrun_sequential")
+	requireReplays(t, h, "agentrun_inline_sequential")
 }
 
 // A model is offered only the tools that its caller may use and whose audience

@@ -188,7 +188,7 @@ func TestLimitEndsEveryCall(t *testing.T) {
 	messages, err := s.Transcript(t.Context(), s.principal.Tenant, run.ID)
 	require.NoError(t, err)
 	require.Len(t, messages, 4, "user, assistant, and an answer to each call")
-	requireReplays(t, historyOf(t.Context(), t, s.temporal, w.GetID(), w.GetRunID()), "agentrun_limit")
+	requireReplays(t, historyOf(t.Context(), t, s.temporal, w.GetID(), w.GetRunID()), "agentrun_inline_limit")
 }
 
 // A call of a tool that may not be used is on record, with the reason its

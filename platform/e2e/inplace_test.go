@@ -70,7 +70,7 @@ func TestVisibleCallsEndAtOnce(t *testing.T) {
 	types := activityTypes(h)
 	require.Len(t, types, width+2)
 	require.Equal(t, []string{wire.AdvanceActivity, wire.AdvanceActivity}, []string{types[0], types[width+1]})
-	requireReplays(t, h, "agentrun_visible")
+	requireReplays(t, h, "agentrun_inline_visible")
 }
 
 // A worker that stops leaves a run between two of its steps: nothing fails, nothing is
@@ -126,7 +126,7 @@ func TestStoppingWorkerHandsTheRunOver(t *testing.T) {
 			require.EqualValues(t, 1, started.GetAttempt())
 		}
 	}
-	requireReplays(t, h, "agentrun_deployed")
+	requireReplays(t, h, "agentrun_inline_deployed")
 }
 
 // A tool that runs an agent is left to the workflow, whatever its implementation type.

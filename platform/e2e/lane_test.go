@@ -41,7 +41,7 @@ func TestInPlace(t *testing.T) {
 	require.Equal(t, []int{2, 1, 1}, []int{out.Turns, out.Calls, len(out.Made)})
 	require.Equal(t, "effect@1.0.0", out.Made[0].Tool)
 	require.Equal(t, tool.StatusCompleted, out.Made[0].Status)
-	requireReplays(t, h, "agentrun_in_place")
+	requireReplays(t, h, "agentrun_inline")
 
 	calls := s.invocations(run.ID)
 	require.Len(t, calls, 1)
@@ -79,7 +79,7 @@ func TestCallsInPlaceAreHandedOver(t *testing.T) {
 	h := historyOf(t.Context(), t, s.temporal, w.GetID(), w.GetRunID())
 	require.Equal(t, []string{wire.AdvanceActivity, wire.InvokeActivity(tool.HTTP), wire.AdvanceActivity},
 		activityTypes(h))
-	requireReplays(t, h, "agentrun_handed_over")
+	requireReplays(t, h, "agentrun_inline_handed_over")
 
 	calls := s.invocations(run.ID)
 	require.Len(t, calls, 1)

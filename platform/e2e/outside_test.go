@@ -120,7 +120,7 @@ func TestResultFromOutside(t *testing.T) {
 	require.Equal(t, tool.StatusCompleted, c.invocations(run.ID)[0].Status)
 	require.Equal(t, []tool.EventType{tool.EventStarted, tool.EventPending, tool.EventResultReceived, tool.EventCompleted},
 		(&office{site: c.site}).kinds(run.ID)[2:6])
-	requireReplays(t, historyOf(t.Context(), t, c.temporal, w.GetID(), w.GetRunID()), "agentrun_outside")
+	requireReplays(t, historyOf(t.Context(), t, c.temporal, w.GetID(), w.GetRunID()), "agentrun_inline_outside")
 }
 
 func TestResultThatComesTooLate(t *testing.T) {

@@ -121,7 +121,7 @@ func TestParallelSafe(t *testing.T) {
 		}
 	}
 	require.Equal(t, []string{"c0", "c1", "c2", "c3", "c4", "c5", "c6", "c7"}, answers)
-	requireReplays(t, historyOf(t.Context(), t, s.temporal, w.GetID(), w.GetRunID()), "agentrun_parallel_safe")
+	requireReplays(t, historyOf(t.Context(), t, s.temporal, w.GetID(), w.GetRunID()), "agentrun_inline_parallel_safe")
 }
 
 // A run is cancelled while its tool is at work: the upstream sees the
@@ -161,7 +161,7 @@ func TestCancelIsPrompt(t *testing.T) {
 	for _, c := range calls {
 		require.Equal(t, tool.StatusCancelled, c.Status)
 	}
-	requireReplays(t, historyOf(t.Context(), t, s.temporal, w.GetID(), w.GetRunID()), "agentrun_cancelled")
+	requireReplays(t, historyOf(t.Context(), t, s.temporal, w.GetID(), w.GetRunID()), "agentrun_inline_cancelled")
 }
 
 // A hundred turns with 5 KB answers over a transcript of 800 KB stay small in

@@ -1,0 +1,135 @@
+package activities
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/maypok86/otter/v2"
+	"github.com/stretchr/testify/require"
+	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/testsuite"
+	"go.temporal.io/sdk/workflow"
+
+	"github.com/toolcrib/toolcrib/agent"
+	"github.com/toolcrib/toolcrib/loop"
+	"github.com/toolcrib/toolcrib/tool"
+	"github.com/toolcrib/toolcrib/wire"
+)
+
+func inlineActivities(t *testing.T, c Config) *Activities {
+	t.Helper()
+	times, err := otter.New(&otter.Options[string, time.Duration]{MaximumSize: 10})
+	require.NoError(t, err)
+	definitions, err := otter.New(&otter.Options[definitionKey, agent.Definition]{MaximumSize: 10})
+	require.NoError(t, err)
+	a := &Activities{Config: c, answerTimes: times, definitions: definitions}
+	a.LimitInline(DefaultInlineRuns)
+	return a
+}
+
+// A run that an inline attempt began before, and did not end, is left to the regular
+// activity: its attempts are counted, so a run that kills its process does not do so forever.
+func TestInlineAttemptIsNotRepeated(t *testing.T) {
+	t.Parallel()
+
+	run := agent.Run{ID: "r", Status: agent.RunRunning, Plan: &agent.Plan{}}
+	a := inlineActivities(t, Config{Runs: rows{run: run}})
+	out := advanceLocally(t, a)
+	require.Equal(t, wire.AdvanceOutput{Handover: wire.HandoverSlice}, out)
+}
+
+// More runs than a process may advance inline are left to regular activities, which queue.
+func TestInlineRunsAreLimited(t *testing.T) {
+	t.Parallel()
+
+	a := inlineActivities(t, Config{Runs: &unreadable{}}) // Reading it would end in a failure.
+	a.LimitInline(0)
+	require.Equal(t, wire.AdvanceOutput{Handover: wire.HandoverSlice}, advanceLocally(t, a))
+	a.LimitInline(1000)
+	var held []func()
+	for range DefaultInlineRuns {
+		release, ok := a.inline.take()
+		require.True(t, ok)
+		held = append(held, release)
+	}
+	_, ok := a.inline.take()
+	require.False(t, ok)
+	held[0]()
+	_, ok = a.inline.take()
+	require.True(t, ok, "one has ended")
+}
+
+// advanceLocally runs an Advance as a local activity.
+func advanceLocally(t *testing.T, a *Activities) wire.AdvanceOutput {
+	t.Helper()
+	var out wire.AdvanceOutput
+	locally(t, a.Advance, wire.AdvanceInput{AgentRunInput: wire.AgentRunInput{RunID: "r"}}, &out)
+	return out
+}
+
+// locally runs a function as a local activity.
+func locally(t *testing.T, fn, in, out any) {
+	t.Helper()
+	env := new(testsuite.WorkflowTestSuite).NewTestWorkflowEnvironment()
+	env.RegisterActivityWithOptions(fn, activity.RegisterOptions{Name: "local"})
+	env.ExecuteWorkflow(func(ctx workflow.Context) error {
+		ctx = workflow.WithLocalActivityOptions(ctx, workflow.LocalActivityOptions{
+			StartToCloseTimeout: time.Minute, RetryPolicy: &temporal.RetryPolicy{MaximumAttempts: 1},
+		})
+		return workflow.ExecuteLocalActivity(ctx, "local", in).Get(ctx, out)
+	})
+	require.True(t, env.IsWorkflowCompleted())
+	require.NoError(t, env.GetWorkflowError())
+}
+
+// What an inline Advance begins no further step for: a worker that stops, a slice that is
+// used up, and a model that takes its time.
+func TestInlineAdvanceRests(t *testing.T) {
+	t.Parallel()
+
+	a := inlineActivities(t, Config{})
+	plan := agent.Plan{AgentID: "a", AgentDigest: "d"}
+	a.definitions.Set(definitionKey{"t", "a", "d"}, agent.Definition{Model: "p/slow"})
+	var seen []wire.Handover
+	look := func(ctx context.Context, _ string) (string, error) {
+		d := a.newDriver(ctx, wire.AdvanceInput{AgentRunInput: wire.AgentRunInput{
+			Principal: tool.Principal{Tenant: "t"},
+		}})
+		d.machine = loop.NewRun(loop.Identity{}, wire.RunState{Plan: plan})
+		seen = append(seen, d.pause(ctx))
+		done := a.Drain()
+		seen = append(seen, d.pause(ctx))
+		done()
+		seen = append(seen, d.pause(ctx))
+		a.answeredIn("p/slow", 2*slowModel)
+		seen = append(seen, d.pause(ctx))
+		for range 10 {
+			a.answeredIn("p/slow", slowModel/10)
+		}
+		seen = append(seen, d.pause(ctx))
+		d.began = d.began.Add(-inlineSlice - time.Second)
+		seen = append(seen, d.pause(ctx))
+		return "", nil
+	}
+	locally(t, look, "", nil)
+	require.Equal(t, []wire.Handover{"", wire.HandoverDrain, "", wire.HandoverSlice, "", wire.HandoverSlice}, seen)
+}
+
+// A process that slept for about as long as Temporal gives a workflow task goes no further
+// with a run that it advances inline: another process may have the task.
+func TestInlineAdvanceThatSleptStops(t *testing.T) {
+	t.Parallel()
+
+	synctest.Test(t, func(t *testing.T) {
+		p := pulse{timeout: beatTimeout(activity.Info{IsLocalActivity: true}), beat: time.Now()}
+		time.Sleep(inlineFreeze - time.Second)
+		require.NoError(t, p.alive())
+		p.beats()
+		time.Sleep(inlineFreeze + time.Second)
+		p.beats()
+		require.ErrorIs(t, p.alive(), errSuperseded)
+	})
+}
