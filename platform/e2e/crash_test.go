@@ -76,12 +76,13 @@ func TestKilledWorker(t *testing.T) {
 		{"InPlaceAfterEnd", onlyOnce, afterEnd, tool.StatusCompleted, 1},
 	}
 	for _, tt := range tests {
-		for how, atOnce := range map[string]bool{"": false, "AtOnce": true} {
+		for how, atOnce := range map[string]bool{"": false, "AtOnce": true, "Inline": true} {
 			t.Run(tt.name+how, func(t *testing.T) {
 				t.Parallel()
 
 				c := newCanary(t)
 				s := newSite(t)
+				s.regular = how != "Inline"
 				s.publish("effect", httpTool(c.URL, tt.x), tool.Policy{EgressClass: tool.EgressReadOnly})
 				a := s.publishAgent(agent.Definition{Name: "Desk", Model: "test/x", Tools: refs(t, "effect")})
 
@@ -123,15 +124,19 @@ func TestZombieSendsNothing(t *testing.T) {
 		return x
 	}
 	for name, tt := range map[string]struct {
-		x  tool.Execution
-		at point
+		x      tool.Execution
+		at     point
+		inline bool
 	}{
-		"Pure":       {slow(purely), afterAdmit},
-		"Idempotent": {slow(idempotent), beforeSent},
-		"Once":       {slow(onlyOnce), beforeSent},
+		"Pure":       {slow(purely), afterAdmit, false},
+		"Idempotent": {slow(idempotent), beforeSent, false},
+		"Once":       {slow(onlyOnce), beforeSent, false},
 
-		"FastPure":       {inPlacePurely, afterAdmit},
-		"FastIdempotent": {inPlaceIdempotent, beforeSent},
+		"FastPure":       {inPlacePurely, afterAdmit, false},
+		"FastIdempotent": {inPlaceIdempotent, beforeSent, false},
+
+		"InlinePure":       {inPlacePurely, afterAdmit, true},
+		"InlineIdempotent": {inPlaceIdempotent, beforeSent, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -141,6 +146,7 @@ func TestZombieSendsNothing(t *testing.T) {
 			s.publish("effect", httpTool(c.URL, tt.x), tool.Policy{EgressClass: tool.EgressReadOnly})
 			a := s.publishAgent(agent.Definition{Name: "Desk", Model: "test/x", Tools: refs(t, "effect")})
 
+			s.regular = !tt.inline
 			zombie := startChild(t, s.child(c, tt.at, syscall.SIGSTOP))
 			run, w := s.run(a, "go")
 			requireStopped(t, zombie)

@@ -31,6 +31,7 @@ type site struct {
 	temporal  client.Client
 	queue     string
 	principal tool.Principal
+	regular   bool // Runs begin by a regular activity, not in their workflow's own task.
 }
 
 func newSite(t *testing.T) *site {
@@ -178,9 +179,10 @@ func (s *site) record(a agent.Agent, input string) agent.Run {
 // begin starts the workflow of a recorded run.
 func (s *site) begin(run agent.Run) client.WorkflowRun {
 	s.t.Helper()
+	in := wire.NewAgentRun(s.principal, run.ID)
+	in.Inline = !s.regular
 	w, err := s.temporal.ExecuteWorkflow(s.t.Context(),
-		client.StartWorkflowOptions{ID: run.WorkflowID, TaskQueue: s.queue},
-		wire.AgentRunWorkflow, wire.NewAgentRun(s.principal, run.ID))
+		client.StartWorkflowOptions{ID: run.WorkflowID, TaskQueue: s.queue}, wire.AgentRunWorkflow, in)
 	require.NoError(s.t, err)
 	return w
 }
