@@ -100,7 +100,8 @@ func (r *agentRun) run(ctx workflow.Context) (wire.AdvanceOutput, error) {
 		// No call is in flight here.
 		info := workflow.GetInfo(ctx)
 		suggested := info.GetContinueAsNewSuggested() || info.GetTargetWorkerDeploymentVersionChanged()
-		if suggested && r.last.State != nil && r.last.Handover != wire.HandoverQuestion { // Its attempts would be counted anew.
+		// A question's attempts would be counted anew.
+		if suggested && r.last.State != nil && r.last.Handover != wire.HandoverQuestion {
 			return r.last, r.continueAsNew(ctx)
 		}
 	}

@@ -31,7 +31,9 @@ func TestRunBeginsInline(t *testing.T) {
 		"Left":     {inline: true, first: left, local: []bool{true, false}},
 		"Away":     {inline: true, first: fails(busy), local: []bool{true, false}},
 		"Panicked": {inline: true, first: func() (wire.AdvanceOutput, error) { panic("x") }, local: []bool{true, false}},
-		"Refused":  {inline: true, first: fails(&tool.Error{Kind: tool.Denied, Msg: "no"}), local: []bool{true, false}, failed: true},
+		"Refused": {
+			inline: true, first: fails(&tool.Error{Kind: tool.Denied, Msg: "no"}), local: []bool{true, false}, failed: true,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

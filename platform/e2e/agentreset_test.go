@@ -78,5 +78,6 @@ func TestResetRunIsCancelledWithTheRunBelow(t *testing.T) {
 	calls := s.invocations(run.ID)
 	require.Len(t, calls, 1)
 	require.True(t, calls[0].Status.Final(), calls[0].Status)
-	requireReplays(t, historyOf(t.Context(), t, s.temporal, again.GetID(), again.GetRunID()), "agent_call_inline_reset_cancelled")
+	h := historyOf(t.Context(), t, s.temporal, again.GetID(), again.GetRunID())
+	requireReplays(t, h, "agent_call_inline_reset_cancelled")
 }
