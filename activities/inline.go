@@ -39,7 +39,9 @@ type inline struct {
 // LimitInline bounds how many runs this process advances as part of their workflows' own
 // tasks at a time: at most as many as a worker runs activities. Others are advanced by
 // regular activities, which queue.
-func (a *Activities) LimitInline(runs int) { a.inline.limit.Store(int64(min(max(runs, 0), DefaultInlineRuns))) }
+func (a *Activities) LimitInline(runs int) {
+	a.inline.limit.Store(int64(min(max(runs, 0), DefaultInlineRuns)))
+}
 
 // Drain has runs that are advanced as part of their workflows' own tasks handed over at
 // their next step, until done is called: Temporal does not tell local activities that
