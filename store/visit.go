@@ -7,6 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/toolcrib/toolcrib/agent"
 	"github.com/toolcrib/toolcrib/space"
 	"github.com/toolcrib/toolcrib/store/internal/db"
 	"github.com/toolcrib/toolcrib/tool"
@@ -28,7 +29,7 @@ func (s *Store) EnterSpace(
 		return space.Space{}, err
 	}
 	row, err := ask(ctx, s.do, op, tenant, (*db.Queries).EnterSpace, db.EnterSpaceParams{
-		TenantID: string(tenant), RunID: runID, AgentID: agentID, SpaceID: found.ID,
+		TenantID: string(tenant), RunID: runID, AgentID: agentID, SpaceID: found.ID, Most: agent.MaxDepth + 1,
 	})
 	if err == nil && !row.Allowed {
 		return space.Space{}, notFound(op, spaceUnknown)

@@ -129,15 +129,25 @@ order by m.changed_seq
 limit sqlc.arg('limit')::int;
 
 -- name: EnterSpace :one
--- Moves a run of an agent into a space that the agent is a member of.
-with allowed as (
+-- Moves a run of an agent into a space that the agent is a member of. A nested run goes on with
+-- the hops of the runs above it, so that agents which call agents come to an end too.
+with recursive allowed as (
     select m.tenant_id, m.space_id from space_members m
     join spaces s on s.tenant_id = m.tenant_id and s.id = m.space_id and s.archived_at is null
     where m.tenant_id = @tenant_id and m.space_id = @space_id and m.kind = 'agent' and m.agent_id = @agent_id::uuid
+), line as (
+    select r.parent_run_id, 0 as above from runs r where r.tenant_id = @tenant_id and r.id = @run_id
+    union all
+    select r.parent_run_id, l.above + 1
+    from line l join runs r on r.tenant_id = @tenant_id and r.id = l.parent_run_id
+    where l.above < @most::int
 ), entered as (
-    insert into run_spaces as i (tenant_id, run_id, space_id)
-    select a.tenant_id, @run_id, a.space_id from allowed a
-    on conflict (tenant_id, run_id) do update set space_id = excluded.space_id
+    insert into run_spaces as i (tenant_id, run_id, space_id, hops)
+    select a.tenant_id, @run_id, a.space_id, coalesce((
+        select max(u.hops) from run_spaces u
+        where u.tenant_id = @tenant_id and u.run_id in (select l.parent_run_id from line l)), 0)
+    from allowed a
+    on conflict (tenant_id, run_id) do update set space_id = excluded.space_id, hops = greatest(i.hops, excluded.hops)
     returning 1
 )
 select exists (select from allowed)::boolean as allowed, (select count(*) from entered)::int as entered;

@@ -402,6 +402,25 @@ func testSpaceWakes(t *testing.T, d *Database) {
 		require.Equal(t, space.HopLimit, beyond.Message.NotWoken)
 		require.Equal(t, other.ID, f.wakes(t)[0].AgentID)
 	})
+	t.Run("count the hops of the runs above a nested run", func(t *testing.T) {
+		t.Parallel()
+		f := NewFixture(t, d)
+		sp := f.Space(t, "launch")
+		f.Entered(t, sp)
+		child, grandchild := f.NewRun(t), f.NewRun(t)
+		for run, above := range map[string]string{child.ID: f.Run.ID, grandchild.ID: child.ID} {
+			_, err := f.Conn(t).Exec(t.Context(), `update runs set parent_run_id = $1, parent_invocation_id = gen_random_uuid(),
+				depth = 1 where id = $2`, above, run)
+			require.NoError(t, err)
+		}
+		_, err := f.Conn(t).Exec(t.Context(), `update run_spaces set hops = 2 where run_id = $1`, f.Run.ID)
+		require.NoError(t, err)
+		_, err = f.Store.EnterSpace(t.Context(), f.Tenant, grandchild.ID, f.Agent.ID, sp.Slug)
+		require.NoError(t, err)
+		place, err := f.Store.RunSpace(t.Context(), f.Tenant, grandchild.ID)
+		require.NoError(t, err)
+		require.Equal(t, 2, place.Hops, "else agents that call agents wake each other without an end")
+	})
 	t.Run("are claimed by one process at a time", func(t *testing.T) {
 		t.Parallel()
 		f := NewFixture(t, d)

@@ -341,14 +341,23 @@ func (q *Queries) EndSpaceWake(ctx context.Context, arg EndSpaceWakeParams) erro
 }
 
 const EnterSpace = `-- name: EnterSpace :one
-with allowed as (
+with recursive allowed as (
     select m.tenant_id, m.space_id from space_members m
     join spaces s on s.tenant_id = m.tenant_id and s.id = m.space_id and s.archived_at is null
     where m.tenant_id = $1 and m.space_id = $2 and m.kind = 'agent' and m.agent_id = $3::uuid
+), line as (
+    select r.parent_run_id, 0 as above from runs r where r.tenant_id = $1 and r.id = $4
+    union all
+    select r.parent_run_id, l.above + 1
+    from line l join runs r on r.tenant_id = $1 and r.id = l.parent_run_id
+    where l.above < $5::int
 ), entered as (
-    insert into run_spaces as i (tenant_id, run_id, space_id)
-    select a.tenant_id, $4, a.space_id from allowed a
-    on conflict (tenant_id, run_id) do update set space_id = excluded.space_id
+    insert into run_spaces as i (tenant_id, run_id, space_id, hops)
+    select a.tenant_id, $4, a.space_id, coalesce((
+        select max(u.hops) from run_spaces u
+        where u.tenant_id = $1 and u.run_id in (select l.parent_run_id from line l)), 0)
+    from allowed a
+    on conflict (tenant_id, run_id) do update set space_id = excluded.space_id, hops = greatest(i.hops, excluded.hops)
     returning 1
 )
 select exists (select from allowed)::boolean as allowed, (select count(*) from entered)::int as entered
@@ -359,6 +368,7 @@ type EnterSpaceParams struct {
 	SpaceID  string
 	AgentID  string
 	RunID    string
+	Most     int32
 }
 
 type EnterSpaceRow struct {
@@ -366,13 +376,15 @@ type EnterSpaceRow struct {
 	Entered int32
 }
 
-// Moves a run of an agent into a space that the agent is a member of.
+// Moves a run of an agent into a space that the agent is a member of. A nested run goes on with
+// the hops of the runs above it, so that agents which call agents come to an end too.
 func (q *Queries) EnterSpace(ctx context.Context, arg EnterSpaceParams) (EnterSpaceRow, error) {
 	row := q.db.QueryRow(ctx, EnterSpace,
 		arg.TenantID,
 		arg.SpaceID,
 		arg.AgentID,
 		arg.RunID,
+		arg.Most,
 	)
 	var i EnterSpaceRow
 	err := row.Scan(&i.Allowed, &i.Entered)
