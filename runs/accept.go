@@ -23,8 +23,8 @@ var (
 	agentAttribute  = temporal.NewSearchAttributeKeyKeyword(wire.AgentAttribute)
 )
 
-// accept records a run, with its first message if it is an agent's and the messages before
-// that, and starts its workflow. start needs Workflow, Input, and whatever of Summary, Memo and
+// accept records a run, with its first message if it is an agent's and what it takes over,
+// and starts its workflow. start needs Workflow, Input, and whatever of Summary, Memo and
 // Agent the workflow is to have. confirmed reports whether Temporal has the
 // workflow. Until it has, the start is retried.
 //
@@ -40,10 +40,15 @@ func (s *Service) accept(
 		return agent.Run{}, false, err
 	}
 	start.Tenant, start.WorkflowID, start.RunID, start.TaskQueue = run.Tenant, run.WorkflowID, run.ID, s.cfg.TaskQueue
-	run, err = s.cfg.Store.AcceptRun(ctx, agent.Acceptance{
+	acceptance := agent.Acceptance{
 		Run: run, First: first, Before: before.messages, TakeInbox: before.inbox, Start: start,
 		MaxUnfinished: s.cfg.MaxUnfinished, Lease: startLease,
-	})
+	}
+	if before.woken != nil {
+		run, err = s.cfg.Store.AcceptWokenRun(ctx, acceptance, *before.woken)
+	} else {
+		run, err = s.cfg.Store.AcceptRun(ctx, acceptance)
+	}
 	if err != nil {
 		return agent.Run{}, false, fmt.Errorf("recording the run: %w", err)
 	}

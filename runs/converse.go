@@ -10,6 +10,7 @@ import (
 
 	"github.com/toolcrib/toolcrib/agent"
 	"github.com/toolcrib/toolcrib/ledger"
+	"github.com/toolcrib/toolcrib/space"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
@@ -29,10 +30,11 @@ type Continuation struct {
 	FollowFor  time.Duration // As in [NewRun].
 }
 
-// takenOver is what a run takes over from the one that it continues.
+// takenOver is what a run takes over from the one that it continues, or from messages that wake its agent.
 type takenOver struct {
 	messages []agent.Message
-	inbox    bool // Whether it takes what is in the inbox, too.
+	inbox    bool        // Whether it takes what is in the inbox, too.
+	woken    *space.Wake // That it begins with.
 }
 
 // Continue starts a run that takes over the transcript of another one, and answers the

@@ -29,6 +29,9 @@ type Store interface {
 	// with tool.Conflict when the run exists, and with tool.RateLimited when the
 	// tenant has too many unfinished runs.
 	AcceptRun(ctx context.Context, a agent.Acceptance) (agent.Run, error)
+	// AcceptWokenRun is AcceptRun for the run that a wake begins, and ends the wake in the same
+	// transaction. It fails with [space.ErrWakeOver].
+	AcceptWokenRun(ctx context.Context, a agent.Acceptance, w space.Wake) (agent.Run, error)
 	// FindRun fails with tool.NotFound.
 	FindRun(ctx context.Context, tenant tool.TenantID, id string) (agent.Run, error)
 	// Transcript returns a run's messages from the root to its head, each assistant message

@@ -131,6 +131,10 @@ func (s *fakeStore) Delivered(_ context.Context, u wait.Undelivered) error {
 	return nil
 }
 
+func (s *fakeStore) AcceptWokenRun(ctx context.Context, a agent.Acceptance, _ space.Wake) (agent.Run, error) {
+	return s.AcceptRun(ctx, a)
+}
+
 func (s *fakeStore) AcceptRun(_ context.Context, a agent.Acceptance) (agent.Run, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -53,18 +53,30 @@ func (s *Service) wake(ctx context.Context, key space.WakeKey) error {
 	if err != nil {
 		return fmt.Errorf("encoding the input: %w", err)
 	}
-	_, err = s.Start(ctx, NewRun{
-		Request: Request{ID: w.RunID}, Principal: w.Principal, Agent: w.AgentID, Input: input,
+	err = s.beginWoken(ctx, w, NewRun{
+		Request: Request{ID: w.RunID}, Principal: w.Principal, Agent: w.AgentID, Mode: tool.Production, Input: input,
 	})
 	reason := ""
 	switch e := tool.AsError(err); {
-	case err == nil:
+	case err == nil: // The wake ended with the record of the run.
+	case errors.Is(err, space.ErrWakeOver):
+		return nil
 	case e.Kind.Retryable() || ctx.Err() != nil:
 		return err
 	default:
 		reason = fmt.Sprintf("agent %s was not woken: %s", w.Agent, e.Msg)
 	}
 	return s.cfg.Store.EndWake(ctx, *w, reason) //nolint:wrapcheck // As above.
+}
+
+// beginWoken begins the run of a wake.
+func (s *Service) beginWoken(ctx context.Context, w *space.Wake, n NewRun) error {
+	run, err := s.newRun(ctx, n)
+	if err != nil {
+		return err
+	}
+	_, err = s.begin(ctx, n, run, takenOver{woken: w})
+	return err
 }
 
 // wokenBy is what an agent is told that is woken by messages.

@@ -2,6 +2,7 @@ package space
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/toolcrib/toolcrib/tool"
@@ -77,6 +78,10 @@ type Visits interface {
 	ListNotes(ctx context.Context, tenant tool.TenantID, agentID string, kind NoteKind) ([]Note, error)
 }
 
+// ErrWakeOver is in the chain of errors when a wake has ended meanwhile: another process began its
+// run, or the agent is no member any more.
+var ErrWakeOver = errors.New("the agent was woken already, or has left the space")
+
 // WakeKey names an agent that is to be woken, and for whom.
 type WakeKey struct {
 	Tenant  tool.TenantID `json:"t"`
@@ -104,9 +109,10 @@ type Wakes interface {
 	ClaimWakes(ctx context.Context, limit int, lease time.Duration) ([]WakeKey, error)
 	// DeliverWake puts what an agent is woken by into the inbox of its run that goes on, and ends
 	// the wake, in one transaction. It returns the wake where there is no such run, and one is to
-	// begin; nil where nothing is left to do. Render makes the text for the agent.
+	// begin, with which the wake ends; nil where nothing is left to do. Render makes the text for the agent.
 	DeliverWake(ctx context.Context, key WakeKey, render func(Wake) string) (*Wake, error)
-	// EndWake ends a wake up to a message. Where messages came after it, the agent is woken again.
+	// EndWake ends a wake up to a message, if it has not ended yet: with the run that began. Where
+	// messages came after it, the agent is woken again.
 	// A reason is why it was not woken; it is shown with the message.
 	EndWake(ctx context.Context, w Wake, reason string) error
 }

@@ -59,9 +59,7 @@ func (s *Store) DeliverWake(
 		})
 		if errors.Is(err, pgx.ErrNoRows) {
 			begin = w
-			return q.AnnounceWokenRun(ctx, db.AnnounceWokenRunParams{
-				TenantID: string(key.Tenant), RunID: w.RunID, SpaceID: key.SpaceID, Hops: row.Hops,
-			})
+			return nil
 		}
 		if err != nil {
 			return err
@@ -86,6 +84,34 @@ func (s *Store) DeliverWake(
 		s.wake(key.Tenant, run)
 	}
 	return begin, err
+}
+
+// AcceptWokenRun implements [runs.Store]. The wake ends with the record of its run: were it ended
+// afterwards, a server that dies in between would leave it to another, which would tell the run again
+// what it began with.
+func (s *Store) AcceptWokenRun(ctx context.Context, a agent.Acceptance, w space.Wake) (agent.Run, error) {
+	const op = "store.AcceptWokenRun"
+	if err := checkIDs(op, w.SpaceID, w.AgentID); err != nil {
+		return agent.Run{}, err
+	}
+	return s.accept(ctx, op, a, func(q *db.Queries) error {
+		found, err := q.LockSpaceWake(ctx, db.LockSpaceWakeParams{
+			TenantID: string(a.Run.Tenant), SpaceID: w.SpaceID, AgentID: w.AgentID, Subject: w.Subject,
+		})
+		if errors.Is(err, pgx.ErrNoRows) || err == nil && found.SpaceWake.RunID != w.RunID {
+			return &tool.Error{Kind: tool.NotFound, Op: op, Msg: space.ErrWakeOver.Error(), Err: space.ErrWakeOver}
+		}
+		if err != nil {
+			return err
+		}
+		err = q.AnnounceWokenRun(ctx, db.AnnounceWokenRunParams{
+			TenantID: string(a.Run.Tenant), RunID: w.RunID, SpaceID: w.SpaceID, Hops: found.SpaceWake.Hops,
+		})
+		if err != nil {
+			return err
+		}
+		return endWake(ctx, q, w)
+	})
 }
 
 // lockWake returns a wake with what the agent is woken by; nil where it is over.
@@ -122,13 +148,14 @@ func lockWake(ctx context.Context, q *db.Queries, key space.WakeKey) (*space.Wak
 func endWake(ctx context.Context, q *db.Queries, w space.Wake) error {
 	return q.EndSpaceWake(ctx, db.EndSpaceWakeParams{
 		TenantID: string(w.Tenant), SpaceID: w.SpaceID, AgentID: w.AgentID, Subject: w.Subject, LastSeq: w.UptoSeq,
+		RunID: w.RunID,
 	})
 }
 
 // EndWake implements [space.Wakes].
 func (s *Store) EndWake(ctx context.Context, w space.Wake, reason string) error {
 	const op = "store.EndWake"
-	if !tool.ValidID(w.SpaceID) || !tool.ValidID(w.AgentID) {
+	if !tool.ValidID(w.SpaceID) || !tool.ValidID(w.AgentID) || !tool.ValidID(w.RunID) {
 		return notFound(op, spaceUnknown)
 	}
 	err := s.inTx(ctx, op, w.Tenant, func(q *db.Queries) error {

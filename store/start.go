@@ -27,12 +27,18 @@ const busyRetry = 5 * time.Second
 // or a pending run of the same workflow id, exists already, and with tool.RateLimited
 // when the tenant has a.MaxUnfinished unfinished runs.
 func (s *Store) AcceptRun(ctx context.Context, a agent.Acceptance) (agent.Run, error) {
-	const op = "store.AcceptRun"
+	return s.accept(ctx, "store.AcceptRun", a, nil)
+}
+
+// accept records a run after what also does in the same transaction; nil for nothing.
+func (s *Store) accept(
+	ctx context.Context, op string, a agent.Acceptance, also func(q *db.Queries) error,
+) (agent.Run, error) {
 	params, err := acceptParams(op, a)
 	if err != nil {
 		return agent.Run{}, err
 	}
-	row, err := s.acceptRun(ctx, op, a, params)
+	row, err := s.acceptRun(ctx, op, a, params, also)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return agent.Run{}, &tool.Error{
 			Kind: tool.RateLimited, Op: op, RetryAfter: busyRetry,
@@ -48,9 +54,14 @@ func (s *Store) AcceptRun(ctx context.Context, a agent.Acceptance) (agent.Run, e
 
 // acceptRun serializes acceptances of a tenant only near its limit.
 func (s *Store) acceptRun(
-	ctx context.Context, op string, a agent.Acceptance, params db.AcceptRunParams,
+	ctx context.Context, op string, a agent.Acceptance, params db.AcceptRunParams, also func(q *db.Queries) error,
 ) (row db.AcceptRunRow, err error) {
 	accept := func(q *db.Queries) error {
+		if also != nil {
+			if err := also(q); err != nil {
+				return err
+			}
+		}
 		row, err = q.AcceptRun(ctx, params)
 		if err != nil || !a.TakeInbox || params.ContinuesRunID == nil {
 			return err
@@ -60,7 +71,7 @@ func (s *Store) acceptRun(
 		})
 	}
 	do := s.do
-	if a.TakeInbox {
+	if a.TakeInbox || also != nil {
 		do = s.inTx
 	}
 	if a.MaxUnfinished > 0 {

@@ -206,21 +206,22 @@ for no key update of r;
 update run_spaces i set hops = @hops where i.tenant_id = @tenant_id and i.run_id = @run_id;
 
 -- name: AnnounceWokenRun :exec
+-- Says of a run that begins which message woke its agent.
 insert into run_spaces as i (tenant_id, run_id, woken_in, hops)
 values (@tenant_id, @run_id, @space_id::uuid, @hops)
 on conflict (tenant_id, run_id) do update set hops = excluded.hops;
 
 -- name: EndSpaceWake :exec
--- Ends a wake; what came meanwhile wakes the agent again.
+-- Ends a wake, unless its run began; what came meanwhile wakes the agent again.
 with ended as (
     delete from space_wakes w
     where w.tenant_id = @tenant_id and w.space_id = @space_id and w.agent_id = @agent_id and w.subject = @subject
-      and w.upto_seq <= sqlc.arg('last_seq')::bigint
+      and w.run_id = @run_id and w.upto_seq <= sqlc.arg('last_seq')::bigint
     returning 1
 )
 update space_wakes w set from_seq = sqlc.arg('last_seq')::bigint + 1, run_id = new_uuid7(), due_at = now(), attempts = 0
 where w.tenant_id = @tenant_id and w.space_id = @space_id and w.agent_id = @agent_id and w.subject = @subject
-  and w.upto_seq > sqlc.arg('last_seq')::bigint;
+  and w.run_id = @run_id and w.upto_seq > sqlc.arg('last_seq')::bigint;
 
 -- name: ExplainSpaceWake :exec
 -- Says with a message why an agent was not woken by it.

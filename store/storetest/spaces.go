@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/toolcrib/toolcrib/agent"
 	"github.com/toolcrib/toolcrib/ledger"
 	"github.com/toolcrib/toolcrib/space"
 	"github.com/toolcrib/toolcrib/tool"
@@ -99,6 +100,18 @@ func (f *Fixture) wakes(tb testing.TB) (keys []space.WakeKey) {
 		keys = append(keys, key)
 	}
 	return keys
+}
+
+// wokenRun describes the run that a wake begins.
+func (f *Fixture) wokenRun(t *testing.T, w space.Wake) agent.Acceptance {
+	t.Helper()
+	a := f.Acceptance(t)
+	a.Run = agent.Run{
+		ID: w.RunID, Tenant: w.Tenant, Kind: agent.RunKindAgent, AgentID: w.AgentID, Agent: w.Agent, Mode: tool.Production,
+		Principal: w.Principal, WorkflowID: a.Run.WorkflowID, Input: json.RawMessage(`"x"`),
+	}
+	a.Start.RunID = w.RunID
+	return a
 }
 
 func renderTexts(w space.Wake) string {
@@ -420,6 +433,32 @@ func testSpaceWakes(t *testing.T, d *Database) {
 		place, err := f.Store.RunSpace(t.Context(), f.Tenant, grandchild.ID)
 		require.NoError(t, err)
 		require.Equal(t, 2, place.Hops, "else agents that call agents wake each other without an end")
+	})
+	t.Run("tell an agent once what its run began with, though the server dies then", func(t *testing.T) {
+		t.Parallel()
+		f := NewFixture(t, d)
+		sp := f.Space(t, "launch")
+		f.Post(t, sp, "one")
+		key := f.wakes(t)[0]
+		begin, err := f.Store.DeliverWake(t.Context(), key, renderTexts)
+		require.NoError(t, err)
+		a := f.wokenRun(t, *begin)
+		f.Post(t, sp, "two")
+		run, err := f.Store.AcceptWokenRun(t.Context(), a, *begin)
+		require.NoError(t, err)
+		_, err = f.Store.AcceptWokenRun(t.Context(), f.wokenRun(t, *begin), *begin)
+		require.ErrorIs(t, err, space.ErrWakeOver)
+		require.NoError(t, f.Store.EndWake(t.Context(), *begin, ""), "it ended with the run")
+		again, err := f.Store.DeliverWake(t.Context(), key, func(w space.Wake) string {
+			require.Equal(t, "two|", renderTexts(w), "and not what it began with")
+			return renderTexts(w)
+		})
+		require.NoError(t, err)
+		require.Nil(t, again, "the run goes on")
+		var told int
+		require.NoError(t, f.Conn(t).QueryRow(t.Context(), "select inbox from runs where id = $1", run.ID).Scan(&told))
+		require.Equal(t, 1, told)
+		require.Empty(t, f.wakes(t))
 	})
 	t.Run("are claimed by one process at a time", func(t *testing.T) {
 		t.Parallel()

@@ -172,11 +172,23 @@ var spaceCases = map[string]func(t *testing.T, f foreign){
 		require.Nil(t, begin)
 		require.Len(t, f.wakes(t), 1)
 	},
+	"AcceptWokenRun": func(t *testing.T, f foreign) {
+		t.Helper()
+		begin, err := f.Store.DeliverWake(t.Context(), f.wakeKey(t), renderTexts)
+		require.NoError(t, err)
+		a := f.wokenRun(t, *begin)
+		a.Run.Tenant, a.Run.AgentID = f.stranger, ""
+		_, err = f.Store.AcceptWokenRun(t.Context(), a, *begin)
+		require.ErrorIs(t, err, space.ErrWakeOver)
+		require.Len(t, f.wakes(t), 1)
+	},
 	"EndWake": func(t *testing.T, f foreign) {
 		t.Helper()
 		key := f.wakeKey(t)
-		key.Tenant = f.stranger
-		require.NoError(t, f.Store.EndWake(t.Context(), space.Wake{WakeKey: key, UptoSeq: 100}, "stolen"))
+		begin, err := f.Store.DeliverWake(t.Context(), key, renderTexts)
+		require.NoError(t, err)
+		begin.Tenant, begin.UptoSeq = f.stranger, 100
+		require.NoError(t, f.Store.EndWake(t.Context(), *begin, "stolen"))
 		require.Len(t, f.wakes(t), 1)
 		found, err := f.Store.FindSpace(t.Context(), f.Tenant, key.SpaceID)
 		require.NoError(t, err)

@@ -78,6 +78,7 @@ type AnnounceWokenRunParams struct {
 	Hops     int32
 }
 
+// Says of a run that begins which message woke its agent.
 func (q *Queries) AnnounceWokenRun(ctx context.Context, arg AnnounceWokenRunParams) error {
 	_, err := q.db.Exec(ctx, AnnounceWokenRun,
 		arg.TenantID,
@@ -312,12 +313,12 @@ const EndSpaceWake = `-- name: EndSpaceWake :exec
 with ended as (
     delete from space_wakes w
     where w.tenant_id = $2 and w.space_id = $3 and w.agent_id = $4 and w.subject = $5
-      and w.upto_seq <= $1::bigint
+      and w.run_id = $6 and w.upto_seq <= $1::bigint
     returning 1
 )
 update space_wakes w set from_seq = $1::bigint + 1, run_id = new_uuid7(), due_at = now(), attempts = 0
 where w.tenant_id = $2 and w.space_id = $3 and w.agent_id = $4 and w.subject = $5
-  and w.upto_seq > $1::bigint
+  and w.run_id = $6 and w.upto_seq > $1::bigint
 `
 
 type EndSpaceWakeParams struct {
@@ -326,9 +327,10 @@ type EndSpaceWakeParams struct {
 	SpaceID  string
 	AgentID  string
 	Subject  string
+	RunID    string
 }
 
-// Ends a wake; what came meanwhile wakes the agent again.
+// Ends a wake, unless its run began; what came meanwhile wakes the agent again.
 func (q *Queries) EndSpaceWake(ctx context.Context, arg EndSpaceWakeParams) error {
 	_, err := q.db.Exec(ctx, EndSpaceWake,
 		arg.LastSeq,
@@ -336,6 +338,7 @@ func (q *Queries) EndSpaceWake(ctx context.Context, arg EndSpaceWakeParams) erro
 		arg.SpaceID,
 		arg.AgentID,
 		arg.Subject,
+		arg.RunID,
 	)
 	return err
 }
