@@ -55,8 +55,9 @@ type Store interface {
 	// ListSchedules returns the schedules before an id, newest first.
 	ListSchedules(ctx context.Context, tenant tool.TenantID, before string, limit int) ([]Schedule, error)
 	// ChangeSchedule replaces all but the name, if the revision is still s.Revision; else it fails
-	// with [ErrChanged].
-	ChangeSchedule(ctx context.Context, s Schedule) (Schedule, error)
+	// with [ErrChanged]. It replaces StartsLeft only where starts is true: starts use that up, and
+	// leave the revision as it is.
+	ChangeSchedule(ctx context.Context, s Schedule, starts bool) (Schedule, error)
 	// DeleteSchedule marks a schedule as deleted: no method but ClaimSchedules finds it from then
 	// on. A revision that is not zero is the expected one: another fails with [ErrChanged].
 	DeleteSchedule(ctx context.Context, tenant tool.TenantID, id string, revision int64) (Schedule, error)

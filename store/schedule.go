@@ -73,7 +73,9 @@ func (s *Store) ListSchedules(
 }
 
 // ChangeSchedule implements [schedule.Store].
-func (s *Store) ChangeSchedule(ctx context.Context, n schedule.Schedule) (schedule.Schedule, error) {
+func (s *Store) ChangeSchedule(
+	ctx context.Context, n schedule.Schedule, starts bool,
+) (schedule.Schedule, error) {
 	const op = "store.ChangeSchedule"
 	if err := checkIDs(op, n.ID); err != nil {
 		return schedule.Schedule{}, err
@@ -83,7 +85,7 @@ func (s *Store) ChangeSchedule(ctx context.Context, n schedule.Schedule) (schedu
 		VersionConstraint: text(n.Constraint), Input: n.Input, Crons: texts(n.Crons), EveryS: seconds(n.Every),
 		OffsetS: seconds(n.Offset), TimeZone: text(n.Zone), StartAt: n.StartAt, EndAt: n.EndAt, JitterS: seconds(n.Jitter),
 		Overlap: string(n.Overlap), CatchupS: seconds(n.Catchup), Paused: n.Paused, Note: text(n.Note),
-		StartsLeft: n.StartsLeft, CreatedBy: text(n.CreatedBy),
+		StartsLeft: n.StartsLeft, SetStarts: starts, CreatedBy: text(n.CreatedBy),
 	})
 	if errors.Is(err, pgx.ErrNoRows) {
 		return schedule.Schedule{}, schedule.Changed()

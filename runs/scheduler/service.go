@@ -121,11 +121,11 @@ func (s *Service) Change(
 	if revision != 0 && n.Revision != revision {
 		return schedule.Schedule{}, schedule.Changed()
 	}
-	agentBefore, constraintBefore := n.Agent, n.Constraint
+	before := n
 	if err := change(&n); err != nil {
 		return schedule.Schedule{}, err
 	}
-	if n.Agent == agentBefore && n.Constraint == constraintBefore {
+	if n.Agent == before.Agent && n.Constraint == before.Constraint {
 		// The agent may have been removed since, and the schedule is to be paused all the same.
 		err = n.Check()
 	} else {
@@ -134,7 +134,8 @@ func (s *Service) Change(
 	if err != nil {
 		return schedule.Schedule{}, err
 	}
-	changed, err := s.cfg.Store.ChangeSchedule(ctx, n)
+	// A change sets StartsLeft to another pointer, even to the number that was read.
+	changed, err := s.cfg.Store.ChangeSchedule(ctx, n, n.StartsLeft != before.StartsLeft)
 	if err != nil {
 		return schedule.Schedule{}, fmt.Errorf("recording the change: %w", err)
 	}

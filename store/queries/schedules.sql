@@ -24,11 +24,13 @@ order by s.id desc
 limit sqlc.arg('limit')::int;
 
 -- name: ChangeSchedule :one
--- Replaces what a schedule says, if its revision is still the expected one.
+-- Replaces what a schedule says, if its revision is still the expected one. Starts use up
+-- starts_left without another revision: it is replaced only where that is meant.
 update schedules s set
     agent = @agent, version_constraint = @version_constraint, input = @input, crons = @crons, every_s = @every_s,
     offset_s = @offset_s, time_zone = @time_zone, start_at = @start_at, end_at = @end_at, jitter_s = @jitter_s,
-    overlap = @overlap, catchup_s = @catchup_s, paused = @paused, note = @note, starts_left = @starts_left,
+    overlap = @overlap, catchup_s = @catchup_s, paused = @paused, note = @note,
+    starts_left = case when @set_starts::boolean then @starts_left else s.starts_left end,
     created_by = @created_by, revision = s.revision + 1, sync_due = now(), sync_failures = 0, updated_at = now()
 where s.tenant_id = @tenant_id and s.id = @id and s.revision = @revision and s.deleted_at is null
 returning *;

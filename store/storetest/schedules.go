@@ -48,10 +48,10 @@ func testSchedules(t *testing.T, d *Database) {
 		RequireKind(t, tool.Conflict, err)
 		stale := made
 		made.Note = "changed"
-		made, err = f.Store.ChangeSchedule(t.Context(), made)
+		made, err = f.Store.ChangeSchedule(t.Context(), made, true)
 		require.NoError(t, err)
 		require.EqualValues(t, 2, made.Revision)
-		_, err = f.Store.ChangeSchedule(t.Context(), stale)
+		_, err = f.Store.ChangeSchedule(t.Context(), stale, true)
 		require.ErrorIs(t, err, schedule.ErrChanged)
 		_, err = f.Store.DeleteSchedule(t.Context(), f.Tenant, made.ID, 1)
 		require.ErrorIs(t, err, schedule.ErrChanged)
@@ -80,7 +80,7 @@ func testSchedules(t *testing.T, d *Database) {
 		claimed := f.claimSchedules(t, "")
 		require.Len(t, claimed, 1)
 		require.Empty(t, f.claimSchedules(t, made.ID))
-		_, err = f.Store.ChangeSchedule(t.Context(), made)
+		_, err = f.Store.ChangeSchedule(t.Context(), made, true)
 		require.NoError(t, err)
 		require.NoError(t, f.Store.EndScheduleSync(t.Context(), schedule.Sync{Claimed: claimed[0], Next: time.Hour}))
 		RequireKind(t, tool.Conflict, f.Store.RemoveSchedule(t.Context(), claimed[0]))
@@ -122,6 +122,22 @@ func testSchedules(t *testing.T, d *Database) {
 		require.NoError(t, err)
 		require.Len(t, all, 1)
 	})
+	t.Run("a change that is of something else keeps what starts used up meanwhile", func(t *testing.T) {
+		t.Parallel()
+		f := guarded(t, d)
+		two := int64(2)
+		made := f.Schedule(t, "twice", func(s *schedule.Schedule) { s.StartsLeft = &two })
+		_, err := f.Store.ReserveScheduleStart(t.Context(), f.Tenant, made.ID, time.Now())
+		require.NoError(t, err)
+		made.Note = "as it was read before the start"
+		changed, err := f.Store.ChangeSchedule(t.Context(), made, false)
+		require.NoError(t, err)
+		require.Equal(t, int64(1), *changed.StartsLeft)
+		changed.StartsLeft = &two
+		changed, err = f.Store.ChangeSchedule(t.Context(), changed, true)
+		require.NoError(t, err)
+		require.Equal(t, two, *changed.StartsLeft)
+	})
 }
 
 // scheduleCases are the foreign cases of schedules and their starts.
@@ -154,7 +170,7 @@ var scheduleCases = map[string]func(t *testing.T, f foreign){
 		made := f.Schedule(t, "nightly", nil)
 		stolen := made
 		stolen.Tenant, stolen.Agent = f.stranger, "evil"
-		_, err := f.Store.ChangeSchedule(t.Context(), stolen)
+		_, err := f.Store.ChangeSchedule(t.Context(), stolen, true)
 		RequireKind(t, tool.Conflict, err)
 		f.requireSameSchedule(t, made)
 	},

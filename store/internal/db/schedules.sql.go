@@ -14,9 +14,10 @@ const ChangeSchedule = `-- name: ChangeSchedule :one
 update schedules s set
     agent = $1, version_constraint = $2, input = $3, crons = $4, every_s = $5,
     offset_s = $6, time_zone = $7, start_at = $8, end_at = $9, jitter_s = $10,
-    overlap = $11, catchup_s = $12, paused = $13, note = $14, starts_left = $15,
-    created_by = $16, revision = s.revision + 1, sync_due = now(), sync_failures = 0, updated_at = now()
-where s.tenant_id = $17 and s.id = $18 and s.revision = $19 and s.deleted_at is null
+    overlap = $11, catchup_s = $12, paused = $13, note = $14,
+    starts_left = case when $15::boolean then $16 else s.starts_left end,
+    created_by = $17, revision = s.revision + 1, sync_due = now(), sync_failures = 0, updated_at = now()
+where s.tenant_id = $18 and s.id = $19 and s.revision = $20 and s.deleted_at is null
 returning tenant_id, id, name, agent, version_constraint, input, crons, every_s, offset_s, time_zone, start_at, end_at, jitter_s, overlap, catchup_s, paused, note, starts_left, created_by, revision, applied_revision, sync_due, sync_lease, sync_fence, sync_failures, sync_error, deleted_at, created_at, updated_at
 `
 
@@ -35,6 +36,7 @@ type ChangeScheduleParams struct {
 	CatchupS          int64
 	Paused            bool
 	Note              string
+	SetStarts         bool
 	StartsLeft        *int64
 	CreatedBy         string
 	TenantID          string
@@ -42,7 +44,8 @@ type ChangeScheduleParams struct {
 	Revision          int64
 }
 
-// Replaces what a schedule says, if its revision is still the expected one.
+// Replaces what a schedule says, if its revision is still the expected one. Starts use up
+// starts_left without another revision: it is replaced only where that is meant.
 func (q *Queries) ChangeSchedule(ctx context.Context, arg ChangeScheduleParams) (Schedule, error) {
 	row := q.db.QueryRow(ctx, ChangeSchedule,
 		arg.Agent,
@@ -59,6 +62,7 @@ func (q *Queries) ChangeSchedule(ctx context.Context, arg ChangeScheduleParams) 
 		arg.CatchupS,
 		arg.Paused,
 		arg.Note,
+		arg.SetStarts,
 		arg.StartsLeft,
 		arg.CreatedBy,
 		arg.TenantID,
