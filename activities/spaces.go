@@ -95,7 +95,7 @@ func (s *surroundings) instructions(plan *agent.Plan) string {
 		"are in. " +
 		"What you answer without send_message is not shown in a space. Call skip when there is nothing to do.\n")
 	if s.place != nil {
-		fmt.Fprintf(&b, "You are in the space %s (%s).\n", s.place.Slug, s.place.Name)
+		fmt.Fprintf(&b, "You are in the space %s (%s).\n", s.place.Slug, space.OneLine(s.place.Name))
 	} else {
 		b.WriteString("You are not in a space.\n")
 	}
@@ -108,7 +108,7 @@ func (s *surroundings) instructions(plan *agent.Plan) string {
 			b.WriteString("Spaces that you may enter:\n")
 		}
 		listed++
-		fmt.Fprintf(&b, "- %s: %s\n", sp.Slug, tool.Clip(strings.TrimSpace(sp.Name+" "+sp.Description), 200))
+		fmt.Fprintf(&b, "- %s: %s\n", sp.Slug, tool.Clip(space.OneLine(sp.Name+" "+sp.Description), 200))
 	}
 	if listed == 0 {
 		b.WriteString("You are a member of no space that you may enter.\n")
@@ -139,7 +139,7 @@ func (s *surroundings) writeNotes(b *strings.Builder) {
 			if n.Done {
 				done = " (done)"
 			}
-			fmt.Fprintf(b, "- %s%s: %s\n", n.Key, done, n.Text)
+			fmt.Fprintf(b, "- %s%s: %s\n", space.OneLine(n.Key), done, space.Indented(n.Text))
 		}
 		if left > 0 {
 			fmt.Fprintf(b, "- and %d more\n", left)

@@ -83,10 +83,10 @@ func (s *Service) beginWoken(ctx context.Context, w *space.Wake, n NewRun) error
 func wokenBy(w space.Wake) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "New messages in the space %s (%s). Enter it with enter_space to answer there.", w.Space.Slug,
-		w.Space.Name)
+		space.OneLine(w.Space.Name))
 	left := 0
 	for i, m := range w.Messages {
-		line := fmt.Sprintf("\n[%s] %s", m.From, m.Text)
+		line := fmt.Sprintf("\n[%s] %s", space.OneLine(m.From.String()), space.Indented(m.Text))
 		if b.Len()+len(line) > maxWokenText && i < len(w.Messages)-1 {
 			left++
 			continue
