@@ -3,8 +3,6 @@ package builtins
 import (
 	"context"
 	"fmt"
-	"slices"
-	"time"
 
 	"github.com/toolcrib/toolcrib/space"
 	"github.com/toolcrib/toolcrib/tool"
@@ -28,38 +26,6 @@ type spaceView struct {
 	Description string        `json:"description,omitempty"`
 	Members     []string      `json:"members"`
 	Messages    []messageView `json:"messages"` // Oldest first.
-}
-
-// messageView is a message as agents are shown it.
-type messageView struct {
-	Seq    int64               `json:"seq"`
-	From   string              `json:"from"`
-	At     time.Time           `json:"at"`
-	Text   string              `json:"text,omitempty"`
-	Tool   string              `json:"tool,omitempty"`
-	Status space.MessageStatus `json:"status,omitempty"` // Of a tool's.
-	Input  any                 `json:"input,omitempty"`
-	Output any                 `json:"output,omitempty"`
-	Error  string              `json:"error,omitempty"`
-}
-
-// viewMessages returns messages that were read newest first, oldest first.
-func viewMessages(newest []space.Message) []messageView {
-	out := make([]messageView, 0, len(newest))
-	for _, m := range slices.Backward(newest) {
-		v := messageView{Seq: m.Seq, From: m.From.String(), At: m.CreatedAt, Text: m.Text}
-		if m.Call != nil {
-			v.Tool, v.Status, v.Error = m.Call.Tool, m.Status, m.Call.Error
-			if len(m.Call.Input) > 0 {
-				v.Input = m.Call.Input
-			}
-			if len(m.Call.Output) > 0 {
-				v.Output = m.Call.Output
-			}
-		}
-		out = append(out, v)
-	}
-	return out
 }
 
 // enterSpace sets the space that a run is in, and loads its history.
@@ -102,7 +68,7 @@ func enterSpace(s Spaces) Builtin {
 			}
 			view := spaceView{
 				Space: entered.Slug, Name: entered.Name, Description: entered.Description, Members: make([]string, len(members)),
-				Messages: viewMessages(messages),
+				Messages: viewMessages(messages, 0),
 			}
 			for i, m := range members {
 				view.Members[i] = m.String()

@@ -100,7 +100,7 @@ func readMessages(s Spaces) Builtin {
 				Space    string        `json:"space"`
 				Messages []messageView `json:"messages"`
 				More     bool          `json:"more"` // Older ones.
-			}{place.Slug, viewMessages(messages), more})
+			}{place.Slug, viewMessages(messages, in.Offset), more})
 		})
 }
 

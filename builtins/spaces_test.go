@@ -12,6 +12,7 @@ import (
 
 	"github.com/toolcrib/toolcrib/agent"
 	"github.com/toolcrib/toolcrib/builtins"
+	"github.com/toolcrib/toolcrib/executors/middleware"
 	"github.com/toolcrib/toolcrib/space"
 	"github.com/toolcrib/toolcrib/tool"
 )
@@ -203,6 +204,46 @@ func TestSendAndReadMessages(t *testing.T) {
 	require.Equal(t, []string{"3", "4"}, []string{page.Messages[0].Text, page.Messages[1].Text})
 	require.True(t, page.More)
 	require.JSONEq(t, `{"skipped":true}`, string(r.ask(t, "skip", `{}`).Structured))
+}
+
+// A space whose messages are as large as they may be can be entered, and read piece by piece.
+func TestLargeMessagesAreRead(t *testing.T) {
+	t.Parallel()
+
+	r := newRoom()
+	r.inside = true
+	value, err := json.Marshal(map[string]string{"rows": strings.Repeat("<", space.MaxValue-100)})
+	require.NoError(t, err)
+	for i := range 60 {
+		m := space.Message{Seq: int64(60 - i), Kind: space.Tool, Status: space.Complete, Call: &space.Call{
+			Tool: "displayChart", Input: value, Output: value,
+		}}
+		if i%2 == 1 {
+			m = space.Message{Seq: m.Seq, Kind: space.Text, Text: strings.Repeat("\x01ü", space.MaxText/3)}
+		}
+		r.messages = append(r.messages, m)
+	}
+	var view struct {
+		Messages []struct {
+			Seq    int64
+			Tool   string
+			Output map[string]any
+			Text   string
+		}
+	}
+	for _, call := range [][2]string{{"enter_space", `{"space":"launch"}`}, {"read_messages", `{"limit":50}`}} {
+		result := r.ask(t, call[0], call[1])
+		require.Less(t, len(result.Structured), middleware.DefaultMaxResultBytes, call[0])
+		require.NoError(t, json.Unmarshal(result.Structured, &view))
+		last, first := view.Messages[len(view.Messages)-1], view.Messages[1]
+		require.Contains(t, last.Output, "rows", "the newest are whole")
+		require.Equal(t, "displayChart", first.Tool)
+		require.NotContains(t, first.Output, "rows")
+		require.Equal(t, true, first.Output["truncated"])
+	}
+	one := r.ask(t, "read_messages", `{"offset":59,"limit":1}`)
+	require.NoError(t, json.Unmarshal(one.Structured, &view))
+	require.Len(t, view.Messages[0].Text, space.MaxText/3*3, "one alone is always whole")
 }
 
 func TestNotesOfAgents(t *testing.T) {
