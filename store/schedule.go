@@ -24,7 +24,7 @@ func (s *Store) CreateSchedule(ctx context.Context, n schedule.Schedule) (schedu
 	}
 	var row db.Schedule
 	err := s.inTx(ctx, op, n.Tenant, func(q *db.Queries) error {
-		if err := q.LockSchedules(ctx, string(n.Tenant)); err != nil {
+		if err := q.LockNumber(ctx, db.LockNumberParams{Of: "schedules", TenantID: string(n.Tenant)}); err != nil {
 			return err
 		}
 		count, err := q.CountSchedules(ctx, string(n.Tenant))
@@ -42,10 +42,9 @@ func (s *Store) CreateSchedule(ctx context.Context, n schedule.Schedule) (schedu
 			Overlap: string(n.Overlap), CatchupS: seconds(n.Catchup), Paused: n.Paused, Note: text(n.Note),
 			StartsLeft: n.StartsLeft, CreatedBy: text(n.CreatedBy),
 		})
-		return err
+		return explain(failure(op, err), tool.Conflict, fmt.Sprintf("the tenant has a schedule named %q already", n.Name))
 	})
-	err = explain(err, tool.NotFound, "tenant not found")
-	return scheduleOf(row), explain(err, tool.Conflict, fmt.Sprintf("the tenant has a schedule named %q already", n.Name))
+	return scheduleOf(row), explain(err, tool.NotFound, "tenant not found")
 }
 
 // FindSchedule implements [schedule.Store].

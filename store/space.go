@@ -32,6 +32,9 @@ func (s *Store) CreateSpace(ctx context.Context, sp space.Space) (space.Space, e
 	}
 	var row db.Space
 	err = s.inTx(ctx, op, sp.Tenant, func(q *db.Queries) error {
+		if err := q.LockNumber(ctx, db.LockNumberParams{Of: "spaces", TenantID: string(sp.Tenant)}); err != nil {
+			return err
+		}
 		n, err := q.CountSpaces(ctx, string(sp.Tenant))
 		if err != nil {
 			return err
@@ -44,11 +47,8 @@ func (s *Store) CreateSpace(ctx context.Context, sp space.Space) (space.Space, e
 			TenantID: string(sp.Tenant), ID: id, Slug: sp.Slug, Name: text(sp.Name), Description: text(sp.Description),
 			MaxHops: number(sp.MaxHops), CreatedBy: text(sp.CreatedBy),
 		})
-		return err
+		return explain(failure(op, err), tool.Conflict, fmt.Sprintf("there is a space %q already", sp.Slug))
 	})
-	if tool.KindOf(err) == tool.Conflict {
-		err = explain(err, tool.Conflict, fmt.Sprintf("there is a space %q already", sp.Slug))
-	}
 	return spaceOf(row), explain(err, tool.NotFound, "tenant not found")
 }
 

@@ -33,7 +33,13 @@ func (s *Store) AddSpaceMember(
 		if _, err := q.FindSpace(ctx, findSpaceParams(tenant, spaceID)); err != nil {
 			return explain(failure(op, err), tool.NotFound, spaceUnknown)
 		}
-		n, err := q.CountSpaceMembers(ctx, db.CountSpaceMembersParams{TenantID: string(tenant), SpaceID: spaceID})
+		err := q.LockNumber(ctx, db.LockNumberParams{Of: "members/" + spaceID, TenantID: string(tenant)})
+		if err != nil {
+			return err
+		}
+		n, err := q.CountSpaceMembers(ctx, db.CountSpaceMembersParams{
+			TenantID: string(tenant), SpaceID: spaceID, Kind: params.Kind, Name: params.Name,
+		})
 		if err != nil {
 			return err
 		}

@@ -28,6 +28,9 @@ func (s *Store) CreateWebhook(ctx context.Context, w webhook.Webhook) (webhook.W
 	}
 	var row db.Webhook
 	err = s.inTx(ctx, op, w.Tenant, func(q *db.Queries) error {
+		if err := q.LockNumber(ctx, db.LockNumberParams{Of: "webhooks", TenantID: string(w.Tenant)}); err != nil {
+			return err
+		}
 		n, err := q.CountWebhooks(ctx, string(w.Tenant))
 		if err != nil {
 			return err

@@ -5,10 +5,6 @@ values (@tenant_id, @id, @name, @agent, @version_constraint, @input, @crons, @ev
     @end_at, @jitter_s, @overlap, @catchup_s, @paused, @note, @starts_left, @created_by)
 returning *;
 
--- name: LockSchedules :exec
--- Serializes the creation of a tenant's schedules, for their number.
-select pg_advisory_xact_lock(hashtextextended('schedules/' || @tenant_id::text, 0));
-
 -- name: CountSchedules :one
 select count(*) from schedules s where s.tenant_id = @tenant_id and s.deleted_at is null;
 

@@ -34,7 +34,9 @@ delete from spaces s where s.tenant_id = @tenant_id and s.id = @id and (@revisio
 returning *;
 
 -- name: CountSpaceMembers :one
-select count(*) from space_members m where m.tenant_id = @tenant_id and m.space_id = @space_id;
+-- How many members there are beside one that is to be added.
+select count(*) from space_members m
+where m.tenant_id = @tenant_id and m.space_id = @space_id and (m.kind <> @kind or m.name <> @name);
 
 -- name: AddSpaceMember :one
 -- Adds a member, or returns the one that is there.

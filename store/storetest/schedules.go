@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"encoding/json"
+	"fmt"
 	"testing"
 	"time"
 
@@ -121,6 +122,23 @@ func testSchedules(t *testing.T, d *Database) {
 		})
 		require.NoError(t, err)
 		require.Len(t, all, 1)
+	})
+	t.Run("a tenant has so many at most, and is told so", func(t *testing.T) {
+		t.Parallel()
+		f := guarded(t, d)
+		_, err := f.Conn(t).Exec(t.Context(), `insert into schedules
+			(tenant_id, id, name, agent, input, every_s, overlap, catchup_s, created_by, sync_due)
+			select $1, gen_random_uuid(), 's' || n, 'support', '1', 60, 'skip', 60, 'x', 'infinity' from generate_series(3, $2) n`,
+			f.Tenant, schedule.MaxSchedules)
+		require.NoError(t, err)
+		made := atOnce(8, func(i int) error {
+			_, err := f.Store.CreateSchedule(t.Context(), schedule.Schedule{
+				ID: NewID(t), Tenant: f.Tenant, Name: fmt.Sprintf("n%d", i), Agent: "support", Input: json.RawMessage(`1`),
+				Times: schedule.Times{Every: time.Hour, Zone: "UTC"}, Overlap: schedule.Skip, Catchup: time.Hour, CreatedBy: "x",
+			})
+			return err
+		})
+		requireAllBut(t, 2, made, "which is the most")
 	})
 	t.Run("a change that is of something else keeps what starts used up meanwhile", func(t *testing.T) {
 		t.Parallel()

@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"sync"
 	"testing"
@@ -141,6 +142,35 @@ func testSpaces(t *testing.T, d *Database) {
 			require.NoError(t, err)
 			require.Len(t, all, want, m)
 		}
+	})
+	t.Run("are so many at most, and say so", func(t *testing.T) {
+		t.Parallel()
+		f := NewFixture(t, d)
+		_, err := f.Conn(t).Exec(t.Context(), `insert into spaces (tenant_id, id, slug, name, max_hops)
+			select $1, gen_random_uuid(), 's' || n, 'x', 0 from generate_series(3, $2) n`, f.Tenant, space.MaxSpaces)
+		require.NoError(t, err)
+		made := atOnce(8, func(i int) error {
+			_, err := f.Store.CreateSpace(t.Context(), space.Space{Tenant: f.Tenant, Slug: fmt.Sprintf("n%d", i), Name: "x"})
+			return err
+		})
+		requireAllBut(t, 2, made, "which is the most")
+	})
+	t.Run("have so many members at most", func(t *testing.T) {
+		t.Parallel()
+		f := NewFixture(t, d)
+		sp := f.Space(t, "launch") // With two.
+		_, err := f.Conn(t).Exec(t.Context(), `insert into space_members (tenant_id, space_id, kind, name)
+			select $1, $2, 'person', 'user:' || n from generate_series(5, $3) n`, f.Tenant, sp.ID, space.MaxMembers)
+		require.NoError(t, err)
+		made := atOnce(8, func(i int) error {
+			_, err := f.Store.AddSpaceMember(t.Context(), f.Tenant, sp.ID,
+				space.Member{Kind: space.Person, Name: fmt.Sprintf("new:%d", i)}, "x")
+			return err
+		})
+		requireAllBut(t, 2, made, "which is the most")
+		again, err := f.Store.AddSpaceMember(t.Context(), f.Tenant, sp.ID, Ada, "x")
+		require.NoError(t, err, "one that is there changes nothing")
+		require.Equal(t, Ada, again.Member)
 	})
 	t.Run("are changed by revision, and archived", func(t *testing.T) {
 		t.Parallel()

@@ -295,13 +295,16 @@ func testWebhooks(t *testing.T, d *Database) {
 			require.Contains(t, string(got[0].Data), `"the server changed its definition"`)
 		}
 		require.Empty(t, f.deliveries(t, strange))
-		for range webhook.MaxWebhooks - 3 {
+		for range webhook.MaxWebhooks - 5 {
 			f.Webhook(t, nil)
 		}
-		_, err = f.Store.CreateWebhook(t.Context(), webhook.Webhook{
-			ID: NewID(t), Tenant: f.Tenant, URL: "https://example.com", Types: all.Types, Secret: all.Secret,
+		made := atOnce(8, func(int) error {
+			_, err := f.Store.CreateWebhook(t.Context(), webhook.Webhook{
+				ID: NewID(t), Tenant: f.Tenant, URL: "https://example.com", Types: all.Types, Secret: all.Secret,
+			})
+			return err
 		})
-		RequireKind(t, tool.Conflict, err)
+		requireAllBut(t, 2, made, "which is the most")
 		page, err := f.Store.ListWebhooks(t.Context(), f.Tenant, own.ID, 10)
 		require.NoError(t, err)
 		require.Equal(t, []webhook.Webhook{all}, page)

@@ -618,16 +618,6 @@ func (q *Queries) ListSchedules(ctx context.Context, arg ListSchedulesParams) ([
 	return items, nil
 }
 
-const LockSchedules = `-- name: LockSchedules :exec
-select pg_advisory_xact_lock(hashtextextended('schedules/' || $1::text, 0))
-`
-
-// Serializes the creation of a tenant's schedules, for their number.
-func (q *Queries) LockSchedules(ctx context.Context, tenantID string) error {
-	_, err := q.db.Exec(ctx, LockSchedules, tenantID)
-	return err
-}
-
 const RemoveSchedule = `-- name: RemoveSchedule :execrows
 delete from schedules s
 where s.tenant_id = $1 and s.id = $2 and s.sync_fence = $3 and s.deleted_at is not null

@@ -170,16 +170,25 @@ func (q *Queries) CountAgentNotes(ctx context.Context, arg CountAgentNotesParams
 }
 
 const CountSpaceMembers = `-- name: CountSpaceMembers :one
-select count(*) from space_members m where m.tenant_id = $1 and m.space_id = $2
+select count(*) from space_members m
+where m.tenant_id = $1 and m.space_id = $2 and (m.kind <> $3 or m.name <> $4)
 `
 
 type CountSpaceMembersParams struct {
 	TenantID string
 	SpaceID  string
+	Kind     string
+	Name     string
 }
 
+// How many members there are beside one that is to be added.
 func (q *Queries) CountSpaceMembers(ctx context.Context, arg CountSpaceMembersParams) (int64, error) {
-	row := q.db.QueryRow(ctx, CountSpaceMembers, arg.TenantID, arg.SpaceID)
+	row := q.db.QueryRow(ctx, CountSpaceMembers,
+		arg.TenantID,
+		arg.SpaceID,
+		arg.Kind,
+		arg.Name,
+	)
 	var count int64
 	err := row.Scan(&count)
 	return count, err

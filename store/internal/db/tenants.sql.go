@@ -143,6 +143,21 @@ func (q *Queries) ListTenants(ctx context.Context, arg ListTenantsParams) ([]Ten
 	return items, nil
 }
 
+const LockNumber = `-- name: LockNumber :exec
+select pg_advisory_xact_lock(hashtextextended($1::text || '/' || $2::text, 0))
+`
+
+type LockNumberParams struct {
+	Of       string
+	TenantID string
+}
+
+// Serializes what adds to a bounded number of records of a tenant.
+func (q *Queries) LockNumber(ctx context.Context, arg LockNumberParams) error {
+	_, err := q.db.Exec(ctx, LockNumber, arg.Of, arg.TenantID)
+	return err
+}
+
 const PurgeRuns = `-- name: PurgeRuns :one
 select purge_runs($1::timestamptz, $2::int)::int as purged
 `
