@@ -57,6 +57,9 @@ type Config struct {
 	// Each bounds the attempts of one webhook at once, over all servers. Defaults to
 	// [DefaultEach].
 	Each int
+	// PerTenant bounds the attempts of one tenant at once by this server, so that slow receivers of
+	// one leave room for others. Defaults to a quarter of Concurrent, but not less than Each.
+	PerTenant int
 	// Retry returns how long after an attempt, counted from 1, the next one is due; false for
 	// none. Defaults to ten attempts over about a day, with jitter.
 	Retry  func(attempt int) (time.Duration, bool)
@@ -70,6 +73,9 @@ type Deliverer struct {
 	slots chan struct{} // One token for each attempt.
 	freed chan struct{} // Receives when an attempt has ended.
 	swept time.Time
+
+	mu   sync.Mutex
+	busy map[tool.TenantID]int // Attempts of each tenant; none is zero.
 }
 
 // New returns a deliverer. It fails where a required field is missing, or the lease is not longer
@@ -82,6 +88,7 @@ func New(cfg Config) (*Deliverer, error) {
 	cfg.Timeout = cmp.Or(cfg.Timeout, DefaultTimeout)
 	cfg.Lease = cmp.Or(cfg.Lease, cfg.Timeout+leaseMargin)
 	cfg.Concurrent, cfg.Each = cmp.Or(cfg.Concurrent, DefaultConcurrent), cmp.Or(cfg.Each, DefaultEach)
+	cfg.PerTenant = cmp.Or(cfg.PerTenant, max(cfg.Concurrent/4, cfg.Each))
 	if cfg.Lease <= cfg.Timeout {
 		return nil, errors.New("deliver: Config.Lease must be longer than Timeout")
 	}
@@ -93,7 +100,7 @@ func New(cfg Config) (*Deliverer, error) {
 	}
 	return &Deliverer{
 		cfg: cfg, log: cfg.Logger, slots: make(chan struct{}, cfg.Concurrent), freed: make(chan struct{}, 1),
-		swept: time.Now(),
+		swept: time.Now(), busy: map[tool.TenantID]int{},
 	}, nil
 }
 
@@ -139,8 +146,8 @@ func (d *Deliverer) pass(ctx, attempting context.Context, attempts *sync.WaitGro
 		if _, err := d.cfg.Outbox.MakeDeliveries(ctx, tenant); err != nil {
 			d.warn(ctx, "making deliveries", err, slog.String("tenant_id", string(tenant)))
 		}
-		free := cap(d.slots) - len(d.slots) // Only this goroutine takes slots.
-		if free == 0 {
+		free := d.room(tenant)
+		if free <= 0 {
 			continue
 		}
 		due, err := d.cfg.Outbox.ClaimDeliveries(ctx, tenant, webhook.Claim{
@@ -151,9 +158,9 @@ func (d *Deliverer) pass(ctx, attempting context.Context, attempts *sync.WaitGro
 		}
 		for _, one := range due {
 			started = true
-			d.slots <- struct{}{}
+			d.take(tenant)
 			attempts.Go(func() {
-				defer d.free()
+				defer d.free(tenant)
 				d.attempt(attempting, one)
 			})
 		}
@@ -161,8 +168,28 @@ func (d *Deliverer) pass(ctx, attempting context.Context, attempts *sync.WaitGro
 	return started || len(d.slots) > 0
 }
 
+// room returns how many attempts of a tenant may begin. Only the goroutine that asks takes slots.
+func (d *Deliverer) room(tenant tool.TenantID) int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return min(cap(d.slots)-len(d.slots), d.cfg.PerTenant-d.busy[tenant])
+}
+
+// take takes a slot for an attempt of a tenant.
+func (d *Deliverer) take(tenant tool.TenantID) {
+	d.slots <- struct{}{}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.busy[tenant]++
+}
+
 // free returns a slot.
-func (d *Deliverer) free() {
+func (d *Deliverer) free(tenant tool.TenantID) {
+	d.mu.Lock()
+	if d.busy[tenant]--; d.busy[tenant] <= 0 {
+		delete(d.busy, tenant)
+	}
+	d.mu.Unlock()
 	<-d.slots
 	select {
 	case d.freed <- struct{}{}:

@@ -17,6 +17,7 @@ import (
 	"github.com/toolcrib/toolcrib/internal/egress/egresstest"
 	"github.com/toolcrib/toolcrib/internal/vault"
 	"github.com/toolcrib/toolcrib/store"
+	"github.com/toolcrib/toolcrib/store/storetest"
 	"github.com/toolcrib/toolcrib/tool"
 	"github.com/toolcrib/toolcrib/webhook"
 	"github.com/toolcrib/toolcrib/webhook/deliver"
@@ -155,6 +156,41 @@ func TestAKilledServer(t *testing.T) {
 	require.Len(t, requests, 2)
 	require.Equal(t, requests[0].id(), requests[1].id())
 	require.Equal(t, 2, got.Attempts)
+}
+
+// However many slow receivers a tenant has, the deliveries of others go on.
+func TestATenantLeavesRoomForOthers(t *testing.T) {
+	t.Parallel()
+
+	slow := newRig(t)
+	quick := *slow
+	quick.Fixture = storetest.NewFixture(t, slow.Database)
+	release := make(chan struct{})
+	defer close(release)
+	slow.receiver.answer = func(_ int, w http.ResponseWriter, req *http.Request) {
+		if strings.HasSuffix(req.URL.Path, "/slow") {
+			<-release
+		}
+		w.WriteHeader(http.StatusNoContent)
+	}
+	for range 4 {
+		w, _, err := slow.service.Create(t.Context(), webhook.Webhook{
+			Tenant: slow.Tenant, URL: slow.receiver.url() + "/slow", Types: []tool.EventType{agent.EventRunFailed}, Active: true,
+		})
+		require.NoError(t, err)
+		for range 4 {
+			_, err = slow.Store.PingWebhook(t.Context(), slow.Tenant, w.ID)
+			require.NoError(t, err)
+		}
+	}
+	slow.serve(t, slow.Store, func(c *deliver.Config) {
+		c.Timeout, c.Lease, c.Concurrent = time.Minute, 2*time.Minute, 8
+	})
+	require.Eventually(t, func() bool { return len(slow.receiver.requests()) >= 4 }, 10*time.Second, 5*time.Millisecond)
+	w, _ := quick.hook(t)
+	_, err := quick.Store.PingWebhook(t.Context(), quick.Tenant, w.ID)
+	require.NoError(t, err)
+	quick.await(t, w, 1, webhook.Delivered)
 }
 
 // A server that stops returns what a receiver does not answer.
