@@ -20,8 +20,10 @@ type Query struct {
 // Store keeps spaces. Implementations are safe for concurrent use. What the tenant does not have is
 // tool.NotFound.
 type Store interface {
-	// CreateSpace fails with tool.Conflict for a slug that the tenant has, and for one space too many.
-	CreateSpace(ctx context.Context, s Space) (Space, error)
+	// CreateSpace makes a space with its members, whom s.CreatedBy adds. It fails with tool.Conflict for a
+	// slug that the tenant has, and for one space or member too many, and as AddSpaceMember does; nothing
+	// is made then.
+	CreateSpace(ctx context.Context, s Space, members ...Member) (Space, error)
 	// FindSpace finds a space by slug or id.
 	FindSpace(ctx context.Context, tenant tool.TenantID, slugOrID string) (Space, error)
 	ListSpaces(ctx context.Context, q Query) ([]Space, error)

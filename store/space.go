@@ -21,7 +21,7 @@ var (
 )
 
 // CreateSpace implements [space.Store].
-func (s *Store) CreateSpace(ctx context.Context, sp space.Space) (space.Space, error) {
+func (s *Store) CreateSpace(ctx context.Context, sp space.Space, members ...space.Member) (space.Space, error) {
 	const op = "store.CreateSpace"
 	if err := checkIDs(op, sp.ID); err != nil {
 		return space.Space{}, err
@@ -29,6 +29,12 @@ func (s *Store) CreateSpace(ctx context.Context, sp space.Space) (space.Space, e
 	id, err := idOrNew(sp.ID)
 	if err != nil {
 		return space.Space{}, err
+	}
+	adding := make([]db.AddSpaceMemberParams, len(members))
+	for i, m := range members {
+		if adding[i], err = s.memberParams(ctx, sp.Tenant, id, m, sp.CreatedBy); err != nil {
+			return space.Space{}, err
+		}
 	}
 	var row db.Space
 	err = s.inTx(ctx, op, sp.Tenant, func(q *db.Queries) error {
@@ -47,7 +53,15 @@ func (s *Store) CreateSpace(ctx context.Context, sp space.Space) (space.Space, e
 			TenantID: string(sp.Tenant), ID: id, Slug: sp.Slug, Name: text(sp.Name), Description: text(sp.Description),
 			MaxHops: number(sp.MaxHops), CreatedBy: text(sp.CreatedBy),
 		})
-		return explain(failure(op, err), tool.Conflict, fmt.Sprintf("there is a space %q already", sp.Slug))
+		if err != nil {
+			return explain(failure(op, err), tool.Conflict, fmt.Sprintf("there is a space %q already", sp.Slug))
+		}
+		for _, params := range adding {
+			if _, err := addMember(ctx, q, op, params); err != nil {
+				return err
+			}
+		}
+		return nil
 	})
 	return spaceOf(row), explain(err, tool.NotFound, "tenant not found")
 }

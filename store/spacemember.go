@@ -17,18 +17,12 @@ func (s *Store) AddSpaceMember(
 	if !tool.ValidID(spaceID) {
 		return space.Membership{}, notFound(op, spaceUnknown)
 	}
-	params := db.AddSpaceMemberParams{
-		TenantID: string(tenant), SpaceID: spaceID, Kind: string(m.Kind), Name: text(m.Name), AddedBy: text(by),
-	}
-	if m.Kind == space.Agent {
-		found, err := s.FindAgent(ctx, tenant, m.Name)
-		if err != nil {
-			return space.Membership{}, err
-		}
-		params.Name, params.AgentID = found.Slug, &found.ID
+	params, err := s.memberParams(ctx, tenant, spaceID, m, by)
+	if err != nil {
+		return space.Membership{}, err
 	}
 	var row db.AddSpaceMemberRow
-	err := s.inTx(ctx, op, tenant, func(q *db.Queries) error {
+	err = s.inTx(ctx, op, tenant, func(q *db.Queries) error {
 		// In another tenant's space, the reference fails.
 		if _, err := q.FindSpace(ctx, findSpaceParams(tenant, spaceID)); err != nil {
 			return explain(failure(op, err), tool.NotFound, spaceUnknown)
@@ -37,20 +31,44 @@ func (s *Store) AddSpaceMember(
 		if err != nil {
 			return err
 		}
-		n, err := q.CountSpaceMembers(ctx, db.CountSpaceMembersParams{
-			TenantID: string(tenant), SpaceID: spaceID, Kind: params.Kind, Name: params.Name,
-		})
-		if err != nil {
-			return err
-		}
-		if n >= space.MaxMembers {
-			return &tool.Error{Kind: tool.Conflict, Op: op, Msg: fmt.Sprintf(
-				"the space has %d members, which is the most: remove one first", n)}
-		}
-		row, err = q.AddSpaceMember(ctx, params)
+		row, err = addMember(ctx, q, op, params)
 		return err
 	})
 	return membershipOf(db.SpaceMember(row)), err
+}
+
+// memberParams describes a member that is to be added.
+func (s *Store) memberParams(
+	ctx context.Context, tenant tool.TenantID, spaceID string, m space.Member, by string,
+) (db.AddSpaceMemberParams, error) {
+	params := db.AddSpaceMemberParams{
+		TenantID: string(tenant), SpaceID: spaceID, Kind: string(m.Kind), Name: text(m.Name), AddedBy: text(by),
+	}
+	if m.Kind == space.Agent {
+		found, err := s.FindAgent(ctx, tenant, m.Name)
+		if err != nil {
+			return params, err
+		}
+		params.Name, params.AgentID = found.Slug, &found.ID
+	}
+	return params, nil
+}
+
+// addMember adds a member, unless there are as many as may be.
+func addMember(
+	ctx context.Context, q *db.Queries, op string, params db.AddSpaceMemberParams,
+) (db.AddSpaceMemberRow, error) {
+	n, err := q.CountSpaceMembers(ctx, db.CountSpaceMembersParams{
+		TenantID: params.TenantID, SpaceID: params.SpaceID, Kind: params.Kind, Name: params.Name,
+	})
+	if err != nil {
+		return db.AddSpaceMemberRow{}, err
+	}
+	if n >= space.MaxMembers {
+		return db.AddSpaceMemberRow{}, &tool.Error{Kind: tool.Conflict, Op: op, Msg: fmt.Sprintf(
+			"the space has %d members, which is the most: remove one first", n)}
+	}
+	return q.AddSpaceMember(ctx, params)
 }
 
 // RemoveSpaceMember implements [space.Store].

@@ -2,8 +2,10 @@ package api
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"reflect"
+	"slices"
 	"time"
 
 	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
@@ -104,21 +106,17 @@ func (s *server) createSpace(ctx context.Context, p tool.Principal, in *body[v1.
 		if err != nil {
 			return nil, err
 		}
-		if m.Kind == space.Agent { // Before anything is made.
-			if _, err := s.cfg.Store.FindAgent(ctx, p.Tenant, m.Name); err != nil {
-				return nil, err
-			}
+		if !slices.Contains(members, m) {
+			members = append(members, m)
 		}
-		members = append(members, m)
 	}
-	made, err := s.cfg.Store.CreateSpace(ctx, made)
+	if len(members) > space.MaxMembers {
+		return nil, &tool.Error{Kind: tool.Invalid, Op: "api.space", Path: "/members", Msg: fmt.Sprintf(
+			"a space has at most %d members, and whoever makes it is one: these are %d", space.MaxMembers, len(members))}
+	}
+	made, err := s.cfg.Store.CreateSpace(ctx, made, members...)
 	if err != nil {
 		return nil, err
-	}
-	for _, m := range members {
-		if _, err := s.cfg.Store.AddSpaceMember(ctx, p.Tenant, made.ID, m, p.Subject); err != nil {
-			return nil, err
-		}
 	}
 	out := showSpace(made)
 	out.Location = "/v1/spaces/" + made.ID

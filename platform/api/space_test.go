@@ -3,6 +3,7 @@ package api_test
 import (
 	"bufio"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -78,6 +79,30 @@ func TestSpaces(t *testing.T) {
 	require.Len(t, all.Items, 1)
 	as[v1.Space](t, b.do(t, http.MethodDelete, path, "", owner), http.StatusOK)
 	require.Equal(t, http.StatusNotFound, b.do(t, http.MethodGet, path, "", owner).status)
+}
+
+// A space is made with all of its members, or not at all.
+func TestASpaceIsMadeWhole(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t)
+	owner, _ := b.principal(t, "spaces.read", "spaces.write") // Who makes a space is a member too.
+	launch := func(members ...string) string {
+		raw, err := json.Marshal(v1.NewSpace{Slug: "launch", Members: members})
+		require.NoError(t, err)
+		return string(raw)
+	}
+	others := make([]string, space.MaxMembers)
+	for i := range others {
+		others[i] = fmt.Sprintf("person:user:%d", i)
+	}
+	p := b.do(t, http.MethodPost, spacesPath, launch(others...), owner).problem(t)
+	require.Equal(t, tool.Invalid, p.Code, p.Detail)
+	require.Equal(t, "/members", p.Path)
+	require.Equal(t, http.StatusNotFound, b.do(t, http.MethodGet, spacesPath+"/launch", "", owner).status)
+	as[v1.Space](t, b.do(t, http.MethodPost, spacesPath, launch(others[1:]...), owner), http.StatusCreated)
+	members := as[v1.Page[v1.SpaceMember]](t, b.do(t, http.MethodGet, spacesPath+"/launch/members", "", owner), http.StatusOK)
+	require.Len(t, members.Items, space.MaxMembers)
 }
 
 // A space is for its members and those who manage spaces; to others it does not exist, and only a
