@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"golang.org/x/sync/errgroup"
@@ -70,7 +71,11 @@ func (a *Activities) surroundings(
 	})
 	group.Go(func() (err error) {
 		member := space.Member{Kind: space.Agent, Name: plan.Agent}
-		out.spaces, err = a.Spaces.ListSpaces(ctx, space.Query{Tenant: tenant, Member: &member, Limit: maxToldSpaces})
+		q := space.Query{Tenant: tenant, Member: &member, Limit: maxToldSpaces}
+		if !slices.Contains(plan.Spaces, agent.AllSpaces) {
+			q.Slugs = plan.Spaces
+		}
+		out.spaces, err = a.Spaces.ListSpaces(ctx, q)
 		return err
 	})
 	group.Go(func() (err error) {

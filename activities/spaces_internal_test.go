@@ -1,6 +1,9 @@
 package activities
 
 import (
+	"context"
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -8,6 +11,7 @@ import (
 
 	"github.com/toolcrib/toolcrib/agent"
 	"github.com/toolcrib/toolcrib/space"
+	"github.com/toolcrib/toolcrib/tool"
 )
 
 // Who names a space, or has an agent keep a note, writes no instructions of their own.
@@ -27,4 +31,40 @@ func TestSurroundingsAreNoInstructions(t *testing.T) {
 	for line := range strings.FieldsFuncSeq(text, func(r rune) bool { return strings.ContainsRune("\n\r\u2028", r) }) {
 		require.False(t, strings.HasPrefix(line, "# Rules"), text)
 	}
+}
+
+// An agent that may enter an old space, and is a member of many new ones, is told of the old one.
+func TestAgentIsToldOfTheSpacesItMayEnter(t *testing.T) {
+	t.Parallel()
+
+	spaces := &manySpaces{}
+	a := Activities{Config: Config{Spaces: spaces}}
+	plan := &agent.Plan{AgentID: "a", Agent: "desk", Spaces: []string{"launch"}}
+	around, err := a.surroundings(t.Context(), question{}, plan, &agent.Definition{Spaces: plan.Spaces})
+	require.NoError(t, err)
+	require.Contains(t, around.instructions(plan), "- launch: ")
+}
+
+// manySpaces has more new spaces than agents are told of, and one old one.
+type manySpaces struct{ Spaces }
+
+func (*manySpaces) RunSpace(context.Context, tool.TenantID, string) (*space.Place, error) {
+	return nil, nil //nolint:nilnil // As the store.
+}
+
+func (*manySpaces) ListNotes(context.Context, tool.TenantID, string, space.NoteKind) ([]space.Note, error) {
+	return nil, nil
+}
+
+func (*manySpaces) ListSpaces(_ context.Context, q space.Query) (out []space.Space, err error) {
+	for i := range maxToldSpaces + 1 {
+		slug := "launch"
+		if i < maxToldSpaces {
+			slug = fmt.Sprintf("new%d", i)
+		}
+		if len(out) < q.Limit && (len(q.Slugs) == 0 || slices.Contains(q.Slugs, slug)) {
+			out = append(out, space.Space{Slug: slug, Name: slug})
+		}
+	}
+	return out, nil
 }

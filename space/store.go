@@ -11,9 +11,10 @@ import (
 // Query asks for a page of spaces, newest first.
 type Query struct {
 	Tenant   tool.TenantID
-	Member   *Member // Only spaces with this member. Nil for every space.
-	Archived bool    // Archived ones too.
-	Before   string  // Id. Empty for the first page.
+	Member   *Member  // Only spaces with this member. Nil for every space.
+	Slugs    []string // Only these. Empty for every space.
+	Archived bool     // Archived ones too.
+	Before   string   // Id. Empty for the first page.
 	Limit    int
 }
 

@@ -87,7 +87,8 @@ func (s *Store) ListSpaces(ctx context.Context, q space.Query) ([]space.Space, e
 		return nil, err
 	}
 	params := db.ListSpacesParams{
-		TenantID: string(q.Tenant), Before: optional(q.Before), Archived: q.Archived, Limit: pageSize(q.Limit),
+		TenantID: string(q.Tenant), Before: optional(q.Before), Archived: q.Archived, Slugs: texts(q.Slugs),
+		Limit: pageSize(q.Limit),
 	}
 	if q.Member != nil {
 		params.MemberKind, params.MemberName = string(q.Member.Kind), text(q.Member.Name)

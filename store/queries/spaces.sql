@@ -15,6 +15,7 @@ where s.tenant_id = @tenant_id and (s.slug = @name::text or s.id = sqlc.narg('id
 select s.* from spaces s
 where s.tenant_id = @tenant_id and (sqlc.narg('before')::uuid is null or s.id < sqlc.narg('before'))
   and (@archived::boolean or s.archived_at is null)
+  and (cardinality(@slugs::text[]) = 0 or s.slug = any (@slugs::text[]))
   and (@member_kind::text = '' or exists (
       select from space_members m
       where m.tenant_id = s.tenant_id and m.space_id = s.id and m.kind = @member_kind and m.name = @member_name::text))

@@ -143,6 +143,16 @@ func testSpaces(t *testing.T, d *Database) {
 			require.Len(t, all, want, m)
 		}
 	})
+	t.Run("are listed by the slugs that are asked for", func(t *testing.T) {
+		t.Parallel()
+		f := NewFixture(t, d)
+		first := f.Space(t, "launch")
+		f.Space(t, "other")
+		q := space.Query{Tenant: f.Tenant, Member: &Ada, Slugs: []string{"launch", "none"}, Limit: 1}
+		found, err := f.Store.ListSpaces(t.Context(), q)
+		require.NoError(t, err)
+		require.Equal(t, []space.Space{first}, found)
+	})
 	t.Run("are so many at most, and say so", func(t *testing.T) {
 		t.Parallel()
 		f := NewFixture(t, d)

@@ -842,17 +842,19 @@ const ListSpaces = `-- name: ListSpaces :many
 select s.tenant_id, s.id, s.slug, s.name, s.description, s.max_hops, s.last_seq, s.archived_at, s.revision, s.created_by, s.created_at, s.updated_at from spaces s
 where s.tenant_id = $1 and ($2::uuid is null or s.id < $2)
   and ($3::boolean or s.archived_at is null)
-  and ($4::text = '' or exists (
+  and (cardinality($4::text[]) = 0 or s.slug = any ($4::text[]))
+  and ($5::text = '' or exists (
       select from space_members m
-      where m.tenant_id = s.tenant_id and m.space_id = s.id and m.kind = $4 and m.name = $5::text))
+      where m.tenant_id = s.tenant_id and m.space_id = s.id and m.kind = $5 and m.name = $6::text))
 order by s.id desc
-limit $6::int
+limit $7::int
 `
 
 type ListSpacesParams struct {
 	TenantID   string
 	Before     *string
 	Archived   bool
+	Slugs      []string
 	MemberKind string
 	MemberName string
 	Limit      int32
@@ -863,6 +865,7 @@ func (q *Queries) ListSpaces(ctx context.Context, arg ListSpacesParams) ([]Space
 		arg.TenantID,
 		arg.Before,
 		arg.Archived,
+		arg.Slugs,
 		arg.MemberKind,
 		arg.MemberName,
 		arg.Limit,
