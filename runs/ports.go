@@ -30,7 +30,8 @@ type Store interface {
 	// tenant has too many unfinished runs.
 	AcceptRun(ctx context.Context, a agent.Acceptance) (agent.Run, error)
 	// AcceptWokenRun is AcceptRun for the run that a wake begins, and ends the wake in the same
-	// transaction. It fails with [space.ErrWakeOver].
+	// transaction. It fails with [space.ErrWakeOver], and with tool.Denied where the key that the wake
+	// acts for was revoked or has expired.
 	AcceptWokenRun(ctx context.Context, a agent.Acceptance, w space.Wake) (agent.Run, error)
 	// FindRun fails with tool.NotFound.
 	FindRun(ctx context.Context, tenant tool.TenantID, id string) (agent.Run, error)

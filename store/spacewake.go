@@ -104,6 +104,10 @@ func (s *Store) AcceptWokenRun(ctx context.Context, a agent.Acceptance, w space.
 		if err != nil {
 			return err
 		}
+		if found.Lapsed {
+			return &tool.Error{Kind: tool.Denied, Op: op, Msg: "the API key that the message was posted with was revoked " +
+				"or has expired: post it again with another"}
+		}
 		err = q.AnnounceWokenRun(ctx, db.AnnounceWokenRunParams{
 			TenantID: string(a.Run.Tenant), RunID: w.RunID, SpaceID: w.SpaceID, Hops: found.SpaceWake.Hops,
 		})

@@ -179,7 +179,11 @@ select coalesce((select i.hops from run_spaces i where i.tenant_id = @tenant_id 
 select claim_space_wakes(@most::int, make_interval(secs => @lease_s::float8))::json as claimed;
 
 -- name: LockSpaceWake :one
-select sqlc.embed(w), s.slug as space, s.name as space_name, a.slug as agent
+-- A wake, and whether the key that it acts for has lapsed.
+select sqlc.embed(w), s.slug as space, s.name as space_name, a.slug as agent, exists (
+    select from api_keys k
+    where k.tenant_id = w.tenant_id and 'key:' || k.id::text = w.subject
+      and (k.revoked_at is not null or k.expires_at <= now()))::boolean as lapsed
 from space_wakes w
 join spaces s on s.tenant_id = w.tenant_id and s.id = w.space_id
 join agents a on a.tenant_id = w.tenant_id and a.id = w.agent_id

@@ -13,6 +13,7 @@ import (
 	"github.com/toolcrib/toolcrib/agent"
 	"github.com/toolcrib/toolcrib/ledger"
 	"github.com/toolcrib/toolcrib/space"
+	"github.com/toolcrib/toolcrib/store"
 	"github.com/toolcrib/toolcrib/tool"
 	"github.com/toolcrib/toolcrib/wait"
 )
@@ -499,6 +500,36 @@ func testSpaceWakes(t *testing.T, d *Database) {
 		require.NoError(t, f.Conn(t).QueryRow(t.Context(), "select inbox from runs where id = $1", run.ID).Scan(&told))
 		require.Equal(t, 1, told)
 		require.Empty(t, f.wakes(t))
+	})
+	t.Run("begin no run for a key that was revoked, or has expired", func(t *testing.T) {
+		t.Parallel()
+		f := NewFixture(t, d)
+		sp := f.Space(t, "launch")
+		_, text, err := f.Store.CreateKey(t.Context(), store.Key{
+			Tenant: f.Tenant, Name: "ada", Permissions: []string{"spaces.post"},
+		})
+		require.NoError(t, err)
+		key, err := f.Store.Authenticate(t.Context(), text)
+		require.NoError(t, err)
+		_, err = f.Store.PostMessage(t.Context(), space.Post{
+			SpaceID: sp.ID, From: Ada, Principal: key.Principal(), Text: "x",
+		})
+		require.NoError(t, err)
+		for _, over := range []string{"revoked_at = now()", "revoked_at = null, expires_at = now()"} {
+			_, err = f.Conn(t).Exec(t.Context(), "update api_keys set "+over+" where tenant_id = $1", f.Tenant)
+			require.NoError(t, err)
+			begin, err := f.Store.DeliverWake(t.Context(), f.wakes(t)[0], renderTexts)
+			require.NoError(t, err)
+			_, err = f.Store.AcceptWokenRun(t.Context(), f.wokenRun(t, *begin), *begin)
+			RequireKind(t, tool.Denied, err)
+			require.ErrorContains(t, err, "post it again with another")
+		}
+		_, err = f.Conn(t).Exec(t.Context(), "update api_keys set expires_at = null where tenant_id = $1", f.Tenant)
+		require.NoError(t, err)
+		begin, err := f.Store.DeliverWake(t.Context(), f.wakes(t)[0], renderTexts)
+		require.NoError(t, err)
+		_, err = f.Store.AcceptWokenRun(t.Context(), f.wokenRun(t, *begin), *begin)
+		require.NoError(t, err)
 	})
 	t.Run("are claimed by one process at a time", func(t *testing.T) {
 		t.Parallel()

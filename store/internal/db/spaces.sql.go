@@ -1025,7 +1025,10 @@ func (q *Queries) LockRunOfWake(ctx context.Context, arg LockRunOfWakeParams) (s
 }
 
 const LockSpaceWake = `-- name: LockSpaceWake :one
-select w.tenant_id, w.space_id, w.agent_id, w.subject, w.permissions, w.scopes, w.from_seq, w.upto_seq, w.hops, w.run_id, w.attempts, w.due_at, w.created_at, s.slug as space, s.name as space_name, a.slug as agent
+select w.tenant_id, w.space_id, w.agent_id, w.subject, w.permissions, w.scopes, w.from_seq, w.upto_seq, w.hops, w.run_id, w.attempts, w.due_at, w.created_at, s.slug as space, s.name as space_name, a.slug as agent, exists (
+    select from api_keys k
+    where k.tenant_id = w.tenant_id and 'key:' || k.id::text = w.subject
+      and (k.revoked_at is not null or k.expires_at <= now()))::boolean as lapsed
 from space_wakes w
 join spaces s on s.tenant_id = w.tenant_id and s.id = w.space_id
 join agents a on a.tenant_id = w.tenant_id and a.id = w.agent_id
@@ -1045,8 +1048,10 @@ type LockSpaceWakeRow struct {
 	Space     string
 	SpaceName string
 	Agent     string
+	Lapsed    bool
 }
 
+// A wake, and whether the key that it acts for has lapsed.
 func (q *Queries) LockSpaceWake(ctx context.Context, arg LockSpaceWakeParams) (LockSpaceWakeRow, error) {
 	row := q.db.QueryRow(ctx, LockSpaceWake,
 		arg.TenantID,
@@ -1072,6 +1077,7 @@ func (q *Queries) LockSpaceWake(ctx context.Context, arg LockSpaceWakeParams) (L
 		&i.Space,
 		&i.SpaceName,
 		&i.Agent,
+		&i.Lapsed,
 	)
 	return i, err
 }
