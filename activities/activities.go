@@ -153,7 +153,7 @@ func New(c Config) (*Activities, error) {
 	a := &Activities{
 		Config: c, definitions: definitions, confirmations: confirm.NewCache(), answerTimes: answerTimes,
 	}
-	a.LimitInline(DefaultInlineRuns)
+	a.inline.limit = DefaultInlineRuns
 	return a, nil
 }
 
@@ -183,6 +183,7 @@ func (a *Activities) Register(r Registry) {
 	register(wire.LoadPlanActivity, a.LoadPlan)
 	register(wire.AdvanceActivity, a.Advance)
 	register(wire.ModelTurnActivity, a.Advance)
+	register(wire.CancelInlineActivity, a.CancelInline)
 	register(wire.NodesActivity, a.Nodes)
 	register(wire.AdmitActivity, a.Admit)
 	register(wire.AskActivity, a.Ask)

@@ -28,11 +28,12 @@ func (a *Activities) Advance(ctx context.Context, in wire.AdvanceInput) (wire.Ad
 		return wire.AdvanceOutput{}, failure.Encode(err)
 	}
 	if activity.GetInfo(ctx).IsLocalActivity {
-		release, ok := a.inline.take()
+		inline, release, ok := a.inline.take(ctx)
 		if !ok {
 			return leaveInline(), nil
 		}
 		defer release()
+		ctx = inline
 	}
 	d := a.newDriver(ctx, in)
 	stop := heartbeat(ctx, d.report.get)
@@ -101,6 +102,8 @@ func (d *driver) run(ctx context.Context) (wire.AdvanceOutput, error) {
 	state, err := d.load(context.WithoutCancel(ctx), d.in.Stop != nil || cancelled(ctx))
 	if errors.Is(err, errBegun) {
 		return leaveInline(), nil
+	} else if e, ok := errors.AsType[*endedError](err); ok {
+		return e.output(), nil
 	}
 	if err != nil {
 		if tool.KindOf(err).Retryable() {
@@ -241,6 +244,9 @@ func (d *driver) load(ctx context.Context, ends bool) (wire.RunState, error) {
 		if err != nil {
 			return wire.RunState{}, fmt.Errorf("finding run %s: %w", d.in.RunID, err)
 		}
+		if err := ended(ctx, &run); err != nil {
+			return wire.RunState{}, err
+		}
 		if run.Plan == nil {
 			return wire.RunState{}, d.given()
 		}
@@ -251,7 +257,7 @@ func (d *driver) load(ctx context.Context, ends bool) (wire.RunState, error) {
 	}
 	timeout := time.Duration(run.Plan.Limits.WithDefaults().TimeoutSeconds) * time.Second
 	state := wire.RunState{
-		Plan: *run.Plan, Mode: run.Mode, Head: head, Deadline: info.ScheduledTime.Add(timeout), MaxCalls: d.in.MaxCalls,
+		Plan: *run.Plan, Mode: run.Mode, Head: head, Deadline: scheduledAt(info, &d.in).Add(timeout), MaxCalls: d.in.MaxCalls,
 	}
 	if asked := d.in.Deadline; !asked.IsZero() && asked.Before(state.Deadline) {
 		state.Deadline = asked
@@ -291,7 +297,7 @@ func (d *driver) used() bool { return d.spent || time.Since(d.began) > d.slice }
 func (d *driver) ask(ctx context.Context) (*wire.AdvanceOutput, error) {
 	q := question{
 		principal: d.in.Principal, runID: d.in.RunID, head: d.machine.Head(), turn: d.machine.Turns() + 1,
-		stop: d.report.alive, open: d.open, save: d.save,
+		at: scheduledAt(activity.GetInfo(ctx), &d.in), stop: d.report.alive, open: d.open, save: d.save,
 	}
 	d.open = nil
 	if d.asked == 0 {

@@ -3,12 +3,13 @@ package activities
 import (
 	"context"
 	"errors"
-	"sync/atomic"
+	"sync"
 	"time"
 
 	"go.temporal.io/sdk/activity"
 
 	"github.com/toolcrib/toolcrib/agent"
+	"github.com/toolcrib/toolcrib/internal/failure"
 	"github.com/toolcrib/toolcrib/tool"
 	"github.com/toolcrib/toolcrib/wire"
 )
@@ -24,45 +25,74 @@ const (
 	// activity.
 	slowModel = 3 * time.Second
 	// inlineFreeze is how long a process may sleep before another one may have its
-	// workflow task. The task's timeout is 10 s.
-	inlineFreeze = 8 * time.Second
+	// workflow task, which the SDK renews two seconds before its timeout.
+	inlineFreeze = 2 * time.Second
 )
 
 // inline is what this process knows of runs that are advanced as part of their
 // workflows' own tasks. It is safe for concurrent use.
 type inline struct {
-	limit    atomic.Int64
-	running  atomic.Int64
-	draining atomic.Int64 // Workers of this process that stop.
+	mu      sync.Mutex
+	limit   int
+	running map[*watched]struct{}
 }
 
-// LimitInline bounds how many runs this process advances as part of their workflows' own
-// tasks at a time: at most as many as a worker runs activities. Others are advanced by
-// regular activities, which queue.
+// watched is a run that is advanced inline.
+type watched struct{ interrupt context.CancelCauseFunc }
+
+// LimitInline lowers how many runs this process advances as part of their workflows' own
+// tasks at a time. Others are advanced by regular activities, which queue.
 func (a *Activities) LimitInline(runs int) {
-	a.inline.limit.Store(int64(min(max(runs, 0), DefaultInlineRuns)))
+	a.inline.mu.Lock()
+	defer a.inline.mu.Unlock()
+	a.inline.limit = max(min(runs, a.inline.limit), 0)
 }
 
-// Drain has runs that are advanced as part of their workflows' own tasks handed over at
-// their next step, until done is called: Temporal does not tell local activities that
-// their worker stops.
-func (a *Activities) Drain() (done func()) {
-	a.inline.draining.Add(1)
-	return func() { a.inline.draining.Add(-1) }
-}
+// errStopped is why a run is interrupted whose worker stops.
+var errStopped = errors.New("the worker stops")
 
-// take reports whether another run may be advanced so. Release it if it may.
-func (i *inline) take() (release func(), ok bool) {
-	if i.running.Add(1) > i.limit.Load() {
-		i.running.Add(-1)
-		return nil, false
+// InterruptInline interrupts runs that are advanced as part of their workflows' own tasks,
+// because the worker that stops waits no longer: regular activities continue them.
+func (a *Activities) InterruptInline() {
+	a.inline.mu.Lock()
+	defer a.inline.mu.Unlock()
+	for w := range a.inline.running {
+		w.interrupt(errStopped)
 	}
-	return func() { i.running.Add(-1) }, true
 }
 
-// drains reports whether a local activity is to end, because a worker of this process stops.
-func (a *Activities) drains(ctx context.Context) bool {
-	return a.inline.draining.Load() > 0 && activity.GetInfo(ctx).IsLocalActivity
+// take returns the context of another run that is advanced so, if it may be. Release it.
+func (i *inline) take(ctx context.Context) (_ context.Context, release func(), ok bool) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if len(i.running) >= i.limit {
+		return ctx, nil, false
+	}
+	ctx, interrupt := context.WithCancelCause(ctx)
+	w := &watched{interrupt}
+	if i.running == nil {
+		i.running = map[*watched]struct{}{}
+	}
+	i.running[w] = struct{}{}
+	return ctx, func() {
+		i.mu.Lock()
+		defer i.mu.Unlock()
+		delete(i.running, w)
+		interrupt(nil)
+	}, true
+}
+
+// CancelInline cancels a run that is advanced as part of its workflow's own task, in this
+// process, as [Control] does. Temporal would end the local activity's context, and not wait for it.
+func (a *Activities) CancelInline(ctx context.Context, in wire.AgentRunInput) error {
+	if err := checkTenant(ctx, in.Principal.Tenant); err != nil {
+		return failure.Encode(err)
+	}
+	if a.Control != nil {
+		key := runKey{in.Principal.Tenant, in.RunID}
+		a.Control.cancel(key, activity.GetInfo(ctx).WorkflowExecution.RunID)
+	}
+	return nil
 }
 
 // errBegun is returned where a run that is advanced inline was begun by an attempt that
@@ -89,4 +119,40 @@ func (a *Activities) slow(ctx context.Context, tenant tool.TenantID, plan *agent
 	}
 	mean, ok := a.answerTimes.GetIfPresent(definition.Model)
 	return ok && mean > slowModel
+}
+
+// endedError says that this execution of a workflow recorded the end of its run before, and
+// its task was lost.
+type endedError struct{ run agent.Run }
+
+func (*endedError) Error() string { return "the run's end was recorded" }
+
+// ended fails with an [endedError] where the execution of the activity has ended the run.
+func ended(ctx context.Context, run *agent.Run) error {
+	if run.Status.Final() && run.EndedBy == activity.GetInfo(ctx).WorkflowExecution.RunID {
+		return &endedError{*run}
+	}
+	return nil
+}
+
+// output returns the recorded end as the activity that recorded it did.
+func (e *endedError) output() wire.AdvanceOutput {
+	out := wire.AdvanceOutput{Execution: e.run.EndedBy, Ended: &wire.AgentRunOutput{
+		RunID: e.run.ID, Status: e.run.Status, Head: e.run.HeadMessageID, Turns: e.run.Turns, Calls: e.run.Calls,
+	}}
+	if e.run.Status == agent.RunCompleted {
+		out.Ended.Answer = preview([]tool.Content{tool.Text(e.run.Output)})
+	} else {
+		out.Failure = &wire.Failure{Kind: e.run.ErrorKind, Msg: e.run.Error}
+	}
+	return out
+}
+
+// scheduledAt is when an activity that advances a run was scheduled, on Temporal's clock: a local
+// activity has its worker's.
+func scheduledAt(info activity.Info, in *wire.AdvanceInput) time.Time {
+	if !in.At.IsZero() {
+		return in.At
+	}
+	return info.ScheduledTime
 }

@@ -26,7 +26,7 @@ func inlineActivities(t *testing.T, c Config) *Activities {
 	definitions, err := otter.New(&otter.Options[definitionKey, agent.Definition]{MaximumSize: 10})
 	require.NoError(t, err)
 	a := &Activities{Config: c, answerTimes: times, definitions: definitions}
-	a.LimitInline(DefaultInlineRuns)
+	a.inline.limit = DefaultInlineRuns
 	return a
 }
 
@@ -46,20 +46,23 @@ func TestInlineRunsAreLimited(t *testing.T) {
 	t.Parallel()
 
 	a := inlineActivities(t, Config{Runs: &unreadable{}}) // Reading it would end in a failure.
+	a.LimitInline(2)
+	a.LimitInline(1000)
+	first, release, ok := a.inline.take(t.Context())
+	require.True(t, ok)
+	second, _, ok := a.inline.take(t.Context())
+	require.True(t, ok)
+	_, _, ok = a.inline.take(t.Context())
+	require.False(t, ok, "another worker does not raise the limit")
+	release()
+	require.Error(t, first.Err())
+	_, _, ok = a.inline.take(t.Context())
+	require.True(t, ok, "one has ended")
+	a.InterruptInline()
+	require.ErrorIs(t, context.Cause(second), errStopped)
+	require.False(t, cancelled(second), "another attempt continues the run")
 	a.LimitInline(0)
 	require.Equal(t, wire.AdvanceOutput{Handover: wire.HandoverSlice}, advanceLocally(t, a))
-	a.LimitInline(1000)
-	var held []func()
-	for range DefaultInlineRuns {
-		release, ok := a.inline.take()
-		require.True(t, ok)
-		held = append(held, release)
-	}
-	_, ok := a.inline.take()
-	require.False(t, ok)
-	held[0]()
-	_, ok = a.inline.take()
-	require.True(t, ok, "one has ended")
 }
 
 // advanceLocally runs an Advance as a local activity.
@@ -85,8 +88,34 @@ func locally(t *testing.T, fn, in, out any) {
 	require.NoError(t, env.GetWorkflowError())
 }
 
-// What an inline Advance begins no further step for: a worker that stops, a slice that is
-// used up, and a model that takes its time.
+// An execution whose task was lost after it had recorded the end of its run returns that end.
+func TestInlineEndIsReturned(t *testing.T) {
+	t.Parallel()
+
+	run := agent.Run{
+		ID: "r", Status: agent.RunCompleted, Plan: &agent.Plan{}, Output: "done", HeadMessageID: "m", Turns: 3, Calls: 2,
+		EndedBy: "default-test-run-id",
+	}
+	for _, in := range []wire.AdvanceInput{
+		{AgentRunInput: wire.AgentRunInput{RunID: "r"}},
+		{AgentRunInput: wire.AgentRunInput{RunID: "r"}, Stop: &wire.Failure{Kind: tool.Cancelled}},
+	} {
+		var out wire.AdvanceOutput
+		locally(t, inlineActivities(t, Config{Runs: rows{run: run}}).Advance, in, &out)
+		require.Equal(t, wire.AdvanceOutput{Execution: "default-test-run-id", Ended: &wire.AgentRunOutput{
+			RunID: "r", Status: agent.RunCompleted, Head: "m", Turns: 3, Calls: 2, Answer: "done",
+		}}, out)
+	}
+	run.Status, run.ErrorKind, run.Error = agent.RunFailed, tool.Invalid, "no"
+	var out wire.AdvanceOutput
+	locally(t, inlineActivities(t, Config{Runs: rows{run: run}}).Advance, wire.AdvanceInput{
+		AgentRunInput: wire.AgentRunInput{RunID: "r"},
+	}, &out)
+	require.Equal(t, &wire.Failure{Kind: tool.Invalid, Msg: "no"}, out.Failure)
+}
+
+// What an inline Advance begins no further step for: a slice that is used up, and a model
+// that takes its time.
 func TestInlineAdvanceRests(t *testing.T) {
 	t.Parallel()
 
@@ -100,10 +129,6 @@ func TestInlineAdvanceRests(t *testing.T) {
 		}})
 		d.machine = loop.NewRun(loop.Identity{}, wire.RunState{Plan: plan})
 		seen = append(seen, d.pause(ctx))
-		done := a.Drain()
-		seen = append(seen, d.pause(ctx))
-		done()
-		seen = append(seen, d.pause(ctx))
 		a.answeredIn("p/slow", 2*slowModel)
 		seen = append(seen, d.pause(ctx))
 		for range 10 {
@@ -115,7 +140,7 @@ func TestInlineAdvanceRests(t *testing.T) {
 		return "", nil
 	}
 	locally(t, look, "", nil)
-	require.Equal(t, []wire.Handover{"", wire.HandoverDrain, "", wire.HandoverSlice, "", wire.HandoverSlice}, seen)
+	require.Equal(t, []wire.Handover{"", wire.HandoverSlice, "", wire.HandoverSlice}, seen)
 }
 
 // A process that slept for about as long as Temporal gives a workflow task goes no further

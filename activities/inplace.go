@@ -119,12 +119,7 @@ func (d *driver) hold(call int, why wire.Handover) {
 }
 
 // rest returns why no further call is begun here, or nothing.
-func (d *driver) rest(ctx context.Context) wire.Handover {
-	if d.a.drains(ctx) {
-		return wire.HandoverDrain
-	}
-	return resting(ctx, d.used())
-}
+func (d *driver) rest(ctx context.Context) wire.Handover { return resting(ctx, d.used()) }
 
 // resting returns why an activity begins no further call, or nothing. Used says that its
 // time is over.

@@ -43,6 +43,9 @@ func (a *Activities) beginAgentRun(
 	if run.EndedUnbegun() {
 		return run, "", nil, run.EndError()
 	}
+	if err := ended(ctx, &run); err != nil {
+		return run, "", nil, err
+	}
 	if run.Plan != nil && activity.GetInfo(ctx).IsLocalActivity {
 		return run, "", nil, errBegun
 	}

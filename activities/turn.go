@@ -24,9 +24,10 @@ type question struct {
 	principal tool.Principal
 	runID     string
 	head      string
-	turn      int  // Counted from 1.
-	tried     int  // Number of failed or lost attempts before this one, or before this activity.
-	own       bool // Whether the activity was scheduled for this question.
+	turn      int       // Counted from 1.
+	tried     int       // Number of failed or lost attempts before this one, or before this activity.
+	at        time.Time // When the activity was scheduled.
+	own       bool      // Whether the activity was scheduled for this question.
 	// stop is asked before the answer is stored: an error ends the attempt.
 	stop func() error
 	open *agent.OpenTurn // Nil where it is to be read.
@@ -175,7 +176,7 @@ func turnKey(info activity.Info, turn int) string {
 // different ids, so that an attempt sees whose answer was stored. The time in it orders
 // the turns of an activity, after those of an activity that was scheduled before.
 func messageID(info activity.Info, q question, key string) string {
-	at := info.ScheduledTime.Add(time.Duration(q.turn) * time.Millisecond)
+	at := q.at.Add(time.Duration(q.turn) * time.Millisecond)
 	attempt := fmt.Sprintf("%s, attempt %d", key, info.Attempt)
 	if info.IsLocalActivity {
 		attempt += ", inline"
@@ -240,10 +241,10 @@ func (a *Activities) ask(
 	}
 	began := time.Now()
 	resp, err := generate(ctx, model, req)
-	a.answeredIn(definition.Model, time.Since(began))
 	if err != nil {
 		return nil, fmt.Errorf("asking model %q: %w", definition.Model, err)
 	}
+	a.answeredIn(definition.Model, time.Since(began))
 	a.tellOmitted(ctx, attempt, kit, resp.Omitted)
 	if definition.TextToolCalls != "" {
 		resp = textcall.Read(resp, attempt.turn, kit.offers)

@@ -11,6 +11,9 @@ type AdvanceInput struct {
 	AgentRunInput
 
 	FirstRunID string `json:"first_run_id"`
+	// At is when the workflow scheduled the activity, where that is a local one, whose own time
+	// is its worker's.
+	At time.Time `json:"at,omitzero"`
 	// Tried is how often the next question was put to the model in vain, in place.
 	// With it the activity is that question's own: its failures are returned.
 	Tried int `json:"tried,omitempty"`

@@ -31,7 +31,9 @@ const (
 	AdmitActivity     = "toolcrib.Admit"     // Opens the effect of a call that must not be repeated.
 	AskActivity       = "toolcrib.Ask"       // Asks for the approval of a call.
 	SettleActivity    = "toolcrib.Settle"    // Closes a call that ended outside its Invoke.
-	FinishRunActivity = "toolcrib.FinishRun" // Records how a run ended.
+	// CancelInlineActivity is a local activity: it cancels an Advance in the workflow's own task.
+	CancelInlineActivity = "toolcrib.CancelInline"
+	FinishRunActivity    = "toolcrib.FinishRun" // Records how a run ended.
 )
 
 // InvokeActivity returns the activity type that runs calls of the given

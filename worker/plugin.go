@@ -18,6 +18,7 @@ import (
 	"io"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"go.temporal.io/sdk/client"
@@ -76,9 +77,11 @@ type Plugin struct {
 	opened   bool // Whether the host's functions are open.
 	started  bool // Whether the host's functions are open and published.
 
-	tending sync.Once
-	closing sync.Once
-	closers []io.Closer // In the order of creation.
+	tending     sync.Once
+	closing     sync.Once
+	workers     atomic.Int64 // That run.
+	stopTimeout atomic.Int64 // Of the worker that was configured last.
+	closers     []io.Closer  // In the order of creation.
 }
 
 var (
@@ -177,20 +180,45 @@ func (p *Plugin) ConfigureWorker(_ context.Context, o sdkworker.PluginConfigureW
 	if o.WorkerOptions.MaxHeartbeatThrottleInterval == 0 {
 		o.WorkerOptions.MaxHeartbeatThrottleInterval = heartbeatInterval
 	}
-	if most := o.WorkerOptions.MaxConcurrentActivityExecutionSize; most > 0 {
-		p.activities.LimitInline(most)
-	}
+	p.activities.LimitInline(inlineRuns(o.WorkerOptions))
+	p.stopTimeout.Store(int64(o.WorkerOptions.WorkerStopTimeout))
 	return nil
 }
 
-// StopWorker has runs that are advanced in workflow tasks handed over, and stops the worker.
+// inlineRuns is how many runs may be advanced as part of their workflows' own tasks: no more
+// than activities, and so few that the host's workflows and local activities have their own
+// tasks. A Tuner does not say how many that is.
+func inlineRuns(o *sdkworker.Options) int {
+	if o.Tuner != nil {
+		return 0
+	}
+	runs := activities.DefaultInlineRuns
+	if n := o.MaxConcurrentActivityExecutionSize; n > 0 {
+		runs = min(runs, n)
+	}
+	for _, n := range []int{o.MaxConcurrentWorkflowTaskExecutionSize, o.MaxConcurrentLocalActivityExecutionSize} {
+		if n > 0 {
+			runs = min(runs, n/2)
+		}
+	}
+	return runs
+}
+
+// StopWorker stops a worker. What the last one still advances in workflow tasks, near the end
+// of the time that it has to stop, is interrupted: an activity of another worker continues it.
 func (p *Plugin) StopWorker(
 	ctx context.Context,
 	o sdkworker.PluginStopWorkerOptions,
 	next func(context.Context, sdkworker.PluginStopWorkerOptions),
 ) {
-	done := p.activities.Drain()
-	defer done()
+	p.workers.Add(-1)
+	wait := time.Duration(p.stopTimeout.Load())
+	timer := time.AfterFunc(wait-min(wait/4, 2*time.Second), func() {
+		if p.workers.Load() <= 0 {
+			p.activities.InterruptInline()
+		}
+	})
+	defer timer.Stop()
 	next(ctx, o)
 }
 
@@ -207,6 +235,7 @@ func (p *Plugin) StartWorker(
 	p.tending.Do(p.tend)
 	workflows.Register(o.WorkerRegistry)
 	p.activities.Register(o.WorkerRegistry)
+	p.workers.Add(1)
 	return next(ctx, o)
 }
 

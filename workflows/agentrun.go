@@ -131,14 +131,31 @@ func (r *agentRun) advance(ctx workflow.Context) error {
 func (r *agentRun) begin(ctx workflow.Context, in wire.AdvanceInput) error {
 	r.inline = false
 	var out wire.AdvanceOutput
-	local := workflow.WithLocalActivityOptions(ctx, inlineOptions(r.name("begin")))
-	err := workflow.ExecuteLocalActivity(local, wire.AdvanceActivity, in).Get(local, &out)
+	in.At = workflow.Now(ctx)
+	detached, cancel := workflow.NewDisconnectedContext(ctx)
+	defer cancel()
+	local := workflow.WithLocalActivityOptions(detached, inlineOptions(r.name("begin")))
+	begun := workflow.ExecuteLocalActivity(local, wire.AdvanceActivity, in)
+	selector := workflow.NewSelector(detached)
+	selector.AddFuture(begun, func(workflow.Future) {})
+	selector.AddReceive(ctx.Done(), func(workflow.ReceiveChannel, bool) { r.cancelInline(detached) })
+	selector.Select(detached)
+	err := begun.Get(detached, &out)
 	if err == nil {
 		r.last = out
 	} else if ctx.Err() == nil && passing(err) {
 		return nil
 	}
 	return err //nolint:wrapcheck // Decoded where it ends the run.
+}
+
+// cancelInline cancels the first steps of the run. If it cannot, they end by themselves.
+func (r *agentRun) cancelInline(ctx workflow.Context) {
+	local := workflow.WithLocalActivityOptions(ctx, workflow.LocalActivityOptions{
+		StartToCloseTimeout: inlineTimeout, RetryPolicy: &temporal.RetryPolicy{MaximumAttempts: 1},
+	})
+	in := wire.AgentRunInput{Principal: r.in.Principal, RunID: r.in.RunID}
+	_ = workflow.ExecuteLocalActivity(local, wire.CancelInlineActivity, in).Get(local, nil)
 }
 
 // ask puts a question again that a model failed to answer.

@@ -69,11 +69,18 @@ func fails(err error) func() (wire.AdvanceOutput, error) {
 	return func() (wire.AdvanceOutput, error) { return wire.AdvanceOutput{}, failure.Encode(err) }
 }
 
-// A run that is cancelled while its first steps are taken ends as cancelled.
+// A run that Temporal is asked to cancel while its first steps are taken has them cancelled in
+// its process, and ends as cancelled.
 func TestRunCancelledInline(t *testing.T) {
 	t.Parallel()
 
 	s := newStage(t)
+	asked := 0
+	s.env.RegisterActivityWithOptions(func(_ context.Context, in wire.AgentRunInput) error {
+		require.Equal(t, wire.AgentRunInput{Principal: principal, RunID: "r1"}, in)
+		asked++
+		return nil
+	}, activity.RegisterOptions{Name: wire.CancelInlineActivity})
 	s.env.RegisterActivityWithOptions(func(ctx context.Context, in wire.AdvanceInput) (wire.AdvanceOutput, error) {
 		if activity.GetInfo(ctx).IsLocalActivity {
 			s.env.CancelWorkflow()
@@ -86,4 +93,5 @@ func TestRunCancelledInline(t *testing.T) {
 	})
 	require.True(t, temporal.IsCanceledError(s.env.GetWorkflowError()), "%v", s.env.GetWorkflowError())
 	require.Equal(t, agent.RunCancelled, s.finished[0].Status)
+	require.Equal(t, 1, asked)
 }
