@@ -21,6 +21,10 @@ func fieldsOf(t *testing.T, raw string) []field.Field {
 
 // Each type in each of its displays, with what its schema says beside the
 // keywords that all have, and a value that it takes and one that it does not.
+const referenceSchema = `{"type":"object","additionalProperties":false,"required":["file_id"],"properties":{
+	"file_id":{"type":"string","format":"uuid"},"name":{"type":"string"},"media_type":{"type":"string"},
+	"size":{"type":"integer","minimum":1},"sha256":{"type":"string"}}`
+
 func TestEveryTypeAndDisplay(t *testing.T) {
 	t.Parallel()
 
@@ -72,6 +76,16 @@ func TestEveryTypeAndDisplay(t *testing.T) {
 			`"type":"date","display":"time"`,
 			`{"type":"string","pattern":"^([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9])?$"` + x(`{"type":"date"}`), `"23:59"`,
 			`"24:00"`,
+		},
+		{
+			`"type":"file","accept":["image/*"],"max_bytes":1000`,
+			referenceSchema + x(`{"type":"file","accept":["image/*"],"max_bytes":1000}`),
+			`{"file_id":"01975c2e-7d1a-7c3e-9f00-0000000000a1"}`, `{"file_id":"a"}`,
+		},
+		{
+			`"type":"file","display":"image","multiple":true,"max_items":2`,
+			`{"type":"array","maxItems":2,"items":` + referenceSchema + `}` + x(`{"type":"file","display":"image"}`),
+			`[{"file_id":"01975c2e-7d1a-7c3e-9f00-0000000000a1"}]`, `["01975c2e-7d1a-7c3e-9f00-0000000000a1"]`,
 		},
 		{
 			`"type":"enum","options":[{"value":"s","label":"Small"},{"value":"l"}]`,
@@ -183,8 +197,8 @@ func TestEveryTypeAndDisplay(t *testing.T) {
 		require.GreaterOrEqual(t, len(field.Displays(kind)), 2, kind)
 		shown += len(field.Displays(kind))
 	}
-	require.Len(t, field.Types(), 12)
-	require.Equal(t, 35, shown)
+	require.Len(t, field.Types(), 13)
+	require.Equal(t, 37, shown)
 	require.Empty(t, field.Displays("password"))
 }
 

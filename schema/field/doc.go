@@ -1,7 +1,7 @@
 // Package field converts between the form of a tool, which a person fills in, and the JSON Schema
 // of its input.
 //
-// A [Field] has one of twelve types and one of the type's displays. Standard keywords express it where
+// A [Field] has one of thirteen types and one of the type's displays. Standard keywords express it where
 // they can; the rest is in one keyword, [Keyword], which validators and models ignore. The schema is
 // the source of truth: fields are written into it, and read from it wherever a form is needed.
 //

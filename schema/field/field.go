@@ -19,6 +19,7 @@ const (
 	Email    Type = "email"    // An e-mail address.
 	Phone    Type = "phone"    // A telephone number.
 	Media    Type = "media"    // A file, by its address.
+	Upload   Type = "file"     // An uploaded file, or several, by reference.
 	Relation Type = "relation" // Another entity, by its id.
 	Object   Type = "object"   // Nested fields, values under free names, or JSON.
 	Array    Type = "array"    // Items of one kind.
@@ -70,6 +71,7 @@ var displays = map[Type][]Display{
 	Email:    {Input, Link},
 	Phone:    {Input, Link},
 	Media:    {File, Image, Audio, Video},
+	Upload:   {File, Image},
 	Relation: {Picker, Select},
 	Object:   {Group, Map, JSON},
 	Array:    {List, Table, Tags},
@@ -77,7 +79,7 @@ var displays = map[Type][]Display{
 
 // Types returns all types, in the order in which they are documented.
 func Types() []Type {
-	return []Type{Text, Number, Boolean, Date, Enum, URL, Email, Phone, Media, Relation, Object, Array}
+	return []Type{Text, Number, Boolean, Date, Enum, URL, Email, Phone, Media, Upload, Relation, Object, Array}
 }
 
 // Displays returns the displays of a type, the default first; none for an unknown type. The caller

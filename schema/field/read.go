@@ -235,7 +235,7 @@ func (f *Field) read(r *reader, m object, path string) {
 		f.Above, _ = m["exclusiveMinimum"].(json.Number)
 		f.Below, _ = m["exclusiveMaximum"].(json.Number)
 		f.Step, _ = m["multipleOf"].(json.Number)
-	case Boolean:
+	case Boolean, Upload:
 	case Enum:
 		values, _ := m["enum"].([]any)
 		for _, v := range values {

@@ -151,6 +151,8 @@ func (f *Field) single() (object, error) {
 		return f.enum()
 	case Object:
 		return f.object()
+	case Upload:
+		return reference(), nil
 	case Array:
 		m := object{"type": "array"}
 		f.counts(m, "minItems", "maxItems")
@@ -162,6 +164,19 @@ func (f *Field) single() (object, error) {
 		return f.text(), nil
 	default:
 		return nil, fmt.Errorf("type %.40q is none of a field", f.Type)
+	}
+}
+
+// reference is the schema of the reference to an uploaded file. Its id is enough: a server fills in
+// the other members, and never believes them.
+func reference() object {
+	text := object{"type": "string"}
+	return object{
+		"type": "object", "additionalProperties": false, "required": []any{"file_id"},
+		"properties": object{
+			"file_id": object{"type": "string", "format": "uuid"}, "name": text, "media_type": text,
+			"size": object{"type": "integer", "minimum": json.Number("1")}, "sha256": text,
+		},
 	}
 }
 
