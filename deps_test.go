@@ -91,6 +91,11 @@ var reachLaws = []reachLaw{
 		why: "stores, built-ins and the API speak it",
 	},
 	{
+		name: "file is vocabulary, and what servers do with it", from: []string{"file"},
+		only: []string{std, module + "/tool", module + "/internal/uuid7", "github.com/google/uuid", "golang.org/x/sync/..."},
+		deny: input, why: "stores, runs, pages and the API speak it",
+	},
+	{
 		name: "schema and policy are pure", from: []string{"schema", "policy", "tool", "agent", "ledger", "wait", "wire"},
 		deny: slices.Concat(input, temporal, postgres), why: "their answers depend on their arguments alone",
 	},
@@ -153,7 +158,8 @@ var reachLaws = []reachLaw{
 			[]string{
 				std, module + "/tool", module + "/agent", module + "/ledger", module + "/wait", module + "/wire",
 				module + "/space", module + "/policy", module + "/resolver", module + "/schema/...", module + "/internal/failure",
-				module + "/internal/uuid7", module + "/internal/input", "golang.org/x/sync/...", "github.com/Masterminds/semver/v3",
+				module + "/internal/uuid7", module + "/internal/input", module + "/file", "golang.org/x/sync/...",
+				"github.com/Masterminds/semver/v3",
 				"github.com/google/uuid", "github.com/maypok86/otter/v2", "github.com/santhosh-tekuri/jsonschema/v5",
 			},
 			temporal,

@@ -35,6 +35,9 @@ func TestLawsCanFail(t *testing.T) {
 		"space is vocabulary": {
 			one("space/a.go", `import _ `+root+`/store"`), "space -> github.com/toolcrib/toolcrib/store",
 		},
+		"file is vocabulary, and what servers do with it": {
+			one("file/a.go", `import _ `+root+`/store"`), "file -> github.com/toolcrib/toolcrib/store",
+		},
 		"loop is pure":               {one("loop/a.go", `import _ "net/http"`), "loop -> net/http"},
 		"schema and policy are pure": {one("policy/a.go", `import _ "net/http"`), "policy -> net/http"},
 		"schema and policy know the vocabulary only": {

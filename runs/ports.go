@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/toolcrib/toolcrib/agent"
+	"github.com/toolcrib/toolcrib/file"
 	"github.com/toolcrib/toolcrib/resolver"
 	"github.com/toolcrib/toolcrib/space"
 	"github.com/toolcrib/toolcrib/tool"
@@ -95,4 +96,12 @@ type Wakes interface {
 	// and leave, which ends the subscription. Get the channel before reading: a change
 	// in between then closes it.
 	Subscribe(ctx context.Context, tenant tool.TenantID, runID string) (news func() <-chan struct{}, leave func())
+}
+
+// Files has the files that people send with their answers. [file.Service] implements it.
+type Files interface {
+	// OfCall returns the files that were sent to a request for input.
+	OfCall(ctx context.Context, tenant tool.TenantID, callID string) ([]file.File, error)
+	// Upload stores a file.
+	Upload(ctx context.Context, u file.Upload, content []byte) (file.File, error)
 }

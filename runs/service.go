@@ -40,6 +40,9 @@ type Config struct {
 	TaskQueue string
 	// SearchAttributes says that the namespace has the attributes of package wire.
 	SearchAttributes bool
+	// Files has the files of answers. Without it, answers name no files, and what people draw is
+	// no file.
+	Files Files
 	// MaxUnfinished bounds the pending and running runs of each tenant. Defaults
 	// to [DefaultMaxUnfinished]; negative for no bound.
 	MaxUnfinished int

@@ -53,15 +53,14 @@ func (s *Service) SubmitResult(ctx context.Context, sub Submission) (Submitted, 
 	if called.Status == wait.CallResolved {
 		return Submitted{Call: called, Repeated: true}, nil
 	}
-	result := &tool.Result{}
+	checked := wait.Submission{Result: &tool.Result{}}
 	if called.Status.Open() { // Otherwise the store says why it takes none.
-		if result, err = s.checkedResult(ctx, &called, sub); err != nil {
+		if checked, err = s.checkedResult(ctx, &called, sub); err != nil {
 			return Submitted{}, err
 		}
 	}
-	resolved, first, err := s.cfg.Store.SubmitResult(ctx, wait.Submission{
-		Tenant: sub.Principal.Tenant, ID: called.ID, Subject: sub.Principal.Subject, Result: result,
-	})
+	checked.Tenant, checked.ID, checked.Subject = sub.Principal.Tenant, called.ID, sub.Principal.Subject
+	resolved, first, err := s.cfg.Store.SubmitResult(ctx, checked)
 	if err != nil {
 		return Submitted{Call: resolved}, fmt.Errorf("recording the result: %w", err)
 	}
@@ -124,17 +123,28 @@ func (s *Service) submittedTo(ctx context.Context, sub Submission) (wait.Call, e
 	}
 }
 
-// checkedResult reads a result, and checks it by the output schema of the version called.
-func (s *Service) checkedResult(ctx context.Context, called *wait.Call, sub Submission) (*tool.Result, error) {
+// checkedResult reads a result, and checks it by the form of a request for input, or the output
+// schema of the version called.
+func (s *Service) checkedResult(ctx context.Context, called *wait.Call, sub Submission) (wait.Submission, error) {
 	if len(sub.Result) == 0 {
-		return nil, invalidResult("/result", "a submission needs a result: null if there is nothing to say")
+		return wait.Submission{}, invalidResult("/result", "a submission needs a result: null if there is nothing to say")
 	}
-	if len(sub.Result) > MaxResultBytes {
-		return nil, invalidResult("/result", fmt.Sprintf("the result has more than %d bytes", MaxResultBytes))
+	most := MaxResultBytes
+	if called.Implementation == tool.Input {
+		most += input.MaxDrawing // What is drawn is stored as a file.
+	}
+	if len(sub.Result) > most {
+		return wait.Submission{}, invalidResult("/result", fmt.Sprintf("the result has more than %d bytes", most))
 	}
 	if called.Implementation == tool.Input && !sub.IsError {
-		return answered(called, sub.Result)
+		return s.answered(ctx, called, sub)
 	}
+	result, err := s.schemaResult(ctx, called, sub)
+	return wait.Submission{Result: result}, err
+}
+
+// schemaResult reads a result, and checks it by the output schema of the version called.
+func (s *Service) schemaResult(ctx context.Context, called *wait.Call, sub Submission) (*tool.Result, error) {
 	result, err := wait.ReadResult(sub.Result)
 	if err != nil {
 		return nil, invalidResult("/result", tool.AsError(err).Msg)
@@ -171,21 +181,6 @@ func (s *Service) checkedResult(ctx context.Context, called *wait.Call, sub Subm
 	default:
 		return nil, invalidResult("/result"+e.Path, "the result breaks the tool's output schema: "+e.Msg)
 	}
-}
-
-// answered returns the result of a request for input. It is read by the form of the request,
-// whether it was sent from the page or by a program.
-func answered(called *wait.Call, raw json.RawMessage) (*tool.Result, error) {
-	asked, err := input.Read(called.Arguments)
-	if err != nil {
-		return nil, fmt.Errorf("reading what was asked: %w", err)
-	}
-	packet, err := asked.ReadResult(called.ID, raw)
-	if err != nil {
-		e := tool.AsError(err)
-		return nil, invalidResult("/result"+e.Path, e.Msg)
-	}
-	return wait.ReadResult(packet) //nolint:wrapcheck // It is JSON of ours.
 }
 
 func invalidResult(path, msg string) error {

@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/stretchr/testify/require"
 
+	"github.com/toolcrib/toolcrib/file"
 	"github.com/toolcrib/toolcrib/ledger"
 	"github.com/toolcrib/toolcrib/registry/artifact"
 	"github.com/toolcrib/toolcrib/registry/definition"
@@ -103,7 +104,8 @@ func TestRolesHoldLittle(t *testing.T) {
 	deletes := map[string][]string{
 		store.AppRole: {
 			"agent_notes", "chunk_embeddings", "chunk_terms", "chunks", "document_contents", "document_texts", "documents",
-			"run_spaces", "schedules", "space_members", "space_messages", "space_wakes", "spaces", "webhooks", "word_blocks",
+			"file_chunks", "files", "left_files", "run_spaces", "schedules", "space_members", "space_messages", "space_wakes",
+			"spaces", "webhooks", "word_blocks",
 			"word_documents", "word_postings", "workflow_starts",
 		},
 	}
@@ -198,6 +200,9 @@ func TestTheAppRoleIsBoundInEveryTable(t *testing.T) {
 	_, err = f.Store.PingWebhook(t.Context(), f.Tenant, f.Webhook(t, nil).ID)
 	require.NoError(t, err)
 	_, err = f.Store.ReserveScheduleStart(t.Context(), f.Tenant, f.Schedule(t, "nightly", nil).ID, time.Now())
+	require.NoError(t, err)
+	f.File(t, nil)
+	_, err = f.Store.DeleteFile(t.Context(), f.Tenant, f.File(t, func(n *file.File) { n.Location = "elsewhere" }).ID)
 	require.NoError(t, err)
 	launch := f.Space(t, "launch")
 	f.Entered(t, launch)

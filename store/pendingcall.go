@@ -117,6 +117,9 @@ func addOffer(ctx context.Context, q *db.Queries, o wait.Offer, id, mode string)
 	if err != nil || added == 0 {
 		return found.Call, err
 	}
+	if err := keepShown(ctx, q, &found.Call); err != nil {
+		return found.Call, err
+	}
 	kind := ""
 	if found.Implementation == tool.Input {
 		kind = input.Kind
@@ -205,6 +208,9 @@ func submit(ctx context.Context, q *db.Queries, op string, sub wait.Submission) 
 func resolve(ctx context.Context, q *db.Queries, op string, c storedCall, sub wait.Submission) error {
 	result, err := encodePayload(sub.Result)
 	if err != nil {
+		return err
+	}
+	if err := useFiles(ctx, q, op, sub); err != nil {
 		return err
 	}
 	late := c.Status != wait.CallWaiting

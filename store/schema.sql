@@ -94,6 +94,27 @@ AS $function$
 $function$
 ;
 
+CREATE OR REPLACE FUNCTION public.claim_left_files(place text, lease interval, most integer)
+ RETURNS json
+ LANGUAGE sql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+    with claimed as (
+        update left_files l set due_at = now() + lease
+        from (
+            select d.tenant_id, d.file_id from left_files d
+            where d.location = place and d.due_at <= now()
+            order by d.due_at
+            limit most
+            for update skip locked) due
+        where l.tenant_id = due.tenant_id and l.file_id = due.file_id
+        returning l.tenant_id, l.file_id
+    )
+    select coalesce(json_agg(json_build_object('tenant_id', c.tenant_id, 'file_id', c.file_id)), '[]') from claimed c
+$function$
+;
+
 CREATE OR REPLACE FUNCTION public.claim_resolved_calls(most integer, lease interval)
  RETURNS json
  LANGUAGE sql
@@ -530,6 +551,22 @@ begin
         perform index_document(new.tenant_id, new.id);
     end if;
     perform merge_words(old.tenant_id, old.pipeline_id);
+    return null;
+end
+$function$
+;
+
+CREATE OR REPLACE FUNCTION public.leave_file()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+begin
+    if old.location <> 'postgres' then
+        insert into left_files (tenant_id, file_id, location) values (old.tenant_id, old.id, old.location)
+        on conflict do nothing;
+    end if;
     return null;
 end
 $function$
@@ -1177,6 +1214,25 @@ AS $function$
         select e'\n' || part_words(string_agg(found.word[1], ' '))
         from regexp_matches(body, '[A-Za-z0-9]*(?:[a-z][A-Z]|[A-Z]{2}[a-z]|[0-9][A-Za-z]|[A-Za-z][0-9])[A-Za-z0-9]*', 'g') found (word)
         where length(found.word[1]) <= 128), '')
+$function$
+;
+
+CREATE OR REPLACE FUNCTION public.sweep_files(most integer)
+ RETURNS integer
+ LANGUAGE sql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+    with gone as (
+        delete from files d using (
+            select o.tenant_id, o.id from files o
+            where o.expires_at <= now()
+            order by o.expires_at
+            limit most) old
+        where d.tenant_id = old.tenant_id and d.id = old.id
+        returning 1
+    )
+    select count(*)::integer from gone
 $function$
 ;
 
@@ -1833,6 +1889,62 @@ create policy tenant_isolation on event_seals for all to public using ((tenant_i
 grant select on event_seals to toolcrib_app;
 comment on table event_seals is 'The place of each committed event in its tenant''s stream.';
 
+create table file_chunks (
+    tenant_id uuid not null,
+    file_id uuid not null,
+    position integer not null,
+    content bytea not null,
+    constraint file_chunks_pkey PRIMARY KEY (tenant_id, file_id, "position"),
+    constraint file_chunks_content_check CHECK (((octet_length(content) >= 1) AND (octet_length(content) <= 1048576))),
+    constraint file_chunks_tenant_id_file_id_fkey FOREIGN KEY (tenant_id, file_id) REFERENCES files(tenant_id, id) ON DELETE CASCADE
+);
+alter table file_chunks enable row level security;
+alter table file_chunks force row level security;
+create policy tenant_isolation on file_chunks for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid));
+grant delete, insert, select on file_chunks to toolcrib_app;
+comment on table file_chunks is 'Contents of files, in order.';
+
+create table files (
+    tenant_id uuid not null,
+    id uuid not null,
+    name text not null,
+    media_type text not null,
+    size bigint not null,
+    sha256 text not null,
+    width integer not null default 0,
+    height integer not null default 0,
+    kind text not null,
+    run_id uuid,
+    root_run_id uuid,
+    invocation_id uuid,
+    location text not null,
+    stored boolean not null default false,
+    created_by text not null default ''::text,
+    created_at timestamp with time zone not null default now(),
+    expires_at timestamp with time zone,
+    constraint files_pkey PRIMARY KEY (tenant_id, id),
+    constraint files_check CHECK (((run_id IS NULL) = (root_run_id IS NULL))),
+    constraint files_kind_check CHECK ((kind = ANY (ARRAY['upload'::text, 'markup'::text]))),
+    constraint files_location_check CHECK ((location <> ''::text)),
+    constraint files_name_check CHECK ((name <> ''::text)),
+    constraint files_sha256_check CHECK ((sha256 ~ '^[0-9a-f]{64}$'::text)),
+    constraint files_size_check CHECK ((size > 0)),
+    constraint files_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE,
+    constraint files_tenant_id_run_id_fkey FOREIGN KEY (tenant_id, run_id) REFERENCES runs(tenant_id, id) ON DELETE CASCADE
+);
+CREATE INDEX files_expiring ON public.files USING btree (expires_at) WHERE (expires_at IS NOT NULL);
+CREATE INDEX files_of_call ON public.files USING btree (tenant_id, invocation_id) WHERE (invocation_id IS NOT NULL);
+CREATE INDEX files_of_root ON public.files USING btree (tenant_id, root_run_id, id DESC) WHERE (root_run_id IS NOT NULL);
+CREATE INDEX files_of_run ON public.files USING btree (tenant_id, run_id, id DESC) WHERE (run_id IS NOT NULL);
+CREATE TRIGGER files_leave AFTER DELETE ON public.files FOR EACH ROW EXECUTE FUNCTION leave_file();
+alter table files enable row level security;
+alter table files force row level security;
+create policy expired_delete on files for delete to toolcrib_owner using ((expires_at <= now()));
+create policy expired_read on files for select to toolcrib_owner using ((expires_at <= now()));
+create policy tenant_isolation on files for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid));
+grant delete, insert, select, update on files to toolcrib_app;
+comment on table files is 'Files of tenants, without their contents.';
+
 create table idempotency_keys (
     tenant_id uuid not null,
     subject text not null,
@@ -1901,6 +2013,24 @@ create policy maintenance_leases on leases for all to toolcrib_maintenance using
 grant select on leases to toolcrib_app;
 grant insert, select, update on leases to toolcrib_maintenance;
 comment on table leases is 'Who does the work that one process does for all.';
+
+create table left_files (
+    tenant_id uuid not null,
+    file_id uuid not null,
+    location text not null,
+    due_at timestamp with time zone not null default now(),
+    created_at timestamp with time zone not null default now(),
+    constraint left_files_pkey PRIMARY KEY (tenant_id, file_id)
+);
+CREATE INDEX left_files_due ON public.left_files USING btree (location, due_at);
+alter table left_files enable row level security;
+alter table left_files force row level security;
+create policy left_add on left_files for insert to toolcrib_owner with check (true);
+create policy left_claim on left_files for update to toolcrib_owner using (true) with check (true);
+create policy left_read on left_files for select to toolcrib_owner using (true);
+create policy tenant_isolation on left_files for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid));
+grant delete, insert, select on left_files to toolcrib_app;
+comment on table left_files is 'Contents in stores of objects that no file has any more.';
 
 create table mcp_remote_tools (
     tenant_id uuid not null,

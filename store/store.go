@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/toolcrib/toolcrib/agent"
+	"github.com/toolcrib/toolcrib/file"
 	"github.com/toolcrib/toolcrib/internal/vault"
 	"github.com/toolcrib/toolcrib/ledger"
 	"github.com/toolcrib/toolcrib/registry"
@@ -92,6 +93,7 @@ var (
 	_ webhook.Store   = (*Store)(nil)
 	_ webhook.Outbox  = (*Store)(nil)
 	_ schedule.Store  = (*Store)(nil)
+	_ file.Store      = (*Store)(nil)
 	_ schedule.Starts = (*Store)(nil)
 	_ schedule.Outbox = (*Store)(nil)
 )

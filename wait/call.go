@@ -83,6 +83,9 @@ type Submission struct {
 	ID      string // Of the call.
 	Subject string // Who submits.
 	Result  *tool.Result
+	// Files are the ids of the files, sent to the call, that the result names: they are kept.
+	// If one of them is gone, submitting fails with tool.Conflict.
+	Files []string
 }
 
 // CallQuery selects calls, newest first.

@@ -17,11 +17,27 @@ import (
 // Problems says what is wrong with an answer, by the key of the field.
 type Problems map[string]string
 
-// ReadForm reads the answer of a person who sent the form, as a browser encodes it. It
-// returns problems where there are any; the answer is incomplete then. Values of other names
-// are ignored.
-func (s *Spec) ReadForm(sent url.Values) (map[string]any, Problems) {
-	return s.read(func(f *field.Field) (value any, problem string) { return readField(f, sent[f.Key]) })
+// ReadForm reads the answer of a person who sent the form, as a browser encodes it; of files it
+// has the ids of those that were stored. It returns problems where there are any; the answer is
+// incomplete then. Values of other names are ignored.
+func (s *Spec) ReadForm(sent url.Values, attached Attached) (map[string]any, Problems) {
+	return s.read(func(f *field.Field) (value any, problem string) {
+		switch f.Type { //nolint:exhaustive // The others are texts of a kind.
+		case field.Upload:
+			return readFiles(f, sent[f.Key], attached)
+		case field.Object:
+			return drawn(readDrawn(sent))
+		}
+		return readField(f, sent[f.Key])
+	})
+}
+
+// drawn returns a drawing as the value of a field.
+func drawn(d *Drawing, problem string) (value any, fault string) {
+	if d == nil {
+		return nil, problem
+	}
+	return d, problem
 }
 
 // read reads an answer field by field.
@@ -38,6 +54,9 @@ func (s *Spec) read(readField func(f *field.Field) (value any, problem string)) 
 		case value != nil:
 			answer[f.Key] = value
 		}
+	}
+	if s.Markup != nil && len(problems) == 0 && answer[MarkupKey] == nil && answer[ImageKey] == nil {
+		problems[MarkupKey] = sayMark
 	}
 	if len(problems) == 0 {
 		return answer, nil
@@ -79,6 +98,7 @@ const (
 	sayOneOf    = "choose one of the options"
 	sayAmong    = "choose among the options"
 	sayNeeded   = "an answer is needed"
+	sayMark     = "mark the image, describe a region, or send an image with your marks"
 	sayCannotBe = "the text has characters that cannot be kept"
 )
 

@@ -52,7 +52,7 @@ func TestFormsAcceptTheirAnswers(t *testing.T) {
 			spec := read(t, tt.spec)
 			sent, err := url.ParseQuery(tt.sent)
 			require.NoError(t, err)
-			answer, problems := spec.ReadForm(sent)
+			answer, problems := spec.ReadForm(sent, nil)
 			require.Empty(t, problems)
 			raw, err := json.Marshal(answer)
 			require.NoError(t, err)
@@ -62,7 +62,9 @@ func TestFormsAcceptTheirAnswers(t *testing.T) {
 			packet, err := input.Result("v", answer)
 			require.NoError(t, err)
 			for _, submitted := range []json.RawMessage{raw, packet, json.RawMessage(`{"answer":` + string(raw) + `}`)} {
-				got, err := spec.ReadResult("v", submitted)
+				read, err := spec.ReadResult("v", submitted, nil)
+				require.NoError(t, err)
+				got, err := read.Result("v", nil)
 				require.NoError(t, err)
 				require.Equal(t, string(packet), string(got))
 			}
@@ -106,7 +108,7 @@ func TestAnswersThatAreRefused(t *testing.T) {
 			spec := read(t, tt.spec)
 			sent, err := url.ParseQuery(tt.sent)
 			require.NoError(t, err)
-			_, problems := spec.ReadForm(sent)
+			_, problems := spec.ReadForm(sent, nil)
 			require.Len(t, problems, 1)
 			require.Contains(t, problems[tt.key], tt.problem)
 		})
@@ -122,7 +124,7 @@ func TestRequestsThatAreRefused(t *testing.T) {
 		"Nothing":    {`{"title":"x"}`, "", "exactly one"},
 		"Two":        {`{"title":"x","approve":{},"questions":[{"id":"a","label":"A"}]}`, "", "exactly one"},
 		"NoTitle":    {`{"title":" ","approve":{}}`, "/title", "title"},
-		"Unknown":    {`{"title":"x","markup":{}}`, "", "unknown field"},
+		"Unknown":    {`{"title":"x","draw":{}}`, "", "unknown field"},
 		"OneOption":  {`{"title":"x","choose":{"options":[` + option + `]}}`, "/choose/options", "2 to 6"},
 		"SameOption": {`{"title":"x","choose":{"options":[` + option + `,` + option + `]}}`, "/choose/options/1/id", "twice"},
 		"SevenOf":    {`{"title":"x","choose":{"options":[{},{},{},{},{},{},{}]}}`, "/choose/options", "2 to 6"},
@@ -137,7 +139,7 @@ func TestRequestsThatAreRefused(t *testing.T) {
 		"BadMode":     {`{"title":"x","choose":{"chooseMode":"any","options":[` + option + `,{"id":"b","label":"B"}]}}`, "/choose/chooseMode", "single"},
 		"BadID":       {`{"title":"x","questions":[{"id":"1a","label":"A"}]}`, "/questions/0/id", "letter"},
 		"NoLabel":     {`{"title":"x","questions":[{"id":"a","label":" "}]}`, "/questions/0/label", "label"},
-		"BadType":     {`{"title":"x","questions":[{"id":"a","label":"A","type":"file"}]}`, "/questions/0/type", "number"},
+		"BadType":     {`{"title":"x","questions":[{"id":"a","label":"A","type":"date"}]}`, "/questions/0/type", "number"},
 		"NoObject":    {`[]`, "", "request for input"},
 		"Undecodable": {`{`, "", "request for input"},
 	} {
@@ -216,7 +218,7 @@ func FuzzRead(f *testing.F) {
 		}
 		require.NotEmpty(t, spec.Fields())
 		values, _ := url.ParseQuery(sent)
-		answer, problems := spec.ReadForm(values)
+		answer, problems := spec.ReadForm(values, nil)
 		if len(problems) == 0 {
 			_, err := input.Result("id", answer)
 			require.NoError(t, err)

@@ -23,23 +23,29 @@ const (
 	maxText         = 10_000 // Characters of an answer.
 )
 
-// Spec is a request for input (InputRequestSpec, S0-126). Exactly one of Questions, Choose
-// and Approve is set.
+// Spec is a request for input (InputRequestSpec, S0-126). Exactly one of Questions, Choose,
+// Markup and Approve is set.
 type Spec struct {
 	Title        string     `json:"title"`
 	Instructions string     `json:"instructions,omitempty"`
 	Questions    []Question `json:"questions,omitempty"`
 	Choose       *Choose    `json:"choose,omitempty"`
+	Markup       *Markup    `json:"markup,omitempty"`
 	Approve      *Approve   `json:"approve,omitempty"`
 }
 
-// Question asks for a text or a number.
+// Question asks for a text, a number or files.
 type Question struct {
 	ID       string `json:"id"` // Key of the answer.
 	Label    string `json:"label"`
-	Type     string `json:"type,omitempty"`     // "text" or "number"; text when empty.
+	Type     string `json:"type,omitempty"`     // "text", "number" or "file"; text when empty.
 	Optional bool   `json:"optional,omitempty"` // May be left empty.
 	Help     string `json:"help,omitempty"`
+
+	// Of files.
+	Accept   []string `json:"accept,omitempty"`   // Media types such as "image/*"; all when empty.
+	MaxFiles int      `json:"maxFiles,omitempty"` //nolint:tagliatelle // As its siblings. 1 when zero.
+	MaxBytes int64    `json:"maxBytes,omitempty"` //nolint:tagliatelle // As its siblings. Of each; the server's when zero.
 }
 
 // Choose asks for one of two to six options, or for several of them.
@@ -67,60 +73,8 @@ const (
 	Single   = "single"
 	Text     = "text"
 	Number   = "number"
+	File     = "file"
 )
-
-// Schema is the input schema of tools that ask for input. That exactly one of the kinds is
-// set is left to [Read]: not every client can show a schema that says so.
-const Schema = `{
-  "type": "object",
-  "additionalProperties": false,
-  "required": ["title"],
-  "minProperties": 2,
-  "properties": {
-    "title": {"type": "string", "minLength": 1, "maxLength": 200, "description": "What the person is asked for, in a few words."},
-    "instructions": {"type": "string", "maxLength": 4000, "description": "What the person should know to answer. Plain text."},
-    "questions": {
-      "type": "array", "minItems": 1, "maxItems": 20,
-      "description": "Questions that are answered with a text or a number. Set exactly one of questions, choose and approve.",
-      "items": {
-        "type": "object", "additionalProperties": false, "required": ["id", "label"],
-        "properties": {
-          "id": {"type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_]{0,63}$", "description": "Key of the answer."},
-          "label": {"type": "string", "minLength": 1, "maxLength": 500, "description": "The question."},
-          "type": {"type": "string", "enum": ["text", "number"], "default": "text"},
-          "optional": {"type": "boolean", "default": false},
-          "help": {"type": "string", "maxLength": 500}
-        }
-      }
-    },
-    "choose": {
-      "type": "object", "additionalProperties": false, "required": ["options"],
-      "description": "A choice between two to six options.",
-      "properties": {
-        "options": {
-          "type": "array", "minItems": 2, "maxItems": 6,
-          "items": {
-            "type": "object", "additionalProperties": false, "required": ["id", "label"],
-            "properties": {
-              "id": {"type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_]{0,63}$"},
-              "label": {"type": "string", "minLength": 1, "maxLength": 500},
-              "imageUrl": {"type": "string", "pattern": "^https://", "maxLength": 2000, "description": "An https address, shown as a link."}
-            }
-          }
-        },
-        "chooseMode": {"type": "string", "enum": ["single", "multiple"], "default": "single"}
-      }
-    },
-    "approve": {
-      "type": "object", "additionalProperties": false,
-      "description": "A yes or no, with notes.",
-      "properties": {
-        "label": {"type": "string", "maxLength": 500, "description": "What is agreed to; the title when absent."},
-        "noNotes": {"type": "boolean", "default": false, "description": "The person is not asked for notes."}
-      }
-    }
-  }
-}`
 
 var idPattern = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]{0,63}$`)
 
@@ -144,7 +98,7 @@ func invalid(path, msg string) error {
 
 func (s *Spec) check() error {
 	asked := 0
-	for _, set := range []bool{len(s.Questions) > 0, s.Choose != nil, s.Approve != nil} {
+	for _, set := range []bool{len(s.Questions) > 0, s.Choose != nil, s.Markup != nil, s.Approve != nil} {
 		if set {
 			asked++
 		}
@@ -155,9 +109,11 @@ func (s *Spec) check() error {
 	case len(s.Instructions) > 4*maxInstructions:
 		return invalid("/instructions", "the instructions are too long")
 	case asked != 1:
-		return invalid("", fmt.Sprintf("set exactly one of questions, choose and approve: %d are", asked))
+		return invalid("", fmt.Sprintf("set exactly one of questions, choose, markup and approve: %d are", asked))
 	case s.Choose != nil:
 		return s.Choose.check()
+	case s.Markup != nil:
+		return s.Markup.check()
 	case s.Approve != nil && len(s.Approve.Label) > 4*maxLabel:
 		return invalid("/approve/label", "the label is too long")
 	case len(s.Questions) > maxQuestions:
@@ -167,10 +123,13 @@ func (s *Spec) check() error {
 	for i, q := range s.Questions {
 		path := fmt.Sprintf("/questions/%d", i)
 		switch {
-		case q.Type != "" && q.Type != Text && q.Type != Number:
-			return invalid(path+"/type", `expected "text" or "number"`)
+		case q.Type != "" && q.Type != Text && q.Type != Number && q.Type != File:
+			return invalid(path+"/type", `expected "text", "number" or "file"`)
 		case len(q.Help) > 4*maxLabel:
 			return invalid(path+"/help", "the help is too long")
+		}
+		if err := q.checkFiles(path); err != nil {
+			return err
 		}
 		if err := checkLabelled(path, q.ID, q.Label, seen); err != nil {
 			return err
@@ -253,6 +212,8 @@ func (s *Spec) Fields() []field.Field {
 			f.Options = append(f.Options, field.Option{Value: quoted(o.ID), Label: o.Label})
 		}
 		return []field.Field{f}
+	case s.Markup != nil:
+		return s.Markup.fields(s.Title)
 	case s.Approve != nil:
 		label := s.Approve.Label
 		if label == "" {
@@ -260,14 +221,16 @@ func (s *Spec) Fields() []field.Field {
 		}
 		fields := []field.Field{{Key: ApprovedKey, Label: label, Type: field.Boolean, Required: true}}
 		if !s.Approve.NoNotes {
-			fields = append(fields, field.Field{
-				Key: NotesKey, Label: "Notes", Type: field.Text, Display: field.Textarea, MaxLength: &most,
-			})
+			fields = append(fields, notes())
 		}
 		return fields
 	}
 	fields := make([]field.Field, len(s.Questions))
 	for i, q := range s.Questions {
+		if q.Type == File {
+			fields[i] = q.fileField()
+			continue
+		}
 		fields[i] = field.Field{Key: q.ID, Label: q.Label, Help: q.Help, Required: !q.Optional, Type: field.Number}
 		if q.Type != Number {
 			fields[i].Type, fields[i].Display, fields[i].MaxLength = field.Text, field.Textarea, &most
@@ -278,6 +241,12 @@ func (s *Spec) Fields() []field.Field {
 		}
 	}
 	return fields
+}
+
+// notes is the field for what else a person has to say.
+func notes() field.Field {
+	most := maxText
+	return field.Field{Key: NotesKey, Label: "Notes", Type: field.Text, Display: field.Textarea, MaxLength: &most}
 }
 
 func quoted(s string) json.RawMessage {

@@ -4,16 +4,36 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
+	"github.com/toolcrib/toolcrib/file"
 	"github.com/toolcrib/toolcrib/schema/field"
 )
+
+// Answer is the answer to a request, checked.
+type Answer struct {
+	Values  map[string]any // By the keys of the fields.
+	Files   []string       // Ids of the files that it names.
+	Drawing *Drawing       // What was drawn on the image; nil for nothing.
+}
+
+// Result is the result of the call. Where something was drawn, it says where the marks are, and in
+// which file all of it is; nil for none.
+func (a *Answer) Result(viewID string, drawing *file.Reference) (json.RawMessage, error) {
+	values := a.Values
+	if a.Drawing != nil {
+		values = maps.Clone(a.Values)
+		values[MarkupKey] = marked{Regions: a.Drawing.regions(), File: drawing}
+	}
+	return Result(viewID, values)
+}
 
 // ReadResult reads the result that a program submits for a request: the answer by the keys of
 // its fields, or what [Result] makes of it. It returns what the page makes of the same answer,
 // and fails with tool.Invalid, the path in the result, and the words of the page.
-func (s *Spec) ReadResult(viewID string, raw json.RawMessage) (json.RawMessage, error) {
+func (s *Spec) ReadResult(viewID string, raw json.RawMessage, attached Attached) (*Answer, error) {
 	values, at, err := readPacket(viewID, raw)
 	if err != nil {
 		return nil, err
@@ -24,13 +44,16 @@ func (s *Spec) ReadResult(viewID string, raw json.RawMessage) (json.RawMessage, 
 			return nil, invalid(at, fmt.Sprintf("the form has no field %.80q: expected %s", key, keysOf(fields)))
 		}
 	}
-	answer, problems := s.read(func(f *field.Field) (value any, problem string) { return readValue(f, values[f.Key]) })
+	answer, problems := s.read(func(f *field.Field) (value any, problem string) {
+		return readValue(f, values[f.Key], attached)
+	})
 	for _, f := range fields { // The first problem, in the order of the form.
 		if problem := problems[f.Key]; problem != "" {
 			return nil, invalid(at+"/"+f.Key, problem)
 		}
 	}
-	return Result(viewID, answer)
+	drawing, _ := answer[MarkupKey].(*Drawing)
+	return &Answer{Values: answer, Files: filesOf(fields, answer), Drawing: drawing}, nil
 }
 
 // readPacket returns the answer in a submitted result, and where it is.
@@ -69,12 +92,16 @@ func keysOf(fields []field.Field) string {
 }
 
 // readValue reads the JSON value of a field, or returns nil where there is none.
-func readValue(f *field.Field, raw json.RawMessage) (value any, problem string) {
+func readValue(f *field.Field, raw json.RawMessage, attached Attached) (value any, problem string) {
 	var text string
 	raw = bytes.TrimSpace(raw)
 	switch {
 	case len(raw) == 0 || string(raw) == "null":
 		return nil, ""
+	case f.Type == field.Upload:
+		return readFileValue(f, raw, attached)
+	case f.Type == field.Object:
+		return drawn(ReadDrawing(raw))
 	case f.Multiple:
 		var chosen []string
 		if json.Unmarshal(raw, &chosen) != nil {

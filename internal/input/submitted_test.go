@@ -40,7 +40,7 @@ func TestSubmissionsThatAreRefused(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			spec := read(t, tt.spec)
-			_, err := spec.ReadResult("v", json.RawMessage(tt.result))
+			_, err := spec.ReadResult("v", json.RawMessage(tt.result), nil)
 			e := tool.AsError(err)
 			require.Equal(t, tool.Invalid, e.Kind)
 			require.Equal(t, tt.path, e.Path)

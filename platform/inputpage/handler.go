@@ -3,8 +3,8 @@ package inputpage
 import (
 	"context"
 	"errors"
+	"io"
 	"log/slog"
-	"mime"
 	"net/http"
 	"strings"
 	"sync"
@@ -14,6 +14,7 @@ import (
 	"go.opentelemetry.io/otel/metric"
 	"golang.org/x/time/rate"
 
+	"github.com/toolcrib/toolcrib/file"
 	"github.com/toolcrib/toolcrib/internal/input"
 	"github.com/toolcrib/toolcrib/runs"
 	"github.com/toolcrib/toolcrib/store"
@@ -37,10 +38,22 @@ type Versions interface {
 	Version(ctx context.Context, tenant tool.TenantID, toolID, digest string) (*tool.Version, error)
 }
 
+// Files stores what people send with their answers, and has the images that they mark.
+// [file.Service] implements it.
+type Files interface {
+	Receive(ctx context.Context, u file.Upload, from io.Reader) (file.File, error)
+	OfCall(ctx context.Context, tenant tool.TenantID, callID string) ([]file.File, error)
+	Find(ctx context.Context, tenant tool.TenantID, id string) (file.File, error)
+	Open(ctx context.Context, tenant tool.TenantID, id string) (file.File, io.ReadCloser, error)
+	MaxBytes() int64
+}
+
 // Config holds what the pages need. Calls and Runs are required.
 type Config struct {
 	Calls Calls
 	Runs  Runs
+	// Files stores files. Without it, no page takes any, and images of files are not shown.
+	Files Files
 	// Versions finds the tools that ask, whose configurations say which images are shown.
 	// Without it, images are links.
 	Versions Versions
@@ -75,6 +88,7 @@ const (
 
 	maxForm     = 4 << 20 // Bytes of an answer, as the browser encodes it: up to twelve for a character.
 	requestTime = 15 * time.Second
+	uploadTime  = 2 * time.Minute // Of a form with files.
 )
 
 var errIncomplete = errors.New("inputpage: Calls and Runs are required")
@@ -101,7 +115,11 @@ func New(cfg Config) (*Handler, error) {
 
 // ServeHTTP implements [http.Handler].
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	ctx, cancel := context.WithTimeout(r.Context(), requestTime)
+	most := requestTime
+	if isMultipart(r) {
+		most = uploadTime
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), most)
 	defer cancel()
 	counted := &counted{ResponseWriter: w}
 	defer func() { h.count(ctx, counted.status) }()
@@ -115,8 +133,18 @@ func (h *Handler) serve(ctx context.Context, w http.ResponseWriter, r *http.Requ
 		h.show(w, http.StatusMethodNotAllowed, page{Title: "This page takes answers", Notice: "Open the link in a browser."})
 		return
 	}
-	token := strings.TrimPrefix(r.URL.Path, input.Path)
+	token, part, below := strings.Cut(strings.TrimPrefix(r.URL.Path, input.Path), "/")
+	if token == scriptName && !below {
+		serveScript(w, r)
+		return
+	}
 	call, err := h.open(ctx, token)
+	if err == nil && below {
+		err = h.serveImage(ctx, w, r, &call, part)
+		if err == nil {
+			return
+		}
+	}
 	if err != nil {
 		h.refuse(w, r, err)
 		return
@@ -128,7 +156,7 @@ func (h *Handler) serve(ctx context.Context, w http.ResponseWriter, r *http.Requ
 	}
 	switch {
 	case r.Method != http.MethodPost:
-		h.showCall(ctx, w, call, &spec, nil, nil)
+		h.showCall(ctx, w, call, &spec, &form{token: token})
 	case call.Status == wait.CallResolved:
 		h.showAnswered(w, &spec)
 	case call.Status.Open():
@@ -214,13 +242,17 @@ func (h *Handler) limiter(id string) *rate.Limiter {
 func (h *Handler) take(
 	ctx context.Context, w http.ResponseWriter, r *http.Request, token string, call wait.Call, spec *input.Spec,
 ) {
-	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
 	r.URL.RawQuery = "" // It is no answer, and mail programs append what they like.
-	if mediaType, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || mediaType != formType {
+	sent, err := h.read(ctx, w, r, token, &call, spec)
+	switch {
+	case errors.Is(err, errMediaType):
 		h.show(w, http.StatusUnsupportedMediaType, page{Title: spec.Title, Notice: "Answer with the form of this page."})
 		return
-	}
-	if err := r.ParseForm(); err != nil {
+	case errors.Is(err, errUnknown), errors.Is(err, errBusy), errors.Is(err, errUploads), errors.Is(err, errStore):
+		w.Header().Set("Connection", "close")
+		h.refuse(w, r, err)
+		return
+	case err != nil:
 		w.Header().Set("Connection", "close") // The rest of the body is not read.
 		h.show(w, http.StatusBadRequest, page{
 			Title: spec.Title, Notice: "The answer is too long, or damaged. Go back and try again.",
@@ -228,18 +260,38 @@ func (h *Handler) take(
 		return
 	}
 	// The body may have come slowly: the link may have been revoked meanwhile.
-	if opened, ok := input.ReadToken(token); !ok {
-		h.refuse(w, r, errUnknown)
-		return
-	} else if _, err := h.find(ctx, opened); err != nil {
+	if err := h.again(ctx, token); err != nil {
 		h.refuse(w, r, err)
 		return
 	}
-	answer, problems := spec.ReadForm(r.PostForm)
-	if len(problems) > 0 {
-		h.showCall(ctx, w, call, spec, r.PostForm, problems)
+	if sent.attached, err = h.attached(ctx, &call, spec); err != nil {
+		h.refuse(w, r, err)
 		return
 	}
+	sent.token = token
+	answer, problems := spec.ReadForm(sent.values, sent.attached)
+	if sent.problems = merged(problems, sent.problems); len(sent.problems) > 0 {
+		h.showCall(ctx, w, call, spec, sent)
+		return
+	}
+	h.submit(ctx, w, r, token, call, spec, answer)
+}
+
+// again finds out whether a link still opens its call.
+func (h *Handler) again(ctx context.Context, token string) error {
+	opened, ok := input.ReadToken(token)
+	if !ok {
+		return errUnknown
+	}
+	_, err := h.find(ctx, opened)
+	return err
+}
+
+// submit hands on an answer that was checked.
+func (h *Handler) submit(
+	ctx context.Context, w http.ResponseWriter, r *http.Request, token string, call wait.Call, spec *input.Spec,
+	answer map[string]any,
+) {
 	var done runs.Submitted
 	result, err := input.Result(call.ID, answer)
 	if err == nil {
@@ -270,7 +322,8 @@ func (h *Handler) take(
 }
 
 const (
-	formType = "application/x-www-form-urlencoded"
+	formType      = "application/x-www-form-urlencoded"
+	multipartType = "multipart/form-data"
 	// subject begins the subject of who answers on a page.
 	subject = "page:"
 )
@@ -282,7 +335,7 @@ func (h *Handler) refuse(w http.ResponseWriter, r *http.Request, err error) {
 		h.show(w, http.StatusNotFound, page{
 			Title: "This link opens nothing", Notice: "It may have expired. Ask who sent it to you for a new one.",
 		})
-	case errors.Is(err, errBusy):
+	case errors.Is(err, errBusy), errors.Is(err, errUploads):
 		w.Header().Set("Retry-After", "10")
 		h.show(w, http.StatusTooManyRequests, page{Title: "One moment", Notice: "Too many requests. Try again in a minute."})
 	case r.Context().Err() != nil: // Who asked is gone.

@@ -18,6 +18,8 @@ import (
 	"github.com/stretchr/testify/require"
 	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
 
+	"github.com/toolcrib/toolcrib/file"
+	"github.com/toolcrib/toolcrib/file/filetest"
 	"github.com/toolcrib/toolcrib/internal/input"
 	"github.com/toolcrib/toolcrib/platform/inputpage"
 	"github.com/toolcrib/toolcrib/runs"
@@ -86,9 +88,10 @@ func (d *desk) set(change func(*desk)) {
 
 type site struct {
 	*desk
-	t    *testing.T
-	url  string
-	link string
+	t     *testing.T
+	url   string
+	link  string
+	files *file.Service
 }
 
 func newSite(t *testing.T, arguments string) *site {
@@ -99,13 +102,18 @@ func newSite(t *testing.T, arguments string) *site {
 	}}
 	d.call.Principal.Tenant, d.call.Implementation = tool.TenantID(uuid.NewString()), tool.Input
 	d.call.Slug = "internalName"
-	h, err := inputpage.New(inputpage.Config{Calls: d, Runs: d, Versions: d, MeterProvider: d.meters(t)})
+	memory := filetest.NewMemory()
+	files, err := file.New(file.Config{Store: memory, Contents: []file.Contents{memory}})
+	require.NoError(t, err)
+	h, err := inputpage.New(inputpage.Config{
+		Calls: d, Runs: d, Files: files, Versions: d, MeterProvider: d.meters(t),
+	})
 	require.NoError(t, err)
 	server := httptest.NewServer(h)
 	t.Cleanup(server.Close)
 	link, err := input.Link(&d.call, time.Now().Add(time.Hour))
 	require.NoError(t, err)
-	return &site{desk: d, t: t, url: server.URL, link: link}
+	return &site{desk: d, t: t, url: server.URL, link: link, files: files}
 }
 
 // send makes a request, and follows no redirect.

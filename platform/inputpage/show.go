@@ -94,18 +94,25 @@ type page struct {
 	Instructions string
 	Notice       string // Instead of a form.
 	Fields       []shown
-	Faults       int // Fields with a problem.
+	Faults       int  // Fields with a problem.
+	Multipart    bool // The form has files.
 	Style        template.CSS
+	Script       string // Its address; empty for none.
+	Nonce        string // Of the script.
 }
 
 // shown is a field as the page shows it.
 type shown struct {
 	Key, Label, Help string
-	Kind             string // "text", "number", "choice" or "yesno".
+	Kind             string // "text", "number", "choice", "yesno", "file" or "markup".
 	Several          bool
 	Required         bool
 	Value            string // What was sent before.
 	Options          []option
+	Files            []sentFile // That were sent before.
+	Accept, Limits   string     // Of files.
+	MaxBytes         int64
+	Markup           *canvas
 	Problem          string
 }
 
@@ -130,7 +137,7 @@ func (h *Handler) show(w http.ResponseWriter, status int, p page) {
 
 // showCall shows a request as it stands, with what was sent and what is wrong with it.
 func (h *Handler) showCall(
-	ctx context.Context, w http.ResponseWriter, call wait.Call, spec *input.Spec, sent url.Values, problems input.Problems,
+	ctx context.Context, w http.ResponseWriter, call wait.Call, spec *input.Spec, sent *form,
 ) {
 	switch {
 	case call.Status == wait.CallResolved:
@@ -140,13 +147,20 @@ func (h *Handler) showCall(
 		h.showOver(w, spec)
 		return
 	}
-	p := page{Title: spec.Title, Instructions: spec.Instructions, Faults: len(problems)}
+	p := page{Title: spec.Title, Instructions: spec.Instructions, Faults: len(sent.problems), Multipart: spec.TakesFiles()}
 	for _, f := range spec.Fields() {
-		p.Fields = append(p.Fields, showField(&f, spec, sent, problems[f.Key]))
+		s := showField(&f, spec, sent.values, sent.problems[f.Key])
+		if f.Type == field.Upload && h.cfg.Files != nil {
+			h.showFiles(&s, &f, sent)
+		}
+		p.Fields = append(p.Fields, s)
 	}
 	h.showImages(ctx, w.Header(), call, p.Fields)
+	if spec.Markup != nil {
+		h.showMarkup(ctx, w.Header(), &call, spec, &p, sent)
+	}
 	status := http.StatusOK
-	if len(problems) > 0 {
+	if len(sent.problems) > 0 {
 		status = http.StatusUnprocessableEntity
 	}
 	h.show(w, status, p)
@@ -173,6 +187,10 @@ func showField(f *field.Field, spec *input.Spec, sent url.Values, problem string
 		s.Kind = "number"
 	case field.Boolean:
 		s.Kind = "yesno"
+	case field.Upload:
+		s.Kind, s.Value = "file", ""
+	case field.Object:
+		s.Kind = "markup"
 	case field.Enum:
 		s.Kind = "choice"
 		for i, o := range f.Options {

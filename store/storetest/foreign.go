@@ -32,6 +32,9 @@ var methodsWithoutTenant = map[string]string{
 	"SweepScheduleStarts": "deletes old rows",
 	"ScheduleTenants":     "returns ids of tenants with schedules to compare, without contents",
 	"SweepDeliveries":     "deletes old rows",
+	"SweepFiles":          "deletes expired rows",
+	"ClaimLeftFiles":      "returns keys of contents that no file has any more",
+	"FileContents":        "reads no rows; filetest has its foreign case",
 	"WebhookTenants":      "returns ids of tenants with deliveries to make, without contents",
 	"ClaimStarts":         "returns keys of due starts, without contents",
 	"CountStarts":         "counts the starts of every tenant",
@@ -64,6 +67,7 @@ func testForeign(t *testing.T, d *Database) {
 	maps.Copy(cases, webhookCases)
 	maps.Copy(cases, spaceCases)
 	maps.Copy(cases, scheduleCases)
+	maps.Copy(cases, fileCases)
 	t.Run("EveryMethodHasACase", func(t *testing.T) {
 		t.Parallel()
 		for method := range reflect.TypeFor[*store.Store]().Methods() {

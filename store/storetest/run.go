@@ -3,8 +3,8 @@ package storetest
 import "testing"
 
 // Run is the conformance suite of agent.Runs, ledger.Ledger, resolver.Source,
-// registry.Store, retrieval.Store, wait.Approvals, webhook.Store and webhook.Outbox, space.Store, space.Visits and
-// space.Wakes, and tests the tenant isolation of
+// registry.Store, retrieval.Store, wait.Approvals, webhook.Store and webhook.Outbox, file.Store, space.Store,
+// space.Visits and space.Wakes, and tests the tenant isolation of
 // every method.
 func Run(t *testing.T, newDatabase func(tb testing.TB) *Database) {
 	t.Helper()
@@ -51,6 +51,7 @@ func Run(t *testing.T, newDatabase func(tb testing.TB) *Database) {
 		{"Webhooks", testWebhooks},
 		{"Spaces", testSpaces},
 		{"Schedules", testSchedules},
+		{"Files", testFiles},
 		{"ApprovalsEnd", testEndApproval},
 		{"ApprovalsDelivery", testDeliveries},
 		{"ApprovalsOverdue", testOverdue},

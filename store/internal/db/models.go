@@ -196,6 +196,27 @@ type Document struct {
 	ReadyAt      *time.Time
 }
 
+// Files of tenants, without their contents.
+type File struct {
+	TenantID     string
+	ID           string
+	Name         string
+	MediaType    string
+	Size         int64
+	Sha256       string
+	Width        int32
+	Height       int32
+	Kind         string
+	RunID        *string
+	RootRunID    *string
+	InvocationID *string
+	Location     string
+	Stored       bool
+	CreatedBy    string
+	CreatedAt    time.Time
+	ExpiresAt    *time.Time
+}
+
 // What comes to runs from outside, until a turn takes it up.
 type InboxItem struct {
 	TenantID  string
