@@ -107,3 +107,26 @@ func TestSlugsGoBeforeAliases(t *testing.T) {
 		require.Equal(t, want, s.Tool.ID)
 	}
 }
+
+// The former name of a built-in leads to it, with a warning, where nothing else has the name; nobody
+// hears of it.
+func TestFormerNamesOfBuiltins(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t)
+	_, err := b.resolver.Resolve(t.Context(), b.request("request_feedback"))
+	require.Equal(t, tool.NotFound, tool.KindOf(err), "there is no such built-in")
+	head := b.add(t, "", "request_input", func(h *tool.Tool) { h.BuiltinKey = "request_input" }, "1.0.0")
+	got, err := b.resolver.Resolve(t.Context(), b.request("request_feedback@^1"))
+	require.NoError(t, err)
+	require.Equal(t, head.ID, got.Tool.ID)
+	require.Equal(t, "request_input", got.Name())
+	require.Empty(t, got.AskedAs)
+	require.Len(t, got.Warnings, 1)
+	require.Contains(t, got.Warnings[0], `"request_feedback" is called "request_input" now`)
+	own := b.add(t, b.acme, "request_feedback", nil, "1.0.0")
+	got, err = b.resolver.Resolve(t.Context(), b.request("request_feedback"))
+	require.NoError(t, err)
+	require.Equal(t, own.ID, got.Tool.ID, "a tool of the tenant goes before")
+	require.Empty(t, got.Warnings)
+}

@@ -112,6 +112,11 @@ func (r *Resolver) candidates(ctx context.Context, req Request) (Candidates, err
 	if err != nil {
 		return Candidates{}, fmt.Errorf("resolving tool %q: %w", req.Ref, err)
 	}
+	if len(c.Entries) == 0 {
+		if c.Entries, err = r.formerBuiltin(ctx, req); err != nil {
+			return Candidates{}, err
+		}
+	}
 	c.Types = r.types
 	return c, nil
 }

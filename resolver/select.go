@@ -82,7 +82,7 @@ func choose(c Candidates, req Request, log *trail) Selection {
 	if s.Deprecated {
 		s.Warnings = append(s.Warnings, fmt.Sprintf("tool %q is deprecated", t.Slug))
 	}
-	if entry.Alias != nil {
+	if entry.Alias != nil && !entry.Alias.Internal {
 		s.AskedAs = entry.Alias.Name
 	}
 	if a := entry.Alias; a != nil && a.RemoveBy != "" {

@@ -41,7 +41,9 @@ type Entry struct {
 
 // Alias is a further name of a tool.
 type Alias struct {
-	Name     string
+	Name string
+	// Internal says that the name is never shown: the tool goes by its slug.
+	Internal bool
 	RemoveBy string // The last day of a former name, as "2006-01-02"; else empty.
 }
 
