@@ -18,6 +18,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 	"go.temporal.io/sdk/client"
 
+	"github.com/toolcrib/toolcrib/file"
 	"github.com/toolcrib/toolcrib/internal/vault"
 	"github.com/toolcrib/toolcrib/registry"
 	"github.com/toolcrib/toolcrib/resolver"
@@ -53,6 +54,8 @@ type Config struct {
 	Runs *runs.Service
 	// Schedules runs agents at certain times. Defaults to a service of its own, as Runs.
 	Schedules *scheduler.Service
+	// Files stores files. Defaults to a service of its own, with contents in Store.
+	Files *file.Service
 	// Version of the platform, as the description states it. Defaults to "dev".
 	Version string
 	// RequestTimeout bounds a request. Defaults to [DefaultRequestTimeout].
@@ -149,6 +152,7 @@ type server struct {
 	requests  *places
 	webhooks  *webhook.Service
 	schedules *scheduler.Service
+	files     *file.Service
 	api       huma.API
 }
 
@@ -170,10 +174,18 @@ func New(cfg Config) (http.Handler, error) {
 	if err != nil {
 		return nil, fmt.Errorf("api: %w", err)
 	}
+	if s.files = s.cfg.Files; s.files == nil {
+		s.files, err = file.New(file.Config{
+			Store: s.cfg.Store, Contents: []file.Contents{s.cfg.Store.FileContents()}, Logger: s.log,
+		})
+		if err != nil {
+			return nil, fmt.Errorf("api: %w", err)
+		}
+	}
 	if s.runs = s.cfg.Runs; s.runs == nil {
 		s.runs, err = runs.New(runs.Config{
 			Store: s.cfg.Store, Resolver: s.cfg.Resolver, Reconciler: s.records, Temporal: s.cfg.Temporal,
-			TaskQueue: s.cfg.TaskQueue, Logger: s.log,
+			TaskQueue: s.cfg.TaskQueue, Files: s.files, Logger: s.log,
 		})
 		if err != nil {
 			return nil, fmt.Errorf("api: %w", err)
@@ -220,6 +232,7 @@ func New(cfg Config) (http.Handler, error) {
 	s.registerGrants()
 	s.registerPendingCalls()
 	s.registerInputRequests()
+	s.registerFiles()
 	s.registerConversations()
 	s.registerKeys()
 	s.registerCredentials()

@@ -116,6 +116,7 @@ func TestForeignTenant(t *testing.T) {
 	ids["spaces"] = []string{seedSpace(t, b).ID}
 	seeded := seedSchedule(t, b)
 	ids["schedules"] = []string{seeded.ID, seeded.Name}
+	ids["files"] = []string{seedFile(t, b).ID}
 	stranger := b.Key(t, b.Tenant(t), "*")
 	bodies := map[string]string{
 		"POST /v1/tools/{tool}/call":                "{}",
@@ -143,6 +144,7 @@ func TestForeignTenant(t *testing.T) {
 		"POST /v1/pending-tool-calls/{call}/result": `{"result":1}`,
 		"POST /v1/pending-tool-calls/{call}/token":  "{}",
 		"POST /v1/input-requests/{view}/link":       "{}",
+		"POST /v1/input-requests/{view}/files":      "x",
 		"POST /v1/runs/{id}/rerun":                  "{}",
 		"POST /v1/pipelines/{pipeline}/search":      `{"query":"x"}`,
 		"POST /v1/pipelines/{pipeline}/documents":   `{"key":"x","text":"x"}`,
@@ -162,6 +164,9 @@ func TestForeignTenant(t *testing.T) {
 				absent = id[:len(id)-3] + "000"
 			}
 			query := ""
+			if op.path == "/v1/input-requests/{view}/files" {
+				query = "?field=photo"
+			}
 			if strings.HasSuffix(op.path, "/version") {
 				query = "?new_version=9.0.0"
 			}

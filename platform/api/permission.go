@@ -36,6 +36,9 @@ const (
 	PipelinesRead  = "pipelines.read"  // See pipelines and their documents, and search them.
 	PipelinesWrite = "pipelines.write" // Create, change and delete pipelines, add and delete documents.
 
+	FilesRead  = "files.read"  // See files and their contents.
+	FilesWrite = "files.write" // Upload and delete files.
+
 	SchedulesRead  = "schedules.read"  // See schedules, their times and their starts.
 	SchedulesWrite = "schedules.write" // Make, change, pause, trigger and delete schedules, beside RunsWrite.
 
@@ -76,6 +79,8 @@ func KnownPermissions() []Permission {
 		{CredentialsWrite, "store, rotate and revoke credentials"},
 		{PipelinesRead, "see pipelines and their documents, and search them"},
 		{PipelinesWrite, "create, change and delete pipelines, add and delete documents"},
+		{FilesRead, "see files and their contents, those that people sent with their answers included"},
+		{FilesWrite, "upload and delete files"},
 		{SchedulesRead, "see schedules, their times and their starts"},
 		{SchedulesWrite, "make, change, pause, trigger and delete schedules; to make or change one also takes runs.write"},
 		{WebhooksRead, "see webhooks and their deliveries, never their secrets"},

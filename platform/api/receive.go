@@ -58,7 +58,8 @@ func (s *server) receive(ctx huma.Context, next func(huma.Context)) {
 }
 
 func readBody(r *http.Request, op *huma.Operation) ([]byte, *v1.Problem) {
-	if op.RequestBody != nil && r.ContentLength != 0 && !accepted(r.Header.Get("Content-Type")) {
+	raw := takesRaw(op)
+	if op.RequestBody != nil && !raw && r.ContentLength != 0 && !accepted(r.Header.Get("Content-Type")) {
 		return nil, refusal(v1.UnsupportedMediaType, "the body must be "+jsonType)
 	}
 	most := op.MaxBodyBytes - 1 // The framework refuses a body of just its limit.
@@ -68,23 +69,28 @@ func readBody(r *http.Request, op *huma.Operation) ([]byte, *v1.Problem) {
 	if r.ContentLength > most {
 		return nil, tooLarge()
 	}
-	raw, err := io.ReadAll(io.LimitReader(r.Body, most+1))
+	content, err := io.ReadAll(io.LimitReader(r.Body, most+1))
 	switch {
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return nil, refusal(v1.RequestTimeout, "the body did not arrive in time")
 	case err != nil:
 		return nil, refusal(v1.MalformedRequest, "the body is incomplete")
-	case int64(len(raw)) > most:
+	case int64(len(content)) > most:
 		return nil, tooLarge()
-	case op.RequestBody == nil || len(raw) == 0:
-		return raw, nil // The operation decides whether the body may be missing.
+	case op.RequestBody == nil || raw || len(content) == 0:
+		return content, nil // The operation decides whether the body may be missing.
 	}
 	// The standard library takes the last of two members and replaces characters
 	// that it cannot read: another reader of the same body may not.
-	if _, err := jsonvalue.Check(raw, maxBodyDepth); err != nil {
-		return nil, refusal(v1.MalformedJSON, misspelled(raw, err))
+	if _, err := jsonvalue.Check(content, maxBodyDepth); err != nil {
+		return nil, refusal(v1.MalformedJSON, misspelled(content, err))
 	}
-	return raw, nil
+	return content, nil
+}
+
+// takesRaw reports whether the body of an operation is the content of a file, of whatever type.
+func takesRaw(op *huma.Operation) bool {
+	return op.RequestBody != nil && op.RequestBody.Content[rawType] != nil
 }
 
 // misspelled returns a message with the position at which a body is not JSON, or

@@ -95,6 +95,7 @@ type request struct {
 	path   []string // Elements after /v1, escaped where that is needed.
 	query  url.Values
 	body   any
+	raw    []byte // The content of a file, instead of a body.
 }
 
 // do calls an endpoint under /v1 and decodes its answer into out. GETs are
@@ -144,6 +145,10 @@ func (c *Client) send(ctx context.Context, r request, path []string) (got answer
 			return answer{}, fmt.Errorf("encoding the request: %w", err)
 		}
 		req.Header.Set("Content-Type", "application/json")
+	}
+	if r.raw != nil {
+		req.Body = r.raw
+		req.Header.Set("Content-Type", "application/octet-stream")
 	}
 	resp, err := c.gate.Do(ctx, egress.Access{Class: tool.EgressWrite}, req)
 	if err != nil {

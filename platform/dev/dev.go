@@ -143,6 +143,9 @@ func (d *Dev) startAPI(ctx context.Context) error {
 		CheckWebhook: d.worker.CheckWebhook,
 	}
 	config.Resolver = serve.Resolver(config)
+	if config.Files, err = serve.Files(config); err != nil {
+		return errors.Join(err, listener.Close())
+	}
 	if config.Runs, err = serve.Runs(ctx, config); err != nil {
 		return errors.Join(err, listener.Close())
 	}
@@ -163,6 +166,7 @@ func (d *Dev) startAPI(ctx context.Context) error {
 	var working sync.WaitGroup
 	working.Go(func() { config.Runs.DispatchUntil(serving) })
 	working.Go(func() { webhooks.Run(serving) })
+	working.Go(func() { config.Files.Run(serving) })
 	working.Go(func() { config.Schedules.Run(serving) })
 	go func() {
 		err := serve.HTTP(serving, listener, handler, d.cfg.Logger)

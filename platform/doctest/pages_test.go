@@ -25,7 +25,7 @@ var (
 		"tools/mcp.md", "mcp-servers.md", "tools/internal.md", "tools/artifact.md", "tools/prompt.md", "tools/provider.md",
 		"tools/agent_call.md", "tools/task.md", "tools/composition.md", "tools/rag_retrieval.md",
 		"tools/client.md",
-		"tools/input.md", "spaces.md",
+		"tools/input.md", "files.md", "spaces.md",
 	}
 	// On a PostgreSQL and a Temporal of the reader's.
 	ownTemporal = []string{"your-temporal.md", "plugin.md", "tools/function.md", "tools/custom.md"}

@@ -98,7 +98,7 @@ func TestInputThatAsksForTwoThings(t *testing.T) {
 	out, err := c.wait(w)
 	require.NoError(t, err)
 	require.Equal(t, agent.RunCompleted, out.Status)
-	require.Contains(t, c.answers(run.ID)[0], "exactly one of questions, choose and approve")
+	require.Contains(t, c.answers(run.ID)[0], "exactly one of questions, choose, markup and approve")
 	_, err = c.FindCall(t.Context(), c.principal.Tenant, c.invocations(run.ID)[0].InvocationID)
 	require.Equal(t, tool.NotFound, tool.KindOf(err))
 }

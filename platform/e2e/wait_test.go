@@ -42,6 +42,7 @@ func (s *site) service(temporal client.Client) *runs.Service {
 	reconciler, err := reconcile.New(reconcile.Config{Store: s.Store, Temporal: s.temporal})
 	require.NoError(s.t, err)
 	service, err := runs.New(runs.Config{
+		Files: s.files(),
 		Store: s.Store, Resolver: resolver.New(s.Store, resolver.Options{}), Reconciler: reconciler, Temporal: temporal,
 		TaskQueue: s.queue,
 	})

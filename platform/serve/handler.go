@@ -14,6 +14,7 @@ import (
 
 	"github.com/toolcrib/toolcrib/executors"
 	"github.com/toolcrib/toolcrib/executors/artifact"
+	"github.com/toolcrib/toolcrib/file"
 	"github.com/toolcrib/toolcrib/internal/input"
 	"github.com/toolcrib/toolcrib/internal/redact"
 	"github.com/toolcrib/toolcrib/internal/vault"
@@ -63,6 +64,11 @@ type HandlerConfig struct {
 	// Schedules runs agents at certain times; see [Schedules]. The caller runs it beside the
 	// handler. Defaults to one of the handler's own, which tells Temporal of changes once.
 	Schedules *scheduler.Service
+	// Files stores files; see [Files]. The caller runs it beside the handler, which sweeps.
+	// Defaults to one of the handler's own, with contents in Store.
+	Files *file.Service
+	// FileConfig configures [Files]; its Store, and PostgreSQL as the last place, are filled in.
+	FileConfig file.Config
 	// Resolver chooses the versions that calls and runs use; see [Resolver].
 	// Defaults to one of the handler's own, and one of Runs's own.
 	Resolver *resolver.Resolver
@@ -135,6 +141,12 @@ func Handler(ctx context.Context, cfg HandlerConfig) (http.Handler, error) {
 		cfg.Logger = slog.New(redact.Handler(cfg.Logger.Handler()))
 	}
 	cfg.Types, cfg.Resolver = cfg.types(), cfg.resolver()
+	if cfg.Files == nil {
+		var err error
+		if cfg.Files, err = Files(cfg); err != nil {
+			return nil, err
+		}
+	}
 	if cfg.Runs == nil {
 		var err error
 		if cfg.Runs, err = Runs(ctx, cfg); err != nil {
@@ -151,6 +163,7 @@ func Handler(ctx context.Context, cfg HandlerConfig) (http.Handler, error) {
 		Store: cfg.Store, Searcher: cfg.Searcher, Registry: newRegistry(cfg.Store, cfg),
 		Resolver: cfg.Resolver,
 		Temporal: cfg.Temporal, TaskQueue: cfg.TaskQueue, Runs: cfg.Runs, Schedules: cfg.Schedules,
+		Files:       cfg.Files,
 		Vault:       vault.New(cfg.Store, vault.Options{Keys: cfg.Keys, Logger: cfg.Logger}),
 		MaxRequests: cfg.MaxRequests, MaxTenantRequests: cfg.MaxTenantRequests,
 		PublicURL: cfg.PublicURL, CheckWebhook: cfg.CheckWebhook,
@@ -168,7 +181,8 @@ func Handler(ctx context.Context, cfg HandlerConfig) (http.Handler, error) {
 		return nil, err
 	}
 	pages, err := inputpage.New(inputpage.Config{
-		Calls: cfg.Store, Runs: cfg.Runs, Versions: cfg.Resolver, MeterProvider: config.MeterProvider, Logger: cfg.Logger,
+		Calls: cfg.Store, Runs: cfg.Runs, Files: cfg.Files, Versions: cfg.Resolver, MeterProvider: config.MeterProvider,
+		Logger: cfg.Logger,
 	})
 	if err != nil {
 		return nil, err

@@ -3,9 +3,11 @@ package serve
 import (
 	"cmp"
 	"context"
+	"slices"
 
 	"go.temporal.io/sdk/client"
 
+	"github.com/toolcrib/toolcrib/file"
 	"github.com/toolcrib/toolcrib/resolver"
 	"github.com/toolcrib/toolcrib/runs"
 	"github.com/toolcrib/toolcrib/runs/reconcile"
@@ -27,12 +29,31 @@ func Runs(ctx context.Context, cfg HandlerConfig) (*runs.Service, error) {
 	if err != nil {
 		return nil, err
 	}
+	files := cfg.Files
+	if files == nil {
+		if files, err = Files(cfg); err != nil {
+			return nil, err
+		}
+	}
 	return runs.New(runs.Config{
+		Files: files,
 		Store: cfg.Store, Resolver: cfg.resolver(), Reconciler: reconciler, Temporal: cfg.Temporal,
 		TaskQueue:        cmp.Or(cfg.TaskQueue, DefaultTaskQueue),
 		SearchAttributes: hasSearchAttributes(ctx, cfg.Temporal, namespace),
 		MaxUnfinished:    cfg.MaxUnfinishedRuns, Logger: cfg.Logger,
 	})
+}
+
+// Files assembles the service for files that the API of cfg uses. Share it with [Runs] and the API
+// by [HandlerConfig.Files], and run it.
+func Files(cfg HandlerConfig) (*file.Service, error) {
+	if cfg.Store == nil {
+		return nil, errIncomplete
+	}
+	config := cfg.FileConfig
+	config.Store, config.Logger = cfg.Store, cfg.Logger
+	config.Contents = append(slices.Clone(config.Contents), cfg.Store.FileContents())
+	return file.New(config)
 }
 
 // Schedules assembles the service for schedules that the API of cfg uses. Share it with the API

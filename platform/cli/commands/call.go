@@ -135,9 +135,8 @@ func (a *app) call(ctx context.Context, c *client.Client, send toolCall, name st
 					whose, terminal.Clean(asked.ID), terminal.Clean(call.RunID))
 				return err
 			}
-			if call := a.awaited(ctx, c, call.RunID); call != "" {
-				_, err := fmt.Fprintf(w, "waits for its result from outside: toolcrib results submit %s --result …\n",
-					terminal.Clean(call))
+			if next := a.awaited(ctx, c, call.RunID); next != "" {
+				_, err := fmt.Fprintln(w, next)
 				return err
 			}
 			_, err := fmt.Fprintf(w, "still running: follow it with toolcrib run follow %s\n", terminal.Clean(call.RunID))
@@ -166,16 +165,23 @@ func (a *app) asked(ctx context.Context, c *client.Client, runID string) v1.Appr
 	return found.Items[0]
 }
 
-// awaited returns the call whose result from outside a run waits for; none where it waits for
-// none, or that cannot be seen.
+// awaited says what to do for a run that waits for somebody outside: a person who answers, or a
+// program that submits a result. It is empty where the run waits for none, or that cannot be seen.
 func (a *app) awaited(ctx context.Context, c *client.Client, runID string) string {
+	asked, err := c.ListInputRequests(ctx, client.InputRequestQuery{
+		Status: approval.CallWaiting, Run: runID, Page: client.Page{Limit: 1},
+	})
+	if err == nil && len(asked.Items) > 0 {
+		return "waits for a person: toolcrib inputs link " + terminal.Clean(asked.Items[0].ViewID)
+	}
 	found, err := c.ListPendingCalls(ctx, client.PendingCallQuery{
 		Status: approval.CallWaiting, Run: runID, Page: client.Page{Limit: 1},
 	})
 	if err != nil || len(found.Items) == 0 {
 		return ""
 	}
-	return found.Items[0].ID
+	return fmt.Sprintf("waits for its result from outside: toolcrib results submit %s --result …",
+		terminal.Clean(found.Items[0].ID))
 }
 
 // waited reports whether the command waits for the answer of a call.

@@ -1,5 +1,5 @@
 // Package commands is the commands of tenants, by noun: tools, agents, MCP
-// servers, artifacts, runs, invocations, keys, credentials, webhooks, spaces, pipelines,
+// servers, artifacts, runs, invocations, files, keys, credentials, webhooks, spaces, pipelines,
 // tenants.
 // They talk to a server through package client.
 //
@@ -23,8 +23,8 @@ func New(invocation *cli.App) []*cobra.Command {
 	all := []*cobra.Command{
 		a.applyCommand(), a.toolCommand(), a.mcpCommand(), a.artifactCommand(), a.agentCommand(), a.runCommand(),
 		a.invocationsCommand(), a.explainCommand(), a.approvalsCommand(), a.resultsCommand(), a.inputsCommand(),
-		a.keyCommand(), a.credentialCommand(), a.scheduleCommand(), a.webhookCommand(), a.spaceCommand(), a.pipelineCommand(),
-		a.tenantCommand(),
+		a.fileCommand(), a.keyCommand(), a.credentialCommand(), a.scheduleCommand(), a.webhookCommand(), a.spaceCommand(),
+		a.pipelineCommand(), a.tenantCommand(),
 	}
 	a.completeFlags(all)
 	return all

@@ -28,6 +28,7 @@ func (a *app) serveCommand() *cobra.Command {
 	var verbose bool
 	var reach WorkerFlags
 	var limits limitFlags
+	var files fileFlags
 	cmd := &cobra.Command{
 		Use:   "serve",
 		Short: "Run the HTTP API",
@@ -78,6 +79,14 @@ Metrics are at /metrics of an API that only this machine can reach, or else at
 			if settings.handler.PublicURL, err = publicURL(cmp.Or(public, a.Env.Getenv(publicVariable))); err != nil {
 				return err
 			}
+			if err := files.read(a.Env.Getenv); err != nil {
+				return err
+			}
+			var closeFiles func()
+			if settings.handler.FileConfig, closeFiles, err = files.open(cmd.Context(), a.Env.Getenv); err != nil {
+				return err
+			}
+			defer closeFiles()
 			return a.serve(cmd.Context(), settings)
 		},
 	}
@@ -91,6 +100,7 @@ Metrics are at /metrics of an API that only this machine can reach, or else at
 	)
 	reach.registerReach(cmd)
 	limits.register(cmd)
+	files.register(cmd)
 	maintenanceFlag(cmd, &a.maintenance)
 	cmd.Flags().BoolVarP(&verbose, "verbose", "v", false, "log more")
 	cli.DatabaseFlag(cmd, &database)
@@ -162,6 +172,9 @@ func (a *app) serve(ctx context.Context, settings serveSettings) error {
 	config.CheckWebhook = plugin.CheckWebhook
 	config.Observer, config.ShowMetrics = o, a.showMetrics(settings.metrics, listener)
 	config.Resolver = serve.Resolver(config)
+	if config.Files, err = serve.Files(config); err != nil {
+		return errors.Join(err, listener.Close())
+	}
 	if config.Runs, err = serve.Runs(ctx, config); err != nil {
 		return errors.Join(err, listener.Close())
 	}
@@ -192,6 +205,7 @@ func (a *app) serve(ctx context.Context, settings serveSettings) error {
 			dispatching.Go(func() { config.Runs.DispatchUntil(ctx) })
 			dispatching.Go(func() { webhooks.Run(ctx) })
 			dispatching.Go(func() { config.Schedules.Run(ctx) })
+			dispatching.Go(func() { config.Files.Run(ctx) })
 			return serve.HTTP(ctx, listener, handler, settings.log)
 		})
 }
