@@ -23,6 +23,9 @@ type Call struct {
 	Arguments json.RawMessage
 	// Repaired reports that the call was nearly JSON: a Python literal, for example.
 	Repaired bool
+
+	code  bool // It is written as code: getOrder(id="A-17").
+	empty bool // So, and without arguments: ping().
 }
 
 // Find returns the calls that a model's answer consists of or contains, in order, and the
@@ -30,10 +33,19 @@ type Call struct {
 //
 // A call is an object with one name, under "name", "tool", "tool_name", "function" or
 // "function_name", which offered reports to be that of a tool, and one object of arguments,
-// under "arguments", "parameters", "input" or "args", as an object or a string of JSON. Both
-// may be in an object under "function", "tool_call" or "function_call"; calls may be in an
-// array, or in one under "tool_calls". What is nearly JSON, such as a Python literal, is
-// repaired as arguments are.
+// under "arguments", "parameters", "input", "args" or "tool_input", as an object or a string of
+// JSON; or with the name under "action" and the arguments under "action_input". Both may be in
+// an object under "function", "tool", "tool_call" or "function_call"; calls may be in an array,
+// or in one under "tool_calls". What is nearly JSON, such as a Python literal, is repaired as
+// arguments are.
+//
+// In a tag with the name of a tool, or an element with it, arguments may be elements of their
+// own, whose values are strings: <invoke name="getOrder"><parameter name="id">A-17</parameter></invoke>.
+//
+// A call may be written as code, getOrder(id="A-17") or getOrder({"id": "A-17"}), with values
+// that are literals: in call tags and fences of tool_code; in an array; and, if it has arguments
+// and the answer ends with it, on lines of its own or in a fence without another language than
+// Python. Without that much it is a program, or words on one.
 //
 // Calls are looked for in code fences and call tags that contain nothing else, and in objects
 // that begin and end their lines, after a colon at most. An object with other members is data.
@@ -42,7 +54,7 @@ type Call struct {
 // words before or after it say that it is an example, a proposal, a report or data, nor where
 // its arguments are placeholders.
 func Find(text string, offered func(name string) bool) (calls []Call, rest string) {
-	if len(text) > MaxText || !strings.ContainsAny(text, "{") {
+	if len(text) > MaxText || !strings.ContainsAny(text, "{(<") {
 		return nil, text
 	}
 	f := &finder{text: text, offered: offered, left: workFactor*len(text) + 1024, absent: make(map[string]bool)}
@@ -84,7 +96,7 @@ func (f *finder) run() bool {
 	f.pos = f.afterThoughts()
 	f.edge = f.pos
 	for f.left >= 0 && f.count < MaxCalls {
-		next := strings.IndexAny(f.text[f.pos:], "`~<{[")
+		next := strings.IndexAny(f.text[f.pos:], "`~<{[(")
 		if next < 0 {
 			return true
 		}
@@ -94,6 +106,8 @@ func (f *finder) run() bool {
 			f.code()
 		case '<':
 			f.tag()
+		case '(':
+			f.parenthesis()
 		default:
 			f.bare()
 		}
@@ -156,6 +170,10 @@ func (f *finder) bare() {
 		f.pos, f.refused = end, end
 		return
 	}
+	if isCode(all) {
+		f.spoken(start, end, all)
+		return
+	}
 	f.take(start, end, all)
 }
 
@@ -180,7 +198,9 @@ func (f *finder) sequence(pos, depth int, closes func(pos int) int) (calls []Cal
 		case '`', '~':
 			more, next, ok = f.fence(pos, depth)
 		default:
-			return nil, pos, false
+			var call Call
+			call, next, ok = f.expression(pos)
+			more = []Call{call}
 		}
 		if !ok {
 			return nil, pos, false

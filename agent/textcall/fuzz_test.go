@@ -9,18 +9,18 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/toolcrib/toolcrib/agent/textcall"
+	"github.com/toolcrib/toolcrib/agent/textcall/textcalltest"
 )
 
 // FuzzFind looks for calls in anything: what is found is a call of an offered tool, and
 // without calls the text is unchanged.
 func FuzzFind(f *testing.F) {
-	for _, list := range readAnswers(f) {
-		for _, a := range list {
-			f.Add(a.text)
-		}
+	for _, a := range textcalltest.Answers() {
+		f.Add(a.Text)
 	}
 	for _, seed := range []string{
 		"`", "<", "</", "<|", "[TOOL_CALLS]", "<function=", "```{", "{'", "<!--", "{}}}}", "<think",
+		"ping(", "ping(a=", "[ping(", "<function=ping><parameter=a>", "<a:invoke name='ping'>", "<tool><name>ping</name>",
 	} {
 		f.Add(seed)
 	}
@@ -59,7 +59,11 @@ func TestFindIsLinear(t *testing.T) {
 		"Calls":    call, "CallLines": call + "\n", "NoCalls": `{"name":"ping"}` + "\n", "Prose": "It {is} [so] `c` <b>. ",
 		"Mentions": "For example:\n" + call + "\n", "FencedData": "```json\n{\"a\":1}\n```\n", "OneLineFences": "```a``` b ",
 		"Deep": strings.Repeat("[", 100) + strings.Repeat("]", 100), "Tilde": "~", "Escapes": `{"\`,
-		"Nested": `{"a":[{"b":"`,
+		"Nested": `{"a":[{"b":"`, "Parentheses": "(", "Code": "ping(", "CodeLines": "ping(a=1)\n", "CodeQuotes": "ping(a=\"\n",
+		"CodeLists": "[ping(", "CodeInCode": "ping(a=ping(b=", "OneLongName": "a", "Parameters": "<parameter=a>",
+		"Elements1": "<function=ping><parameter=a>", "Elements2": "<function=ping><parameter=a>1</parameter>",
+		"Namespaces": "<a:invoke name=\"ping\"><a:parameter name=\"a\">", "Names": "<tool><name>ping</name>",
+		"Described": "<tool><name>ping</name><arguments>{", "PythonTags": "<|python_tag|>ping(a=1) ",
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -19,11 +19,14 @@ func (f *finder) code() {
 		return
 	}
 	if calls, end, ok := f.fence(start, 0); ok {
-		if f.quoted(start) {
+		switch {
+		case f.quoted(start):
 			f.pos, f.refused = end, end
-			return
+		case isCode(calls) && !slices.Contains(callLanguages, f.language(start)):
+			f.spoken(start, end, calls)
+		default:
+			f.take(start, end, calls)
 		}
-		f.take(start, end, calls)
 		return
 	}
 	f.pos = f.fenceEnd(start, n)
@@ -49,11 +52,12 @@ func (f *finder) fence(pos, depth int) (calls []Call, end int, ok bool) {
 	if !f.spend(at - info) {
 		return nil, pos, false
 	}
-	if word := strings.ToLower(strings.TrimSpace(f.text[info:at])); word == "markdown" || word == "md" ||
+	word := strings.ToLower(strings.TrimSpace(f.text[info:at]))
+	if word == "markdown" || word == "md" ||
 		strings.Contains(word, "example") || at < len(f.text) && f.text[at] != '\n' && strings.Contains(word, " ") {
 		return nil, pos, false // A document, or words of a sentence.
 	}
-	return f.sequence(at, maxNesting, func(pos int) int {
+	calls, end, ok = f.sequence(at, maxNesting, func(pos int) int {
 		switch {
 		case pos >= len(f.text):
 			return pos
@@ -63,6 +67,17 @@ func (f *finder) fence(pos, depth int) (calls []Call, end int, ok bool) {
 			return -1
 		}
 	})
+	if isCode(calls) && !slices.Contains(callLanguages, word) && !slices.Contains(codeLanguages, word) {
+		return nil, end, false // A program.
+	}
+	return calls, end, ok
+}
+
+// language returns the words behind the opening of the code fence at pos, in lower case.
+func (f *finder) language(pos int) string {
+	rest := f.text[pos+runLength(f.text, pos):]
+	line, _, _ := strings.Cut(rest[:min(len(rest), maxTag)], "\n")
+	return strings.ToLower(strings.TrimSpace(line))
 }
 
 // fenceEnd returns the end of the code fence at pos: the next one at the beginning of a line,
@@ -120,7 +135,10 @@ func (f *finder) inline(start, n int) {
 			}
 			return -1
 		})
-		if ok {
+		switch {
+		case ok && isCode(calls):
+			f.spoken(start, end, calls)
+		case ok:
 			f.take(start, end, calls)
 		}
 		return
@@ -185,6 +203,12 @@ func element(text string, pos int) (name, attributes string, closing bool, end i
 	if split < 0 {
 		split = len(body)
 	}
+	if split < len(body) && body[split] == ':' { // The name behind a namespace.
+		body = body[split+1:]
+		if split = strings.IndexAny(body, " \t=/"); split < 0 {
+			split = len(body)
+		}
+	}
 	name = strings.ToLower(strings.ReplaceAll(body[:split], "-", "_"))
 	for _, suffix := range []string{"_start", "_begin", "_end"} {
 		if cut, ok := strings.CutSuffix(name, suffix); ok {
@@ -222,15 +246,7 @@ func (f *finder) tag() {
 // openingOf returns the opening that a tag is. <function=getOrder> and <invoke
 // name="getOrder"> have the name of a tool.
 func openingOf(name, attributes string, end int) opening {
-	o := opening{end: end, name: name, lone: name == "python_tag"}
-	value, ok := strings.CutPrefix(attributes, "=")
-	if !ok {
-		if value, ok = strings.CutPrefix(attributes, "name="); !ok {
-			return o
-		}
-	}
-	o.tool = strings.Trim(strings.TrimSpace(value), `"'`)
-	return o
+	return opening{end: end, name: name, lone: name == "python_tag", tool: nameIn(attributes)}
 }
 
 // skipTo continues behind the next occurrence of ending, in any case. Without one it continues at pos,
@@ -294,7 +310,10 @@ func (f *finder) nestedTag(pos, depth int) ([]Call, int, bool) {
 // inside reads the calls behind an opening, to its ending or the end of the text.
 func (f *finder) inside(o opening, depth int) ([]Call, int, bool) {
 	if o.tool != "" {
-		return f.named(o)
+		return f.named(o, depth)
+	}
+	if calls, end, ok := f.described(o, skipSpace(f.text, o.end, ""), depth); ok {
+		return calls, end, true
 	}
 	return f.sequence(o.end, depth, func(pos int) int { return f.ending(o, pos) })
 }
@@ -318,7 +337,10 @@ func (f *finder) ending(o opening, pos int) int {
 			return pos
 		}
 		return -1
-	case o.lone && f.text[pos] != '{' && f.text[pos] != '[' && f.text[pos] != '`':
+	case o.lone && strings.IndexByte("{[`", f.text[pos]) < 0:
+		if _, _, ok := f.expression(pos); ok {
+			return -1
+		}
 		return pos
 	default:
 		return -1
@@ -326,10 +348,13 @@ func (f *finder) ending(o opening, pos int) int {
 }
 
 // named reads the arguments in markup that has the name of the tool.
-func (f *finder) named(o opening) ([]Call, int, bool) {
+func (f *finder) named(o opening, depth int) ([]Call, int, bool) {
 	pos := skipSpace(f.text, o.end, "")
-	if !f.offered(o.tool) || pos >= len(f.text) || f.text[pos] != '{' {
+	if !f.offered(o.tool) || pos >= len(f.text) || f.text[pos] != '{' && f.text[pos] != '<' {
 		return nil, o.end, false
+	}
+	if f.text[pos] == '<' {
+		return f.parameters(o, pos, depth)
 	}
 	v, repaired, next := f.decode(pos)
 	if v == nil {

@@ -15,6 +15,11 @@ const maxSurplus = 3
 // value reads the object or array at pos. It returns its calls and its end, and false with
 // the position to continue at if it is none.
 func (f *finder) value(pos int) (calls []Call, end int, ok bool) {
+	if at := skipSpace(f.text, pos+1, ""); f.text[pos] == '[' && at < len(f.text) && isLetter(rune(f.text[at])) {
+		if calls, end, ok = f.expressions(pos); ok {
+			return calls, end, true
+		}
+	}
 	v, repaired, end := f.decode(pos)
 	if v == nil {
 		return nil, end, false
@@ -58,8 +63,8 @@ func decodeText(text string) (v *jsonvalue.Value, repaired bool, err error) {
 	return v, true, err
 }
 
-// region returns the end of the object or array at pos, by its brackets. Brackets in strings
-// do not count.
+// region returns the end of the object, array or arguments in parentheses at pos, by its
+// brackets. Brackets in strings do not count.
 func (f *finder) region(pos int) (end int, ok bool) {
 	var open []byte     // The closing brackets of what is open.
 	before := byte('{') // The last byte that is not white space.
@@ -68,7 +73,7 @@ func (f *finder) region(pos int) (end int, ok bool) {
 	for ; i < len(f.text); i++ {
 		c := f.text[i]
 		switch {
-		case c == '"', c == '\'' && strings.IndexByte("{[,:", before) >= 0:
+		case c == '"', c == '\'' && strings.IndexByte("{[,:(=", before) >= 0:
 			if i = closeQuote(f.text, i); i < 0 {
 				i = len(f.text)
 				return 0, false
@@ -78,7 +83,9 @@ func (f *finder) region(pos int) (end int, ok bool) {
 				return 0, false
 			}
 			open = append(open, c+2)
-		case c == '}', c == ']':
+		case c == '(' && i == pos:
+			open = append(open, ')')
+		case c == '}', c == ']', c == ')' && f.text[pos] == '(':
 			last := len(open) - 1
 			if last < 0 || open[last] != c {
 				return 0, false
@@ -111,13 +118,19 @@ func closeQuote(text string, pos int) int {
 // Names of the members of calls.
 var (
 	nameKeys      = []string{"name", "tool", "tool_name", "function", "function_name"}
-	argumentKeys  = []string{"arguments", "parameters", "input", "args"}
-	wrapperKeys   = []string{"function", "tool_call", "function_call"}
+	argumentKeys  = []string{"arguments", "parameters", "input", "args", "tool_input", actionInputKey}
+	wrapperKeys   = []string{"function", "tool", "tool_call", "function_call"}
 	listKeys      = []string{"tool_calls", "function_calls"}
 	idKeys        = []string{"id", "call_id", "tool_call_id"}
 	thoughtKeys   = []string{"thought", "thoughts", "reasoning"}
 	callTypes     = []string{"function", "function_call", "tool", "tool_call", "tool_use", "call"}
 	assistantName = "assistant"
+)
+
+// The name and the arguments of an action, which have one another.
+const (
+	actionKey      = "action"
+	actionInputKey = "action_input"
 )
 
 // reader turns JSON values into calls.
@@ -177,10 +190,16 @@ func (r reader) call(v *jsonvalue.Value, nested bool) (call Call, ok bool) {
 		return call, false
 	}
 	var within *jsonvalue.Value
+	named := nameKeys
+	if (v.Get(actionInputKey) != nil) != (v.Get(actionKey) != nil) {
+		return call, false
+	} else if v.Get(actionKey) != nil {
+		named = []string{actionKey}
+	}
 	for _, m := range v.Members() {
 		isString := m.Value.Kind() == jsonvalue.String
 		switch {
-		case slices.Contains(nameKeys, m.Name) && isString:
+		case slices.Contains(named, m.Name) && isString:
 			if call.Name != "" && call.Name != m.Value.Text() {
 				return call, false
 			}

@@ -28,6 +28,8 @@ func (p Provider) streams(t *testing.T) {
 	t.Run("WentSilent", p.wentSilent)
 	t.Run("SlowToBegin", p.slowToBegin)
 	t.Run("KeptAlive", p.keptAlive)
+	t.Run("Texts", p.texts)
+	t.Run("ByteByByte", p.byteByByte)
 }
 
 // Text is passed on as it arrives: the server sends the next event once the
