@@ -94,6 +94,8 @@ type Config struct {
 	Grants wait.Grants
 	// Calls records calls that are answered from outside. When nil, they fail.
 	Calls wait.Calls
+	// States keeps the states of runs. When nil, calls have none.
+	States ledger.States
 	// Spaces keeps where runs of agents are. When nil, agents that work in spaces fail.
 	Spaces Spaces
 	// Scheduled begins the runs of schedules. When nil, they fail.

@@ -216,7 +216,7 @@ func (t *attempt) execute(ctx context.Context, ticket ledger.Ticket, version *to
 	if say != nil && (ticket.Followed || t.in.Pin.Implementation != tool.Prompt) {
 		ctx = tool.WithOutput(ctx, say)
 	}
-	result, err := t.a.Executor.Execute(ctx, &tool.Call{
+	result, err := t.a.Executor.Execute(t.withState(ctx), &tool.Call{
 		CallIdentity: t.in.CallIdentity, Attempt: t.number, Timeout: timeout, Version: version,
 		Builtin: t.in.Pin.Builtin, Egress: ticket.Policy.EgressClass, EgressRules: ticket.Policy.EgressRules,
 		Arguments: ticket.Arguments,

@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -212,6 +213,11 @@ func TestTheAppRoleIsBoundInEveryTable(t *testing.T) {
 	_, _, err = f.Store.TakeSlot(t.Context(), ledger.SlotRequest{
 		Tenant: f.Tenant, Scope: "group/mail", Limit: 2, Holder: "effect", Lease: time.Minute,
 	})
+	require.NoError(t, err)
+	call := f.Lone(t)
+	_, err = f.Store.WriteState(t.Context(), ledger.StateOwner{
+		Tenant: f.Tenant, RunID: f.Run.ID, EffectID: call.EffectID, Fence: f.Admit(t, call, false, false).Fence,
+	}, tool.StateChange{Key: "last", Value: json.RawMessage("1")})
 	require.NoError(t, err)
 	_, err = f.Store.AddToInbox(t.Context(), f.Said("hurry"))
 	require.NoError(t, err)

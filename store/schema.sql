@@ -2300,6 +2300,28 @@ create policy tenant_isolation on run_spaces for all to public using ((tenant_id
 grant delete, insert, select, update on run_spaces to toolcrib_app;
 comment on table run_spaces is 'The space that a run of an agent is in.';
 
+create table run_state (
+    tenant_id uuid not null,
+    run_id uuid not null,
+    key text not null,
+    value json,
+    revision bigint not null,
+    effect_id text not null,
+    fence bigint not null,
+    before_value json,
+    before_revision bigint not null default 0,
+    constraint run_state_pkey PRIMARY KEY (tenant_id, run_id, key),
+    constraint run_state_key_check CHECK (((octet_length(key) >= 1) AND (octet_length(key) <= 128))),
+    constraint run_state_revision_check CHECK ((revision > 0)),
+    constraint run_state_value_check CHECK ((octet_length((value)::text) <= 16384)),
+    constraint run_state_tenant_id_run_id_fkey FOREIGN KEY (tenant_id, run_id) REFERENCES runs(tenant_id, id) ON DELETE CASCADE
+) with (fillfactor=70);
+alter table run_state enable row level security;
+alter table run_state force row level security;
+create policy tenant_isolation on run_state for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid));
+grant insert, select, update on run_state to toolcrib_app;
+comment on table run_state is 'Values that the tools of a run share.';
+
 create table runs (
     id uuid not null,
     tenant_id uuid not null,

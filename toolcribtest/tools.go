@@ -34,7 +34,7 @@ type Call struct {
 
 // Handler answers a call. Its error is the call's: a [*tool.Error] keeps its kind,
 // any other is tool.InternalError. It is called once for each call, whatever the
-// error.
+// error. The handlers of a workflow share the state that [tool.State] returns for ctx.
 type Handler func(ctx context.Context, call Call) (*tool.Result, error)
 
 // Tools are the tools that a workflow under test finds. A tool without a handler
@@ -43,6 +43,7 @@ type Tools struct {
 	mu       sync.Mutex
 	handlers map[string]Handler
 	calls    []Call
+	state    State
 }
 
 // New registers fakes of the activities that calls of a workflow go through, and
@@ -157,7 +158,7 @@ func (t *Tools) invoke(ctx context.Context, in wire.InvokeInput) (wire.InvokeOut
 	handler := t.handlers[in.Pin.Slug]
 	t.calls = append(t.calls, call)
 	t.mu.Unlock()
-	result, err := handler(ctx, call)
+	result, err := handler(tool.WithState(ctx, &t.state), call)
 	if err == nil && result == nil {
 		err = &tool.Error{
 			Kind: tool.InternalError,

@@ -60,6 +60,7 @@ func testForeign(t *testing.T, d *Database) {
 	maps.Copy(cases, requestCases)
 	maps.Copy(cases, grantCases)
 	maps.Copy(cases, slotCases)
+	maps.Copy(cases, stateCases)
 	maps.Copy(cases, eventCases)
 	maps.Copy(cases, approvalCases)
 	maps.Copy(cases, callCases)

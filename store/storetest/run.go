@@ -2,7 +2,7 @@ package storetest
 
 import "testing"
 
-// Run is the conformance suite of agent.Runs, ledger.Ledger, resolver.Source,
+// Run is the conformance suite of agent.Runs, ledger.Ledger, ledger.States, resolver.Source,
 // registry.Store, retrieval.Store, wait.Approvals, webhook.Store and webhook.Outbox, file.Store, space.Store,
 // space.Visits and space.Wakes, and tests the tenant isolation of
 // every method.
@@ -43,6 +43,7 @@ func Run(t *testing.T, newDatabase func(tb testing.TB) *Database) {
 		{"ApprovalsList", testListApprovals},
 		{"Grants", testGrants},
 		{"Slots", testSlots},
+		{"State", testState},
 		{"ApprovalsCount", testCountApprovers},
 		{"ApprovalsDecide", testDecide},
 		{"ApprovalsOwn", testOwnConfirmation},
