@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
+	"github.com/toolcrib/toolcrib/schema/project"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
@@ -148,6 +149,37 @@ func TestExplain(t *testing.T) {
 	require.Equal(t, tool.Conflict, e.Code)
 	require.Equal(t, "enabled", e.Steps[len(e.Steps)-1].Rule)
 	require.Equal(t, http.StatusNotFound, b.do(t, http.MethodGet, "/v1/tools/none/explain", "").status)
+}
+
+// What models of some provider are not shown of an input schema is explained, for each dialect
+// that cannot say all of it.
+func TestExplainSaysWhatModelsDoNotSee(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.apply(
+		t,
+		`{"slug":"pick","implementation_type":"internal","version":"1.0.0","publish":true,`+
+			`"input_schema":{"type":"object","properties":{"a":{"not":{"type":"string"}}}}}`,
+	)
+	b.apply(
+		t,
+		`{"slug":"plain","implementation_type":"internal","version":"1.0.0","publish":true,`+
+			`"input_schema":{"type":"object","properties":{"a":{"type":"string"}},"additionalProperties":false}}`,
+	)
+	var e v1.Explanation
+	b.do(t, http.MethodGet, "/v1/tools/pick/explain", "").into(t, &e)
+	said := make(map[project.Dialect]v1.Weakened)
+	for _, w := range e.Weakened {
+		said[w.Dialect] = w
+	}
+	require.Len(t, said, 2, "OpenAI's and Anthropic's models see all of it")
+	require.Equal(t, []string{"not at /properties/a"}, said[project.Gemini].Lost)
+	require.NotEmpty(t, said[project.OpenAIStrict].Refused)
+
+	var plain v1.Explanation
+	b.do(t, http.MethodGet, "/v1/tools/plain/explain", "").into(t, &plain)
+	require.Equal(t, "1.0.0", plain.Version)
+	require.Empty(t, plain.Weakened)
 }
 
 // An alias is explained to callers that may know of its tool, and a call by a

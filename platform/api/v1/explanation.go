@@ -3,6 +3,7 @@ package v1
 import (
 	"time"
 
+	"github.com/toolcrib/toolcrib/schema/project"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
@@ -19,6 +20,7 @@ type Explanation struct {
 	Draft         bool         `json:"draft,omitempty" doc:"Whether that is the unversioned draft"`
 	Shadows       bool         `json:"shadows,omitempty" doc:"Whether it hides a global tool of the same slug"`
 	ReadsDeclared *Declaration `json:"reads_declared,omitempty" doc:"Who declared that its POST only reads, which egress class read_only then allows; absent if there is no declaration"`
+	Weakened      []Weakened   `json:"weakened,omitempty" doc:"Dialects of model providers that cannot say all of the version's input schema; arguments are checked against all of it"`
 	Code          tool.Kind    `json:"code,omitempty" doc:"Why no version would run; empty if one would"`
 	Detail        string       `json:"detail,omitempty"`
 }
@@ -28,6 +30,13 @@ type Step struct {
 	Rule   string `json:"rule" example:"enabled"`
 	Passed bool   `json:"passed"`
 	Saw    string `json:"saw" doc:"The input of the rule" example:"status published"`
+}
+
+// Weakened says what models of a provider are not shown of a tool.
+type Weakened struct {
+	Dialect project.Dialect `json:"dialect" enum:"openai,openai_strict,anthropic,gemini" example:"gemini"`
+	Lost    []string        `json:"lost,omitempty" doc:"Keywords that the models do not see, with their places" example:"[\"not at /properties/a\"]"`
+	Refused string          `json:"refused,omitempty" doc:"Why the schema has no form in the dialect; the models are then not offered the tool, and of openai_strict, its function is not strict" example:"input schema: it accepts no object"`
 }
 
 // Declaration records what a principal declared about a configuration.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -13,6 +14,7 @@ import (
 	"github.com/toolcrib/toolcrib/platform/cli/terminal"
 	"github.com/toolcrib/toolcrib/platform/client"
 	"github.com/toolcrib/toolcrib/registry"
+	"github.com/toolcrib/toolcrib/schema/project"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
@@ -117,6 +119,18 @@ func (a *app) toolStateCommand(to client.Transition, short, long string) *cobra.
 	}), long, "  toolcrib tool "+string(to)+" getOrder")
 }
 
+// unseen says what models are not shown of a tool.
+func unseen(w v1.Weakened) string {
+	switch {
+	case w.Refused == "":
+		return "do not see: " + strings.Join(w.Lost, ", ")
+	case w.Dialect == project.OpenAIStrict:
+		return "are offered it as a function that is not strict: " + w.Refused
+	default:
+		return "are not offered it: " + w.Refused
+	}
+}
+
 func (a *app) toolExplainCommand() *cobra.Command {
 	var version, mode string
 	cmd := cli.Describe(a.withTool("explain", "Explain how a tool resolves, rule by rule",
@@ -149,6 +163,12 @@ func (a *app) toolExplainCommand() *cobra.Command {
 				if err == nil && e.ReadsDeclared != nil {
 					_, err = fmt.Fprintf(w, "its POST is %s to read only, so egress class read_only lets it pass\n",
 						terminal.Clean(declared(e.ReadsDeclared)))
+				}
+				for _, weak := range e.Weakened {
+					if err == nil {
+						_, err = fmt.Fprintf(w, "models of the dialect %s %s\n", terminal.Clean(string(weak.Dialect)),
+							terminal.Clean(unseen(weak)))
+					}
 				}
 				return err
 			})
