@@ -87,6 +87,17 @@ var reachLaws = []reachLaw{
 		why:  "workflows and stores speak it",
 	},
 	{
+		name: "schedule is vocabulary", from: []string{"schedule"}, only: []string{std, module + "/tool"},
+		why: "stores, the scheduler and the API speak it",
+	},
+	{
+		name: "the scheduler has its store and its client", from: []string{"runs/scheduler"},
+		deny: slices.Concat(postgres, []string{
+			module + "/store/...", module + "/executors/...", module + "/builtins/...", module + "/registry/...",
+			module + "/activities/...", module + "/workflows/...", module + "/worker/...",
+		}), why: "servers and workers share it, and it starts runs as requests do",
+	},
+	{
 		name: "space is vocabulary", from: []string{"space"}, only: []string{std, module + "/tool"},
 		why: "stores, built-ins and the API speak it",
 	},

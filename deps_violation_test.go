@@ -38,6 +38,13 @@ func TestLawsCanFail(t *testing.T) {
 		"file is vocabulary, and what servers do with it": {
 			one("file/a.go", `import _ `+root+`/store"`), "file -> github.com/toolcrib/toolcrib/store",
 		},
+		"schedule is vocabulary": {
+			one("schedule/a.go", `import _ `+root+`/store"`), "schedule -> github.com/toolcrib/toolcrib/store",
+		},
+		"the scheduler has its store and its client": {
+			one("runs/scheduler/a.go", `import _ `+root+`/workflows"`),
+			"runs/scheduler -> github.com/toolcrib/toolcrib/workflows",
+		},
 		"loop is pure":               {one("loop/a.go", `import _ "net/http"`), "loop -> net/http"},
 		"schema and policy are pure": {one("policy/a.go", `import _ "net/http"`), "policy -> net/http"},
 		"schema and policy know the vocabulary only": {

@@ -15,6 +15,10 @@ type cronField struct {
 	names    []string // Of the values from min on, in lower case.
 }
 
+// Cron is a cron expression as the sets of values of its fields, in order and each once. Sunday is
+// 0.
+type Cron struct{ Minutes, Hours, Days, Months, Weekdays []int }
+
 var (
 	cronFields = []cronField{
 		{name: "minute", max: 59},
@@ -26,6 +30,7 @@ var (
 		{name: "day of the week", max: 7, names: []string{"sun", "mon", "tue", "wed", "thu", "fri", "sat"}},
 	}
 	cronMacros = []string{"@yearly", "@annually", "@monthly", "@weekly", "@daily", "@midnight", "@hourly"}
+	macroCrons = []string{"0 0 1 1 *", "0 0 1 1 *", "0 0 1 * *", "0 0 * * 0", "0 0 * * *", "0 0 * * *", "0 * * * *"}
 	monthDays  = []int{31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31}
 )
 
@@ -37,23 +42,29 @@ const maxCron = 200
 // matches when all fields do, the day of the month and that of the week too. The error names the
 // field and its position.
 func CheckCron(cron string) error {
+	_, err := ParseCron(cron)
+	return err
+}
+
+// ParseCron is [CheckCron], and returns what the expression says.
+func ParseCron(cron string) (Cron, error) {
 	fields := strings.Fields(cron)
 	switch {
 	case len(cron) > maxCron:
-		return fmt.Errorf("the expression has more than %d bytes", maxCron)
+		return Cron{}, fmt.Errorf("the expression has more than %d bytes", maxCron)
 	case len(fields) == 0:
-		return errors.New("the expression is empty: want five fields, such as 0 9 * * mon-fri")
+		return Cron{}, errors.New("the expression is empty: want five fields, such as 0 9 * * mon-fri")
 	case strings.HasPrefix(fields[0], "TZ=") || strings.HasPrefix(fields[0], "CRON_TZ="):
-		return errors.New("at position 1: the time zone has a field of its own, time_zone")
+		return Cron{}, errors.New("at position 1: the time zone has a field of its own, time_zone")
 	case strings.HasPrefix(fields[0], "@every"):
-		return errors.New("at position 1: an interval has a field of its own, every_s")
+		return Cron{}, errors.New("at position 1: an interval has a field of its own, every_s")
 	case strings.HasPrefix(fields[0], "@"):
 		if len(fields) > 1 || !slices.Contains(cronMacros, fields[0]) {
-			return fmt.Errorf("at position 1: unknown %.40q: want one of %s", cron, strings.Join(cronMacros, ", "))
+			return Cron{}, fmt.Errorf("at position 1: unknown %.40q: want one of %s", cron, strings.Join(cronMacros, ", "))
 		}
-		return nil
+		return ParseCron(macroCrons[slices.Index(cronMacros, fields[0])])
 	case len(fields) != len(cronFields):
-		return fmt.Errorf("%d fields: want 5: minute, hour, day of the month, month and day of the week", len(fields))
+		return Cron{}, fmt.Errorf("%d fields: want 5: minute, hour, day of the month, month and day of the week", len(fields))
 	}
 	values := make([][]int, len(fields))
 	at := 0
@@ -61,16 +72,30 @@ func CheckCron(cron string) error {
 		at += strings.Index(cron[at:], field)
 		var err error
 		if values[i], err = cronFields[i].parse(field); err != nil {
-			return fmt.Errorf("at position %d, %s %.40q: %w", at+1, cronFields[i].name, field, err)
+			return Cron{}, fmt.Errorf("at position %d, %s %.40q: %w", at+1, cronFields[i].name, field, err)
 		}
 		at += len(field)
 	}
 	for _, month := range values[3] {
 		if slices.Min(values[2]) <= monthDays[month-1] {
-			return nil
+			return Cron{each(values[0]), each(values[1]), each(values[2]), each(values[3]), weekdays(values[4])}, nil
 		}
 	}
-	return fmt.Errorf("the expression never matches: no month of it has a day %d", slices.Min(values[2]))
+	return Cron{}, fmt.Errorf("the expression never matches: no month of it has a day %d", slices.Min(values[2]))
+}
+
+// each returns values in order, each once.
+func each(values []int) []int {
+	slices.Sort(values)
+	return slices.Compact(values)
+}
+
+// weekdays is each for days of the week, of which Sunday has two numbers.
+func weekdays(values []int) []int {
+	for i, v := range values {
+		values[i] = v % 7
+	}
+	return each(values)
 }
 
 // parse returns the values of a field.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -131,6 +132,11 @@ func TestAScheduleStartsRuns(t *testing.T) {
 	require.NoError(t, err)
 	require.True(t, wire.IsScheduled(info.GetWorkflowExecutionInfo().GetParentExecution().GetWorkflowId()),
 		"the run is a child of the workflow that decides what overlaps")
+	parent := info.GetWorkflowExecutionInfo().GetParentExecution()
+	waited := c.desk.temporal.GetWorkflow(t.Context(), parent.GetWorkflowId(), parent.GetRunId())
+	require.NoError(t, waited.Get(t.Context(), nil))
+	h := historyOf(t.Context(), t, c.desk.temporal, parent.GetWorkflowId(), parent.GetRunId())
+	requireReplays(t, h, "scheduled_run")
 
 	// An attempt again finds the same run, also of many at once.
 	starter := scheduler.NewStarter(c.Store, c.Store, resolver.New(c.Store, resolver.Options{}))
@@ -299,6 +305,22 @@ func TestSchedulesAreMended(t *testing.T) {
 			mended()
 			require.NoError(t, c.handle(made.ID).Pause(t.Context(), client.SchedulePauseOptions{Note: "by hand"}))
 			require.False(t, mended().Schedule.State.Paused)
+			edited := func(edit func(s *client.Schedule)) {
+				require.NoError(t, c.handle(made.ID).Update(t.Context(), client.ScheduleUpdateOptions{
+					DoUpdate: func(in client.ScheduleUpdateInput) (*client.ScheduleUpdate, error) {
+						edit(&in.Description.Schedule)
+						return &client.ScheduleUpdate{Schedule: &in.Description.Schedule}, nil
+					},
+				}))
+			}
+			edited(func(s *client.Schedule) { s.Spec.Calendars[0].Hour[0].Start, s.Spec.Calendars[0].Hour[0].End = 5, 5 })
+			require.Eventually(t, func() bool {
+				return mended().Schedule.Spec.Calendars[0].Hour[0].Start == 2
+			}, time.Minute, 100*time.Millisecond)
+			edited(func(s *client.Schedule) { s.Policy.CatchupWindow = time.Minute })
+			require.Eventually(t, func() bool {
+				return mended().Schedule.Policy.CatchupWindow == time.Hour
+			}, time.Minute, 100*time.Millisecond)
 
 			// It is deleted, and Temporal is told later.
 			fault = c.proxy.Inject(grpcproxy.Fault{Method: "DeleteSchedule", Effect: effect})
@@ -316,6 +338,34 @@ func TestSchedulesAreMended(t *testing.T) {
 			require.NoError(t, err)
 			require.NotEqual(t, made.ID, remade.ID)
 		})
+	}
+}
+
+// Temporal's words for the times of a schedule are known for the same times: what nobody changed is
+// not put back.
+func TestUnchangedSchedulesAreLeftAlone(t *testing.T) {
+	t.Parallel()
+	c := newClock(t, nil)
+	all := make(map[string]time.Time)
+	for i, times := range []v1.NewSchedule{
+		{Crons: []string{"30 2 29 2 *"}}, {Crons: []string{"*/7 1-23/2 1,15,31 jan-mar mon-fri", "@daily", "@yearly"}},
+		{Crons: []string{"0 0 * * 7", "0 0 * * sun,sat", "5/20 * * * *"}, TimeZone: "Europe/Berlin", JitterS: 60},
+		{EveryS: 3600, OffsetS: 60, CatchupS: 120, Overlap: schedule.BufferAll}, {Crons: []string{"@weekly", "@monthly", "@hourly"}},
+		{Crons: []string{"0 12 1-31 1-12 0-7"}, StartAt: new(time.Now().Add(time.Hour)), EndAt: new(time.Now().Add(2 * time.Hour))},
+	} {
+		times.Name, times.Agent, times.Input, times.Paused = "times"+strconv.Itoa(i), "desk", json.RawMessage(`"x"`), true
+		made := c.make(times)
+		described, err := c.handle(made.ID).Describe(t.Context())
+		require.NoError(t, err)
+		all[made.ID] = described.Info.LastUpdateAt
+	}
+	for range 5 {
+		c.sync()
+	}
+	for id, before := range all {
+		described, err := c.handle(id).Describe(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, before, described.Info.LastUpdateAt, "%+v", described.Schedule.Spec)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 	"time"
 
 	"go.temporal.io/api/enums/v1"
@@ -140,8 +141,13 @@ func (s *Service) mend(ctx context.Context, c schedule.Claimed) error {
 	want := s.wanted(c)
 	err := handle.Update(ctx, client.ScheduleUpdateOptions{
 		DoUpdate: func(in client.ScheduleUpdateInput) (*client.ScheduleUpdate, error) {
-			if equal(in.Description.Schedule, want) {
+			has := in.Description.Schedule
+			if equal(has, want, c.Crons) {
 				return nil, temporal.ErrSkipScheduleUpdate
+			}
+			if c.Synced() && !c.Resting && has.State != nil && !strings.HasSuffix(has.State.Note, suspended) {
+				s.log.WarnContext(ctx, "a schedule was changed in Temporal; it is put back",
+					slog.String("tenant_id", string(c.Tenant)), slog.String("schedule_id", c.ID), slog.String("schedule", c.Name))
 			}
 			return &client.ScheduleUpdate{Schedule: &want}, nil
 		},
@@ -156,19 +162,15 @@ func (s *Service) mend(ctx context.Context, c schedule.Claimed) error {
 	return err //nolint:wrapcheck // As above.
 }
 
-// equal reports whether Temporal's schedule is the wanted one. Its note names the revision of the
-// record, and anybody who pauses it by hand replaces the note.
-func equal(has, want client.Schedule) bool {
-	return has.State != nil && has.Policy != nil && has.State.Note == want.State.Note &&
-		has.State.Paused == want.State.Paused && has.Policy.Overlap == want.Policy.Overlap
-}
+// suspended ends the note of a schedule that rests.
+const suspended = ": the tenant is suspended"
 
 // wanted returns the schedule that Temporal should have.
 func (s *Service) wanted(c schedule.Claimed) client.Schedule {
 	note := fmt.Sprintf("%s, revision %d", c.Name, c.Revision)
 	switch {
 	case c.Resting:
-		note += ": the tenant is suspended"
+		note += suspended
 	case c.Note != "":
 		note += ": " + c.Note
 	}
