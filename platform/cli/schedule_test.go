@@ -61,15 +61,18 @@ func TestScheduleMistakes(t *testing.T) {
 		{"no name", []string{"create"}, cli.ExitUsage, "name"},
 		{"no times", []string{"create", "x", "--agent", "desk", "--input", "go"}, cli.ExitInvalid, "cron"},
 		{
-			"six fields", []string{"create", "x", "--agent", "desk", "--input", "go", "--cron", "0 0 3 * * *"},
+			"six fields",
+			[]string{"create", "x", "--agent", "desk", "--input", "go", "--cron", "0 0 3 * * *"},
 			cli.ExitInvalid, "want 5: minute, hour",
 		},
 		{
-			"an hour of 24", []string{"create", "x", "--agent", "desk", "--input", "go", "--cron", "0 24 * * *"},
+			"an hour of 24",
+			[]string{"create", "x", "--agent", "desk", "--input", "go", "--cron", "0 24 * * *"},
 			cli.ExitInvalid, "24 is not from 0 to 23",
 		},
 		{
-			"both kinds", []string{"create", "x", "--agent", "desk", "--input", "go", "--cron", "@daily", "--every", "1h"},
+			"both kinds",
+			[]string{"create", "x", "--agent", "desk", "--input", "go", "--cron", "@daily", "--every", "1h"},
 			cli.ExitInvalid, "not both: make two schedules",
 		},
 		{
@@ -83,11 +86,13 @@ func TestScheduleMistakes(t *testing.T) {
 			cli.ExitUsage, "2026-01-02T15:04:05Z",
 		},
 		{
-			"an unknown agent", []string{"create", "x", "--agent", "dsk", "--input", "go", "--every", "1h"},
+			"an unknown agent",
+			[]string{"create", "x", "--agent", "dsk", "--input", "go", "--every", "1h"},
 			cli.ExitNotFound, "dsk",
 		},
 		{
-			"an agent without a version", []string{"create", "x", "--agent", "desk", "--input", "go", "--every", "1h"},
+			"an agent without a version",
+			[]string{"create", "x", "--agent", "desk", "--input", "go", "--every", "1h"},
 			cli.ExitConflict, "desk",
 		},
 		{"an unknown schedule", []string{"show", "nightly"}, cli.ExitNotFound, "schedule not found"},

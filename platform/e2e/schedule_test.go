@@ -348,9 +348,11 @@ func TestUnchangedSchedulesAreLeftAlone(t *testing.T) {
 	c := newClock(t, nil)
 	all := make(map[string]time.Time)
 	for i, times := range []v1.NewSchedule{
-		{Crons: []string{"30 2 29 2 *"}}, {Crons: []string{"*/7 1-23/2 1,15,31 jan-mar mon-fri", "@daily", "@yearly"}},
+		{Crons: []string{"30 2 29 2 *"}},
+		{Crons: []string{"*/7 1-23/2 1,15,31 jan-mar mon-fri", "@daily", "@yearly"}},
 		{Crons: []string{"0 0 * * 7", "0 0 * * sun,sat", "5/20 * * * *"}, TimeZone: "Europe/Berlin", JitterS: 60},
-		{EveryS: 3600, OffsetS: 60, CatchupS: 120, Overlap: schedule.BufferAll}, {Crons: []string{"@weekly", "@monthly", "@hourly"}},
+		{EveryS: 3600, OffsetS: 60, CatchupS: 120, Overlap: schedule.BufferAll},
+		{Crons: []string{"@weekly", "@monthly", "@hourly"}},
 		{Crons: []string{"0 12 1-31 1-12 0-7"}, StartAt: new(time.Now().Add(time.Hour)), EndAt: new(time.Now().Add(2 * time.Hour))},
 	} {
 		times.Name, times.Agent, times.Input, times.Paused = "times"+strconv.Itoa(i), "desk", json.RawMessage(`"x"`), true
