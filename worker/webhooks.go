@@ -14,5 +14,7 @@ func (p *Plugin) CheckWebhook(tenant tool.TenantID, url string) error {
 // Webhooks returns what sends the deliveries of webhooks, under the same rules as calls of the
 // plugin's workers. The caller runs it, and stops it before it closes the plugin.
 func (p *Plugin) Webhooks() (*deliver.Deliverer, error) {
-	return deliver.New(deliver.Config{Outbox: p.store, Vault: p.vault, Gate: p.gate, Logger: p.cfg.Logger})
+	return deliver.New(deliver.Config{
+		Outbox: p.store, Vault: p.vault, Gate: p.gate, Observer: p.telemetry.Webhooks(), Logger: p.cfg.Logger,
+	})
 }

@@ -20,6 +20,7 @@ const none = "none"
 var (
 	callBounds  = []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 300}
 	modelBounds = []float64{.01, .05, .1, .25, .5, 1, 2.5, 5, 10, 20, 30, 60, 120, 300, 600}
+	delayBounds = []float64{.1, .5, 1, 2, 5, 10, 30, 60, 300, 900, 3600, 14400, 86400, 172800}
 )
 
 // metrics are the instruments.
@@ -43,6 +44,8 @@ type metrics struct {
 	ends        metric.Int64Counter
 	waits       metric.Float64Histogram
 	programs    metric.Float64Histogram
+	deliveries  metric.Float64Histogram
+	delays      metric.Float64Histogram
 
 	// options caches the sets of labels, of which there are few.
 	options sync.Map // labels -> metric.MeasurementOption
@@ -77,6 +80,10 @@ func newMetrics(m metric.Meter) (*metrics, error) {
 	counter(&out.ends, "toolcrib.sandbox.ends", "Children of the sandbox that ended, by reason.")
 	histogram(&out.waits, "toolcrib.sandbox.queue.wait", "Time that programs waited for a child.", callBounds)
 	histogram(&out.programs, "toolcrib.sandbox.run.duration", "Duration of programs, by outcome.", callBounds)
+	histogram(&out.deliveries, "toolcrib.webhook.attempt.duration",
+		"Duration of attempts at deliveries of webhooks, by outcome.", callBounds)
+	histogram(&out.delays, "toolcrib.webhook.delivery.delay",
+		"Time from an event to the end of its delivery to a webhook, by outcome.", delayBounds)
 	var err error
 	out.children, err = m.Int64UpDownCounter("toolcrib.sandbox.children",
 		metric.WithDescription("Current children of the sandbox."))

@@ -62,8 +62,26 @@ type Config struct {
 	PerTenant int
 	// Retry returns how long after an attempt, counted from 1, the next one is due; false for
 	// none. Defaults to ten attempts over about a day, with jitter.
-	Retry  func(attempt int) (time.Duration, bool)
-	Logger *slog.Logger // Defaults to discarding.
+	Retry    func(attempt int) (time.Duration, bool)
+	Observer Observer     // Nil for none.
+	Logger   *slog.Logger // Defaults to discarding.
+}
+
+// Outcomes of attempts, as an [Observer] is told them.
+const (
+	Delivered = "delivered"
+	Retried   = "retried"  // It failed, and another attempt follows.
+	Failed    = "failed"   // No other follows.
+	Returned  = "returned" // The server stops; another one attempts it.
+	Lost      = "lost"     // Another server had it, or the outcome could not be recorded.
+)
+
+// Observer counts what becomes of deliveries. It is safe for concurrent use.
+type Observer interface {
+	// Attempted is called after each attempt.
+	Attempted(ctx context.Context, outcome string, took time.Duration)
+	// Over is called when a delivery is over, delivered or failed, so long after its event.
+	Over(ctx context.Context, outcome string, after time.Duration)
 }
 
 // Deliverer delivers until it is told to end. Any number of them may share a database.
@@ -221,6 +239,7 @@ func (d *Deliverer) attempt(ctx context.Context, due webhook.Due) {
 		slog.String("delivery_id", due.ID), slog.Int("attempt", due.Attempts),
 	}
 	if ctx.Err() != nil && outcome.Status != webhook.Delivered { // This server stops.
+		d.observe(recording, due, Returned, time.Since(begun))
 		if err := d.cfg.Outbox.ReleaseDelivery(recording, due.Tenant, due.ID, due.Fence); err != nil {
 			d.warn(recording, "returning a delivery", err, about...)
 		}
@@ -228,6 +247,11 @@ func (d *Deliverer) attempt(ctx context.Context, due webhook.Due) {
 	}
 	outcome.Tenant, outcome.ID, outcome.Fence, outcome.Duration = due.Tenant, due.ID, due.Fence, time.Since(begun)
 	disabled, err := d.cfg.Outbox.EndAttempt(recording, outcome)
+	name := outcomes[outcome.Status]
+	if err != nil {
+		name = Lost
+	}
+	d.observe(recording, due, name, outcome.Duration)
 	switch {
 	case tool.KindOf(err) == tool.Conflict && err != nil:
 		d.log.InfoContext(recording, "another server has a webhook delivery", about...)
@@ -239,6 +263,21 @@ func (d *Deliverer) attempt(ctx context.Context, due webhook.Due) {
 	case outcome.Status != webhook.Delivered:
 		d.log.InfoContext(recording, "a webhook delivery failed",
 			append(about, slog.String("status", string(outcome.Status)), slog.String("reason", outcome.Error))...)
+	}
+}
+
+// outcomes name what became of attempts that were recorded.
+var outcomes = map[webhook.DeliveryStatus]string{
+	webhook.Delivered: Delivered, webhook.Pending: Retried, webhook.Failed: Failed,
+}
+
+func (d *Deliverer) observe(ctx context.Context, due webhook.Due, outcome string, took time.Duration) {
+	if d.cfg.Observer == nil {
+		return
+	}
+	d.cfg.Observer.Attempted(ctx, outcome, took)
+	if outcome == Delivered || outcome == Failed {
+		d.cfg.Observer.Over(ctx, outcome, time.Since(due.At))
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -82,7 +83,8 @@ func TestReceiversThatFail(t *testing.T) {
 		}
 	}
 	w, secret := r.hook(t)
-	r.serve(t, r.Store, nil)
+	var told told
+	r.serve(t, r.Store, func(cfg *deliver.Config) { cfg.Observer = &told })
 	r.EndedRun(t)
 	require.Eventually(t, func() bool { return len(r.receiver.requests()) >= 5 }, 10*time.Second, 10*time.Millisecond)
 	var while webhook.Delivery
@@ -101,6 +103,36 @@ func TestReceiversThatFail(t *testing.T) {
 		requireSigned(t, request, secret)
 	}
 	require.GreaterOrEqual(t, got.Attempts, 6)
+	require.Eventually(t, func() bool { return told.count(deliver.Delivered) == 1 }, 5*time.Second, 10*time.Millisecond)
+	require.Equal(t, got.Attempts-1, told.count(deliver.Retried))
+	require.Equal(t, 1, told.count("over "+deliver.Delivered))
+}
+
+// told counts what an observer is told.
+type told struct {
+	mu     sync.Mutex
+	counts map[string]int
+}
+
+func (o *told) count(what string) int {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.counts[what]
+}
+
+func (o *told) Attempted(_ context.Context, outcome string, took time.Duration) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.counts == nil {
+		o.counts = map[string]int{}
+	}
+	if took > 0 {
+		o.counts[outcome]++
+	}
+}
+
+func (o *told) Over(ctx context.Context, outcome string, after time.Duration) {
+	o.Attempted(ctx, "over "+outcome, after)
 }
 
 func TestTwoServersShareTheWork(t *testing.T) {
