@@ -28,8 +28,13 @@ type Config struct {
 // Set is the providers of a worker.
 type Set struct {
 	models  map[string]agent.Model
+	peers   *pace.Peers
 	closers []io.Closer
 }
+
+// Share says how many workers send with the same keys, this one included: each has an equal part
+// of the limits that are configured. It is one unless said otherwise.
+func (s *Set) Share(workers int) { s.peers.Set(workers) }
 
 // Open returns the providers that cfg configures. It fails with tool.Invalid
 // if a variable is wrong. The caller closes the set when no turn is running any
@@ -43,13 +48,13 @@ func Open(cfg Config) (*Set, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Set{models: make(map[string]agent.Model)}
+	s := &Set{models: make(map[string]agent.Model), peers: new(pace.Peers)}
 	secrets, err := s.secrets(cfg.SecretsDir, lookup)
 	if err != nil {
 		return nil, err
 	}
 	for _, p := range list {
-		model, err := open(p, secrets, lookup)
+		model, err := open(p, s.peers, secrets, lookup)
 		if err != nil {
 			return nil, errors.Join(err, s.Close())
 		}
@@ -80,10 +85,12 @@ type model interface {
 	io.Closer
 }
 
-func open(p provider, secrets secret.Resolver, lookup func(string) (string, bool)) (model, error) {
+func open(
+	p provider, peers *pace.Peers, secrets secret.Resolver, lookup func(string) (string, bool),
+) (model, error) {
 	cfg := remote.Config{
 		Provider: p.name, BaseURL: p.baseURL, Timeout: p.timeout, IdleTimeout: p.idle,
-		Pace: pace.New(p.limits),
+		Pace: pace.New(p.limits, peers),
 		Keys: remote.Keys{
 			Secrets: secrets, Ref: CredentialRef(p.name), Variable: p.keyVar, Lookup: lookup, Optional: p.baseURL != "",
 		},

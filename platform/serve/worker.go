@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
+	"sync"
 
 	"go.temporal.io/sdk/client"
 	sdkworker "go.temporal.io/sdk/worker"
@@ -50,6 +52,7 @@ type Worker struct {
 	plugin *worker.Plugin
 	client client.Client
 	worker sdkworker.Worker
+	rest   func() // Ends what runs beside the worker.
 }
 
 // StartWorker starts a worker, which runs until it is stopped.
@@ -69,7 +72,7 @@ func StartWorker(ctx context.Context, cfg WorkerConfig) (*Worker, error) {
 	if err != nil {
 		return nil, errors.Join(err, providers.Close())
 	}
-	w := &Worker{models: providers, plugin: plugin}
+	w := &Worker{models: providers, plugin: plugin, rest: func() {}}
 	cfg.Temporal.Plugins = append(cfg.Temporal.Plugins, plugin)
 	if w.client, err = DialTemporal(ctx, cfg.Temporal); err != nil {
 		w.Stop()
@@ -82,6 +85,14 @@ func StartWorker(ctx context.Context, cfg WorkerConfig) (*Worker, error) {
 		return nil, fmt.Errorf("starting the worker: %w", err)
 	}
 	w.worker = started
+	log := cmp.Or(cfg.Plugin.Logger, slog.New(slog.DiscardHandler))
+	counting, stop := context.WithCancel(context.WithoutCancel(ctx))
+	var counter sync.WaitGroup
+	counter.Go(func() { countPeers(counting, w.client, cfg.TaskQueue, log, providers.Share) })
+	w.rest = func() {
+		stop()
+		counter.Wait()
+	}
 	return w, nil
 }
 
@@ -121,6 +132,7 @@ func (w *Worker) Stop() {
 	if w.worker != nil {
 		w.worker.Stop()
 	}
+	w.rest()
 	if w.client != nil {
 		w.client.Close()
 	}

@@ -43,10 +43,11 @@ type waiter struct {
 	granted chan struct{} // Closed when it may be sent.
 }
 
-func newLane(l Limits) *lane {
+func newLane(l Limits, peers *Peers) *lane {
 	return &lane{
-		requests: newBucket(l.RequestsPerMinute, max(1, float64(l.RequestsPerMinute)*burst)),
-		tokens:   newBucket(l.TokensPerMinute, float64(l.TokensPerMinute)), waiting: make(map[tool.TenantID][]*waiter),
+		requests: newBucket(l.RequestsPerMinute, float64(l.RequestsPerMinute)*burst, peers),
+		tokens:   newBucket(l.TokensPerMinute, float64(l.TokensPerMinute), peers),
+		waiting:  make(map[tool.TenantID][]*waiter),
 	}
 }
 

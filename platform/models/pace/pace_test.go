@@ -32,7 +32,7 @@ func TestUnlimited(t *testing.T) {
 	t.Parallel()
 
 	synctest.Test(t, func(t *testing.T) {
-		p := pace.New(pace.Limits{})
+		p := pace.New(pace.Limits{}, nil)
 		for range 1000 {
 			require.Zero(t, enter(t, p, request("a", 1000)).Waited)
 		}
@@ -49,7 +49,7 @@ func TestLimitedByTheProvider(t *testing.T) {
 	t.Parallel()
 
 	synctest.Test(t, func(t *testing.T) {
-		p := pace.New(pace.Limits{})
+		p := pace.New(pace.Limits{}, nil)
 		began := time.Now()
 		enter(t, p, request("a", 0)).Limited(10 * time.Second)
 		var mu sync.Mutex
@@ -81,7 +81,7 @@ func TestLimitedWithoutATime(t *testing.T) {
 	t.Parallel()
 
 	synctest.Test(t, func(t *testing.T) {
-		p := pace.New(pace.Limits{})
+		p := pace.New(pace.Limits{}, nil)
 		enter(t, p, request("a", 0)).Limited(0)
 		for _, seconds := range []int{1, 2, 4, 8, 16, 30, 30} {
 			permit := enter(t, p, request("a", 0))
@@ -97,7 +97,7 @@ func TestPatience(t *testing.T) {
 	t.Parallel()
 
 	synctest.Test(t, func(t *testing.T) {
-		p := pace.New(pace.Limits{})
+		p := pace.New(pace.Limits{}, nil)
 		began := time.Now()
 		enter(t, p, request("a", 0)).Limited(time.Minute)
 		_, err := p.Enter(t.Context(), pace.Request{Tenant: "a", Key: "k", Model: "m"})
@@ -118,7 +118,7 @@ func TestPatience(t *testing.T) {
 		require.Equal(t, time.Second, time.Since(began))
 
 		// A limit that is reported while it waits.
-		q := pace.New(pace.Limits{})
+		q := pace.New(pace.Limits{}, nil)
 		first := enter(t, q, request("a", 0))
 		first.Limited(time.Second)
 		time.AfterFunc(500*time.Millisecond, func() { first.Limited(time.Hour) })
@@ -135,7 +135,7 @@ func TestConfiguredRequests(t *testing.T) {
 	t.Parallel()
 
 	synctest.Test(t, func(t *testing.T) {
-		p := pace.New(pace.Limits{RequestsPerMinute: 60})
+		p := pace.New(pace.Limits{RequestsPerMinute: 60}, nil)
 		began := time.Now()
 		var mu sync.Mutex
 		var order []tool.TenantID
@@ -172,7 +172,7 @@ func TestConfiguredTokens(t *testing.T) {
 	t.Parallel()
 
 	synctest.Test(t, func(t *testing.T) {
-		p := pace.New(pace.Limits{TokensPerMinute: 6000})
+		p := pace.New(pace.Limits{TokensPerMinute: 6000}, nil)
 		permit := enter(t, p, request("a", 1000))
 		permit.Answered(6000)
 		next := enter(t, p, request("a", 500))
@@ -189,7 +189,7 @@ func TestManyLanes(t *testing.T) {
 	t.Parallel()
 
 	synctest.Test(t, func(t *testing.T) {
-		p := pace.New(pace.Limits{})
+		p := pace.New(pace.Limits{}, nil)
 		enter(t, p, request("a", 0)).Limited(time.Hour)
 		for i := range 3000 {
 			r := request("a", 0)
@@ -202,5 +202,44 @@ func TestManyLanes(t *testing.T) {
 		_, err := p.Enter(t.Context(), r)
 		require.Error(t, err)
 		require.Less(t, p.Lanes(), 1025)
+	})
+}
+
+// Processes that share a limit have equal parts of it, as many as there are at the time.
+func TestPeersShareTheLimits(t *testing.T) {
+	t.Parallel()
+
+	synctest.Test(t, func(t *testing.T) {
+		const workers = 3
+		peers := new(pace.Peers)
+		peers.Set(workers)
+		limits := pace.Limits{RequestsPerMinute: 180, TokensPerMinute: 180_000}
+		var sent sync.Map
+		var all sync.WaitGroup
+		began := time.Now()
+		for range workers {
+			p := pace.New(limits, peers)
+			all.Go(func() {
+				for i := 0; time.Since(began) < 10*time.Minute; i++ {
+					permit := enter(t, p, request("a", 100))
+					permit.Answered(100)
+					sent.Store(permit, true)
+				}
+			})
+		}
+		all.Wait()
+		n := 0
+		sent.Range(func(any, any) bool { n++; return true })
+		require.InDelta(t, 10*180, n, 40, "what may come at once beside")
+
+		alone := pace.New(pace.Limits{TokensPerMinute: 6000}, peers)
+		enter(t, alone, request("a", 2000))
+		began = time.Now()
+		peers.Set(1)
+		enter(t, alone, request("a", 3000))
+		require.InDelta(t, 30*time.Second, time.Since(began), float64(time.Second), "it has the whole rate now")
+		peers.Set(0)
+		peers.Set(1000)
+		require.NotPanics(t, func() { enter(t, alone, request("a", 9000)) }, "a part is never none")
 	})
 }

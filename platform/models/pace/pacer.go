@@ -27,6 +27,7 @@ type Limits struct {
 // Pacer paces the requests to one provider. It is safe for concurrent use.
 type Pacer struct {
 	limits Limits
+	peers  *Peers
 
 	mu    sync.Mutex
 	lanes map[laneKey]*lane
@@ -37,9 +38,9 @@ type laneKey struct {
 	model string
 }
 
-// New returns a pacer with limits.
-func New(limits Limits) *Pacer {
-	return &Pacer{limits: limits, lanes: make(map[laneKey]*lane)}
+// New returns a pacer with limits, which peers share; nil for none.
+func New(limits Limits, peers *Peers) *Pacer {
+	return &Pacer{limits: limits, peers: peers, lanes: make(map[laneKey]*lane)}
 }
 
 // Request is a request that is to be sent.
@@ -75,7 +76,7 @@ func (p *Pacer) Enter(ctx context.Context, r Request) (*Permit, error) {
 	}
 	r.Tokens = max(r.Tokens, 0)
 	if most := p.limits.TokensPerMinute; most > 0 {
-		r.Tokens = min(r.Tokens, most) // A larger one could never be sent.
+		r.Tokens = min(r.Tokens, max(1, int(float64(most)/p.peers.count()))) // A larger one could never be sent.
 	}
 	began := time.Now()
 	l := p.lane(r)
@@ -115,7 +116,7 @@ func (p *Pacer) lane(r Request) *lane {
 				}
 			}
 		}
-		l = newLane(p.limits)
+		l = newLane(p.limits, p.peers)
 		p.lanes[key] = l
 	}
 	l.touch()

@@ -109,7 +109,7 @@ func open(cfg Config, publicURL string, auth Auth, guard egress.Config) (*Endpoi
 		e.cfg.IdleTimeout = DefaultIdleTimeout
 	}
 	if e.cfg.Pace == nil {
-		e.cfg.Pace = pace.New(pace.Limits{})
+		e.cfg.Pace = pace.New(pace.Limits{}, nil)
 	}
 	if guard.Policy == nil {
 		guard.Policy = func(tool.TenantID) egress.Policy { return policy }
