@@ -60,8 +60,9 @@ func (h chainHistory) checkLane(lane tool.Lane, calls int) error {
 			advanced++
 		}
 	}
-	// A visible call that is alone in its turn begins an Advance. The first begins with a question.
-	if lane == tool.LaneFast && invoked+advanced > calls || lane == tool.LaneVisible && invoked+advanced-1 < calls {
+	// A visible call that is alone in its turn begins an Advance. The first question is asked in the
+	// workflow's own task.
+	if lane == tool.LaneFast && invoked+advanced > calls || lane == tool.LaneVisible && invoked+advanced < calls {
 		return fmt.Errorf("%d calls in the %s lane left %d activities", calls, lane, invoked+advanced)
 	}
 	return nil
