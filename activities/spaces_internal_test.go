@@ -33,7 +33,7 @@ func TestSurroundingsAreNoInstructions(t *testing.T) {
 	}
 }
 
-// An agent that may enter an old space, and is a member of many new ones, is told of the old one.
+// The instructions of an agent that may enter an old space, and is a member of many new ones, list the old one.
 func TestAgentIsToldOfTheSpacesItMayEnter(t *testing.T) {
 	t.Parallel()
 
@@ -45,7 +45,7 @@ func TestAgentIsToldOfTheSpacesItMayEnter(t *testing.T) {
 	require.Contains(t, around.instructions(plan), "- launch: ")
 }
 
-// manySpaces has more new spaces than agents are told of, and one old one.
+// manySpaces has more new spaces than instructions list, and one old one.
 type manySpaces struct{ Spaces }
 
 func (*manySpaces) RunSpace(context.Context, tool.TenantID, string) (*space.Place, error) {
