@@ -1,169 +1,13 @@
 package compose
 
 import (
-	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 
 	"github.com/toolcrib/toolcrib/schema"
 	"github.com/toolcrib/toolcrib/schema/jsonpointer"
 )
-
-// Members with a special meaning in an object of a binding.
-const (
-	keyFrom    = "$from"    // The JSON Pointer of the value.
-	keyDefault = "$default" // The value if the pointer's is absent.
-	keyLiteral = "$literal" // A literal value.
-)
-
-// binding is a value with references. It is a literal, a reference, an object or an array.
-type binding struct {
-	literal  json.RawMessage
-	from     *jsonpointer.Pointer
-	fallback json.RawMessage // Nil if the value is required.
-	members  []member
-	items    []binding
-	path     string // In the configuration.
-}
-
-type member struct {
-	name  string
-	value binding
-}
-
-// reader reads one binding.
-type reader struct {
-	check func(path string, from jsonpointer.Pointer) error
-	from  int // References parsed so far.
-	odd   int // Special objects parsed so far.
-}
-
-// parseBinding parses a binding at path of the configuration. Each reference is validated
-// by check.
-func parseBinding(
-	raw json.RawMessage, path string, check func(path string, from jsonpointer.Pointer) error,
-) (binding, error) {
-	if len(bytes.TrimSpace(raw)) == 0 {
-		raw = json.RawMessage("{}")
-	}
-	r := &reader{check: check}
-	return r.read(bytes.TrimSpace(raw), path, 1)
-}
-
-func (r *reader) read(raw json.RawMessage, path string, depth int) (binding, error) {
-	if depth > MaxDepth {
-		return binding{}, fault(path, fmt.Sprintf("nested deeper than %d values", MaxDepth))
-	}
-	before := r.odd
-	b := binding{path: path}
-	var err error
-	switch raw[0] {
-	case '{':
-		err = r.readObject(raw, &b, depth)
-	case '[':
-		err = r.readArray(raw, &b, depth)
-	}
-	if err == nil && r.odd == before {
-		b = binding{literal: raw, path: path}
-	}
-	return b, err
-}
-
-func (r *reader) readArray(raw json.RawMessage, b *binding, depth int) error {
-	var items []json.RawMessage
-	if err := json.Unmarshal(raw, &items); err != nil {
-		return fault(b.path, "malformed JSON")
-	}
-	for i, item := range items {
-		read, err := r.read(bytes.TrimSpace(item), fmt.Sprintf("%s/%d", b.path, i), depth+1)
-		if err != nil {
-			return err
-		}
-		b.items = append(b.items, read)
-	}
-	return nil
-}
-
-func (r *reader) readObject(raw json.RawMessage, b *binding, depth int) error {
-	names, values, err := membersOf(raw)
-	if err != nil {
-		return fault(b.path, err.Error())
-	}
-	if special, err := r.readSpecial(values, b); special || err != nil {
-		return err
-	}
-	for _, name := range names {
-		read, err := r.read(values[name], b.path+"/"+jsonpointer.Escape(name), depth+1)
-		if err != nil {
-			return err
-		}
-		b.members = append(b.members, member{name, read})
-	}
-	return nil
-}
-
-// readSpecial parses the objects with special members.
-func (r *reader) readSpecial(values map[string]json.RawMessage, b *binding) (bool, error) {
-	from, isFrom := values[keyFrom]
-	fallback, hasDefault := values[keyDefault]
-	literal, isLiteral := values[keyLiteral]
-	if isFrom || hasDefault || isLiteral {
-		r.odd++
-	}
-	switch {
-	case isLiteral && len(values) == 1:
-		b.literal = literal
-		return true, nil
-	case isLiteral:
-		return true, fault(b.path, "$literal stands alone in its object")
-	case !isFrom && hasDefault:
-		return true, fault(
-			b.path, "$default without $from: want a JSON Pointer in $from, or $literal around a literal value",
-		)
-	case !isFrom:
-		return false, nil
-	case len(values) > 2 || len(values) == 2 && !hasDefault:
-		return true, fault(b.path, "$from allows only $default beside it: put $literal around a literal value")
-	}
-	path := b.path + "/" + keyFrom
-	var text string
-	if json.Unmarshal(from, &text) != nil || text == "" {
-		return true, fault(path, "want a JSON Pointer such as /input/sku or /steps/order/result/total")
-	}
-	p, err := jsonpointer.Parse(text)
-	if err != nil {
-		return true, fault(path, err.Error())
-	}
-	if r.from++; r.from > MaxFrom {
-		return true, fault(path, fmt.Sprintf("more than %d references", MaxFrom))
-	}
-	b.from, b.fallback = &p, fallback
-	return true, r.check(path, p)
-}
-
-// membersOf splits an object into its members, in order.
-func membersOf(raw json.RawMessage) (names []string, values map[string]json.RawMessage, err error) {
-	dec := json.NewDecoder(bytes.NewReader(raw))
-	if _, err := dec.Token(); err != nil {
-		return nil, nil, errors.New("malformed JSON")
-	}
-	values = make(map[string]json.RawMessage)
-	for dec.More() {
-		key, err := dec.Token()
-		name, ok := key.(string)
-		var value json.RawMessage
-		if err != nil || !ok || dec.Decode(&value) != nil {
-			return nil, nil, errors.New("malformed JSON")
-		}
-		if _, twice := values[name]; twice {
-			return nil, nil, fmt.Errorf("%.80q stands here twice", name)
-		}
-		names, values[name] = append(names, name), bytes.TrimSpace(value)
-	}
-	return names, values, nil
-}
 
 // seenMembers are the members of a step that bindings can refer to: those of [seen].
 var seenMembers = []string{"result", "text", "is_error", "error"}
@@ -210,35 +54,26 @@ func CheckConfig(raw, inputSchema json.RawMessage) error {
 	if err != nil {
 		return err
 	}
+	declared := func(path string, from jsonpointer.Pointer) error { return checkInput(path, from, inputSchema) }
 	for i := range c.args {
-		if err := c.args[i].checkInput(inputSchema); err != nil {
+		if err := c.args[i].References(declared); err != nil {
 			return err
 		}
 	}
 	if c.output != nil {
-		return c.output.checkInput(inputSchema)
+		return c.output.References(declared)
 	}
 	return nil
 }
 
-func (b *binding) checkInput(inputSchema json.RawMessage) error {
-	if b.from != nil && b.from.Tokens()[0] == "input" {
-		tokens := b.from.Tokens()[1:]
-		if i := schema.Undeclared(inputSchema, tokens); i >= 0 {
-			return fault(
-				b.path+"/"+keyFrom, fmt.Sprintf("the input schema declares no %q", jsonpointer.New(tokens[:i+1]...).String()),
-			)
-		}
+// checkInput refuses a reference to an argument that the input schema does not allow.
+func checkInput(path string, from jsonpointer.Pointer, inputSchema json.RawMessage) error {
+	tokens := from.Tokens()
+	if tokens[0] != "input" {
+		return nil
 	}
-	for i := range b.members {
-		if err := b.members[i].value.checkInput(inputSchema); err != nil {
-			return err
-		}
-	}
-	for i := range b.items {
-		if err := b.items[i].checkInput(inputSchema); err != nil {
-			return err
-		}
+	if i := schema.Undeclared(inputSchema, tokens[1:]); i >= 0 {
+		return fault(path, fmt.Sprintf("the input schema declares no %q", jsonpointer.New(tokens[1:i+2]...).String()))
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/toolcrib/toolcrib/internal/binding"
 	"github.com/toolcrib/toolcrib/internal/strict"
 	"github.com/toolcrib/toolcrib/tool"
 )
@@ -15,9 +16,9 @@ import (
 const (
 	MaxSteps  = 50
 	MaxConfig = 256 << 10 // Bytes of a configuration.
-	MaxDepth  = 32        // Of a binding, in nested JSON values.
-	MaxFrom   = 200       // References in one binding.
-	MaxBound  = 1 << 20   // Bytes of a step's arguments, or the output, once bound.
+	MaxDepth  = binding.MaxDepth
+	MaxFrom   = binding.MaxFrom
+	MaxBound  = binding.MaxBound // Bytes of a step's arguments, or the output, once bound.
 )
 
 // Config is the implementation_config of a composition.
@@ -29,8 +30,8 @@ type Config struct {
 	// Bound is the binding of the output. Defaults to the last step's result.
 	Bound json.RawMessage `json:"output,omitempty"`
 
-	args   []binding // Of the steps.
-	output *binding
+	args   []binding.Binding // Of the steps.
+	output *binding.Binding
 }
 
 // Step is one call of a composition.
@@ -73,20 +74,20 @@ func ParseConfig(raw json.RawMessage) (*Config, error) {
 		return nil, fault("/steps", fmt.Sprintf("%d steps: want 1 to %d", len(c.Steps), MaxSteps))
 	}
 	earlier := make(map[string]bool, len(c.Steps))
-	c.args = make([]binding, len(c.Steps))
+	c.args = make([]binding.Binding, len(c.Steps))
 	for i := range c.Steps {
 		path := fmt.Sprintf("/steps/%d", i)
 		if err := c.Steps[i].check(path, earlier); err != nil {
 			return nil, err
 		}
 		var err error
-		if c.args[i], err = parseBinding(c.Steps[i].Arguments, path+"/arguments", c.places(earlier)); err != nil {
+		if c.args[i], err = binding.Parse(c.Steps[i].Arguments, path+"/arguments", c.places(earlier)); err != nil {
 			return nil, err
 		}
 		earlier[c.Steps[i].ID] = true
 	}
 	if c.Bound != nil {
-		output, err := parseBinding(c.Bound, "/output", c.places(earlier))
+		output, err := binding.Parse(c.Bound, "/output", c.places(earlier))
 		if err != nil {
 			return nil, err
 		}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/toolcrib/toolcrib/internal/binding"
 	"github.com/toolcrib/toolcrib/schema/jsonpointer"
 	"github.com/toolcrib/toolcrib/tool"
 )
@@ -58,7 +59,7 @@ func (r StepResult) seen() (json.RawMessage, error) {
 	} else {
 		s.Error = &problem{r.Kind, r.Msg}
 	}
-	return marshal(s)
+	return binding.Marshal(s)
 }
 
 // Arguments returns the arguments of a step, counted from 0. It fails with [tool.Invalid],
@@ -69,8 +70,8 @@ func (c *Config) Arguments(step int, s State) (json.RawMessage, error) {
 			Kind: tool.InternalError, Op: "compose.Arguments", Msg: fmt.Sprintf("there is no step %d", step),
 		}
 	}
-	f := finder{state: s, whose: fmt.Sprintf("step %q", c.Steps[step].ID), base: fmt.Sprintf("/steps/%d/arguments", step)}
-	return f.bind(&c.args[step])
+	whose, base := fmt.Sprintf("step %q", c.Steps[step].ID), fmt.Sprintf("/steps/%d/arguments", step)
+	return c.args[step].Bind(&finder{state: s}, whose, base)
 }
 
 // Output returns the composition's output: the value of its binding, else the last step's
@@ -78,8 +79,7 @@ func (c *Config) Arguments(step int, s State) (json.RawMessage, error) {
 // [Config.Arguments].
 func (c *Config) Output(s State) (json.RawMessage, error) {
 	if c.output != nil {
-		f := finder{state: s, whose: "the output", base: "/output"}
-		return f.bind(c.output)
+		return c.output.Bind(&finder{state: s}, "the output", "/output")
 	}
 	last := s.Steps[c.Steps[len(c.Steps)-1].ID]
 	switch {
@@ -88,100 +88,18 @@ func (c *Config) Output(s State) (json.RawMessage, error) {
 	case len(last.Result.Structured) > 0:
 		return last.Result.Structured, nil
 	default:
-		return marshal(last.text())
+		return binding.Marshal(last.text())
 	}
 }
 
-// finder evaluates one binding.
+// finder finds what bindings refer to.
 type finder struct {
 	state  State
-	whose  string
-	base   string                        // Path of the binding in the configuration.
 	values map[string]*jsonpointer.Value // Cached by root: "input", or a step.
 }
 
-func (f *finder) bind(b *binding) (json.RawMessage, error) {
-	var out bytes.Buffer
-	if err := f.write(&out, b); err != nil {
-		return nil, err
-	}
-	return out.Bytes(), nil
-}
-
-func (f *finder) write(out *bytes.Buffer, b *binding) error {
-	raw, separator := b.literal, ""
-	switch {
-	case b.from != nil:
-		var err error
-		if raw, err = f.find(b); err != nil {
-			return err
-		}
-	case b.members != nil:
-		out.WriteByte('{')
-		for i := range b.members {
-			name, err := marshal(b.members[i].name)
-			if err != nil {
-				return err
-			}
-			out.WriteString(separator + string(name) + ":")
-			if err := f.write(out, &b.members[i].value); err != nil {
-				return err
-			}
-			separator = ","
-		}
-		out.WriteByte('}')
-		return nil
-	case b.items != nil:
-		out.WriteByte('[')
-		for i := range b.items {
-			out.WriteString(separator)
-			if err := f.write(out, &b.items[i]); err != nil {
-				return err
-			}
-			separator = ","
-		}
-		out.WriteByte(']')
-		return nil
-	}
-	if out.Len()+len(raw) > MaxBound {
-		return invalid(
-			b.path, fmt.Sprintf("%s%s: larger than %d bytes with its values", f.whose, f.argument(b), MaxBound),
-		)
-	}
-	out.Write(raw)
-	return nil
-}
-
-// find looks up a reference.
-func (f *finder) find(b *binding) (json.RawMessage, error) {
-	value, below, err := f.value(b.from.Tokens())
-	if err != nil {
-		return nil, err
-	}
-	if value != nil {
-		if raw, ok := value.Find(jsonpointer.New(below...)); ok {
-			return raw, nil
-		}
-	}
-	if b.fallback != nil {
-		return b.fallback, nil
-	}
-	return nil, invalid(
-		b.path, fmt.Sprintf("%s%s: there is nothing at %s%s", f.whose, f.argument(b), b.from, f.because(b.from.Tokens())),
-	)
-}
-
-// argument names the argument that b is part of.
-func (f *finder) argument(b *binding) string {
-	path := strings.TrimPrefix(b.path, f.base)
-	if path == "" {
-		return ""
-	}
-	return ", " + path
-}
-
-// value returns the value of the first tokens of a pointer, and the other tokens.
-func (f *finder) value(tokens []string) (*jsonpointer.Value, []string, error) {
+// Value returns the value of the first tokens of a pointer, and the other tokens.
+func (f *finder) Value(tokens []string) (*jsonpointer.Value, []string, error) {
 	key, below := "input", tokens[1:]
 	if tokens[0] == "steps" {
 		key, below = tokens[1], tokens[2:]
@@ -211,8 +129,8 @@ func (f *finder) value(tokens []string) (*jsonpointer.Value, []string, error) {
 	return f.values[key], below, nil
 }
 
-// because returns why the value of a reference may be absent.
-func (f *finder) because(tokens []string) string {
+// Because returns why the value of a reference may be absent.
+func (f *finder) Because(tokens []string) string {
 	if tokens[0] != "steps" {
 		return ""
 	}
@@ -229,19 +147,4 @@ func (f *finder) because(tokens []string) string {
 	default:
 		return ""
 	}
-}
-
-// marshal writes v without escapes for HTML.
-func marshal(v any) (json.RawMessage, error) {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		return nil, fmt.Errorf("encoding a step: %w", err)
-	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
-}
-
-func invalid(path, msg string) *tool.Error {
-	return &tool.Error{Kind: tool.Invalid, Op: "compose.Arguments", Path: path, Msg: msg}
 }
