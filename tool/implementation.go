@@ -19,6 +19,7 @@ const (
 	Prompt       Implementation = "prompt"        // A prompt given to a model, a skill or an agent.
 	Task         Implementation = "task"          // A task that is created, and optionally awaited.
 	Composition  Implementation = "composition"   // A sequence of other tools.
+	Graph        Implementation = "graph"         // A graph of tools, agents, people and waits.
 	Client       Implementation = "client"        // Answered by a browser or an external executor.
 	Input        Implementation = "input"         // Answered by a person, on the page behind a link.
 	Provider     Implementation = "provider"      // Run by the model's provider, never by the platform.
