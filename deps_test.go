@@ -70,8 +70,12 @@ var (
 var reachLaws = []reachLaw{
 	{name: "tool is the leaf", from: []string{"tool"}, only: []string{std}, why: "everyone speaks the vocabulary"},
 	{
-		name: "agent stands on tool", from: []string{"agent"}, only: []string{std, module + "/tool"},
+		name: "agent stands on tool", from: []string{"agent"}, only: []string{std, module + "/tool", module + "/graph/flow"},
 		why: "everyone speaks the vocabulary",
+	},
+	{
+		name: "flow stands on tool", from: []string{"graph/flow"}, only: []string{std, module + "/tool"},
+		why: "runs pin the forms of graphs, and workflows interpret them",
 	},
 	{
 		name: "textcall reads and writes texts", from: []string{"agent/textcall"},

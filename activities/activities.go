@@ -19,6 +19,7 @@ import (
 
 	"github.com/toolcrib/toolcrib/agent"
 	"github.com/toolcrib/toolcrib/confirm"
+	"github.com/toolcrib/toolcrib/graph"
 	"github.com/toolcrib/toolcrib/ledger"
 	"github.com/toolcrib/toolcrib/loop"
 	"github.com/toolcrib/toolcrib/resolver"
@@ -54,7 +55,7 @@ type Targets interface {
 
 // Config holds the dependencies of the activities. Every field but Journal,
 // NestedResultMiddleware, Models, Outputs, Ingester, Control, Approvals, Targets, Slots, Grants, Calls,
-// Spaces and Scheduled is required.
+// Graphs, Spaces and Scheduled is required.
 type Config struct {
 	Ledger ledger.Ledger
 	Runs   agent.Runs
@@ -96,6 +97,8 @@ type Config struct {
 	Calls wait.Calls
 	// States keeps the states of runs. When nil, calls have none.
 	States ledger.States
+	// Graphs keeps the records of runs of graphs. When nil, they fail.
+	Graphs graph.Records
 	// Spaces keeps where runs of agents are. When nil, agents that work in spaces fail.
 	Spaces Spaces
 	// Scheduled begins the runs of schedules. When nil, they fail.
@@ -107,6 +110,8 @@ type Activities struct {
 	Config
 	// definitions caches pinned agent definitions, which are immutable.
 	definitions *otter.Cache[definitionKey, agent.Definition]
+	// graphs caches compiled graphs, which are immutable.
+	graphs *otter.Cache[definitionKey, *graph.Graph]
 	// confirmations caches the compiled conditions of tools.
 	confirmations *confirm.Cache
 	// warnings rate-limits the warnings of one tenant's calls.
@@ -141,6 +146,10 @@ func New(c Config) (*Activities, error) {
 	if err != nil {
 		return nil, fmt.Errorf("activities: making the cache of definitions: %w", err)
 	}
+	graphs, err := otter.New(&otter.Options[definitionKey, *graph.Graph]{MaximumSize: maxDefinitions})
+	if err != nil {
+		return nil, fmt.Errorf("activities: making the cache of graphs: %w", err)
+	}
 	answerTimes, err := otter.New(&otter.Options[string, time.Duration]{MaximumSize: maxModels})
 	if err != nil {
 		return nil, fmt.Errorf("activities: making the cache of models' times: %w", err)
@@ -153,7 +162,7 @@ func New(c Config) (*Activities, error) {
 		}
 	}
 	a := &Activities{
-		Config: c, definitions: definitions, confirmations: confirm.NewCache(), answerTimes: answerTimes,
+		Config: c, definitions: definitions, graphs: graphs, confirmations: confirm.NewCache(), answerTimes: answerTimes,
 	}
 	a.inline.limit = DefaultInlineRuns
 	return a, nil
@@ -191,6 +200,8 @@ func (a *Activities) Register(r Registry) {
 	register(wire.AskActivity, a.Ask)
 	register(wire.SettleActivity, a.Settle)
 	register(wire.FinishRunActivity, a.FinishRun)
+	register(wire.EvaluateGraphActivity, a.EvaluateGraph)
+	register(wire.OpenNodeActivity, a.OpenNode)
 	register(wire.BeginScheduledActivity, a.BeginScheduled)
 	register(wire.ScheduledEndedActivity, a.ScheduledEnded)
 	a.registerIngestion(register)

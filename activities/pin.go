@@ -6,6 +6,8 @@ import (
 	"fmt"
 
 	"github.com/toolcrib/toolcrib/agent"
+	"github.com/toolcrib/toolcrib/graph"
+	"github.com/toolcrib/toolcrib/graph/flow"
 	"github.com/toolcrib/toolcrib/internal/nested/agentcall"
 	"github.com/toolcrib/toolcrib/internal/nested/compose"
 	"github.com/toolcrib/toolcrib/resolver"
@@ -96,10 +98,68 @@ func (p *pinner) pin(ctx context.Context, r *resolver.Resolved, depth int) (agen
 			pin.Fast = pin.Fast && pin.Steps[i].Pin.Fast
 		}
 	}
+	if err == nil && impl == tool.Graph {
+		pin.Graph, err = p.graph(ctx, snapshot, depth)
+		pin.InPlace, pin.Stepwise, pin.Fast = false, false, false // Its run is a workflow.
+	}
 	if err != nil {
 		return agent.Pin{}, fmt.Errorf("pinning %s: %w", pin, err)
 	}
 	return pin, nil
+}
+
+// graph pins the tools and agents of a graph's nodes.
+func (p *pinner) graph(ctx context.Context, snapshot *tool.Snapshot, depth int) (*agent.PinnedGraph, error) {
+	if depth >= maxNesting {
+		return nil, tooMany("graphs and compositions nest more than %d deep here", maxNesting)
+	}
+	g, err := graph.Parse(snapshot.Config, snapshot.InputSchema)
+	if err != nil {
+		return nil, err
+	}
+	out := &agent.PinnedGraph{Shape: *g.Shape()}
+	for _, part := range g.Parts() {
+		if part.Agent.Name() != "" {
+			found, err := p.target(ctx, part.Agent)
+			if err != nil {
+				return nil, fmt.Errorf("node %q: %w", part.ID, err)
+			}
+			out.Agents = append(out.Agents, agent.PinnedTarget{
+				ID: part.ID, PinnedAgent: *found, TimeoutSeconds: part.TimeoutSeconds,
+			})
+			continue
+		}
+		r, err := p.resolve(ctx, part.Tool)
+		if err != nil {
+			return nil, fmt.Errorf("node %q: resolving tool %q: %w", part.ID, part.Tool, err)
+		}
+		pin, err := p.pin(ctx, r, depth+1)
+		if err != nil {
+			return nil, fmt.Errorf("node %q: %w", part.ID, err)
+		}
+		if err := fits(part, &pin); err != nil {
+			return nil, err
+		}
+		if part.TimeoutSeconds > 0 {
+			pin.Execution.TimeoutSeconds = part.TimeoutSeconds
+		}
+		out.Tools = append(out.Tools, agent.StepPin{ID: part.ID, Pin: pin})
+	}
+	return out, nil
+}
+
+// fits refuses a tool that is not of its node's kind.
+func fits(part graph.Part, pin *agent.Pin) error {
+	switch {
+	case part.Kind == flow.CallAgent && pin.Agent == nil:
+	case part.Kind == flow.Sub && pin.Graph == nil:
+	default:
+		return nil
+	}
+	return &tool.Error{
+		Kind: tool.Conflict, Op: "activities.LoadPlan",
+		Msg: fmt.Sprintf("node %q is of kind %s, and %s is a tool of the type %s", part.ID, part.Kind, pin, pin.Implementation),
+	}
 }
 
 // agent pins the agent that a tool's calls run: the highest published version that meets the
@@ -111,7 +171,15 @@ func (p *pinner) agent(
 	if err != nil {
 		return nil, err
 	}
-	target := config.Ref()
+	pin, err := p.target(ctx, config.Ref())
+	if err == nil {
+		pin.Detached = !config.Waits()
+	}
+	return pin, err
+}
+
+// target pins an agent: the highest published version that meets the constraint, in any mode.
+func (p *pinner) target(ctx context.Context, target tool.Ref) (*agent.PinnedAgent, error) {
 	found, err := p.a.Agents.FindAgent(ctx, p.principal.Tenant, target.Name())
 	if err != nil {
 		return nil, fmt.Errorf("finding agent %q: %w", target.Name(), err)
@@ -124,9 +192,7 @@ func (p *pinner) agent(
 	if err != nil {
 		return nil, err
 	}
-	return &agent.PinnedAgent{
-		AgentID: found.ID, Slug: found.Slug, Version: chosen.Number, Digest: chosen.Digest, Detached: !config.Waits(),
-	}, nil
+	return &agent.PinnedAgent{AgentID: found.ID, Slug: found.Slug, Version: chosen.Number, Digest: chosen.Digest}, nil
 }
 
 // steps pins the tools of a composition.

@@ -20,6 +20,11 @@ func (a *Activities) complete(ctx context.Context, in *wire.InvokeInput) error {
 			return err
 		}
 	}
+	if in.Node != nil {
+		if err := a.bindNode(ctx, in); err != nil {
+			return err
+		}
+	}
 	return a.prepareRaw(ctx, in)
 }
 

@@ -81,8 +81,8 @@ func (a *Activities) gather(
 	ctx context.Context, in *wire.SettleInput, s *ledger.Settlement,
 	composed func(context.Context, *wire.SettleInput) (*tool.Result, error),
 ) (calls int, err error) {
-	s.UnknownIfSent = s.UnknownIfSent && in.Child == nil && in.Steps == nil // Only those may have sent requests.
-	s.Acted = in.Child != nil || in.Steps != nil && in.Steps.Begun > 0
+	s.UnknownIfSent = s.UnknownIfSent && !in.Invoke.Pin.Nested() // Only others may have sent requests.
+	s.Acted = in.Child != nil || in.Steps != nil && in.Steps.Begun > 0 || in.Graph != nil && in.Graph.Calls > 0
 	var result *tool.Result
 	switch {
 	case in.Child != nil:
@@ -92,6 +92,11 @@ func (a *Activities) gather(
 		}
 	case in.Steps != nil:
 		result, err = composed(ctx, in)
+	case in.Graph != nil:
+		calls = in.Graph.Calls
+		if in.Kind == "" {
+			result, err = a.graphResult(ctx, in)
+		}
 	default:
 		return 0, nil
 	}

@@ -3,10 +3,14 @@ package agent
 import "github.com/toolcrib/toolcrib/tool"
 
 // Parts are the dependencies of a tool's calls: the run of an agent, or steps
-// that are calls of other tools. The zero value is a tool without dependencies.
+// that are calls of other tools and runs of agents. The zero value is a tool without
+// dependencies.
 type Parts struct {
-	Agent *Target
-	Steps []StepPart
+	Agent  *Target
+	Steps  []StepPart
+	Agents []Target // Of the nodes of a graph.
+	// Waits says that the steps may be tools that somebody else answers.
+	Waits bool
 }
 
 // Target is the agent that calls of a tool run.
@@ -25,4 +29,4 @@ type StepPart struct {
 }
 
 // IsZero reports whether the tool has no dependencies.
-func (p Parts) IsZero() bool { return p.Agent == nil && len(p.Steps) == 0 }
+func (p Parts) IsZero() bool { return p.Agent == nil && len(p.Steps) == 0 && len(p.Agents) == 0 }

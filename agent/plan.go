@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"io"
 
+	"github.com/toolcrib/toolcrib/graph/flow"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
@@ -67,6 +68,42 @@ type Pin struct {
 
 	Agent *PinnedAgent `json:"agent,omitempty"` // Set where a call is a run of an agent.
 	Steps []StepPin    `json:"steps,omitempty"` // Set where a call is a sequence of others.
+	Graph *PinnedGraph `json:"graph,omitempty"` // Set where a call is a run of a graph.
+}
+
+// PinnedGraph is the form of a graph, with what its nodes use.
+type PinnedGraph struct {
+	Shape  flow.Shape     `json:"shape"`
+	Tools  []StepPin      `json:"tools,omitempty"`
+	Agents []PinnedTarget `json:"agents,omitempty"`
+}
+
+// PinnedTarget is the pinned agent that a node of a graph runs.
+type PinnedTarget struct {
+	PinnedAgent
+
+	ID             string  `json:"id"` // The node's.
+	TimeoutSeconds float64 `json:"timeout_s,omitempty"`
+}
+
+// Tool returns the pinned tool of a node; nil where it has none.
+func (g *PinnedGraph) Tool(node string) *Pin {
+	for i := range g.Tools {
+		if g.Tools[i].ID == node {
+			return &g.Tools[i].Pin
+		}
+	}
+	return nil
+}
+
+// Agent returns the pinned agent of a node; nil where it has none.
+func (g *PinnedGraph) Agent(node string) *PinnedTarget {
+	for i := range g.Agents {
+		if g.Agents[i].ID == node {
+			return &g.Agents[i]
+		}
+	}
+	return nil
 }
 
 // PinnedAgent is the pinned version of the agent that calls of a tool run.
@@ -92,7 +129,7 @@ type StepPin struct {
 
 // Nested reports whether a call of the pin consists of other runs or calls: an
 // attempt opens it, the workflow makes those, and a settlement closes it.
-func (p *Pin) Nested() bool { return p.Agent != nil || len(p.Steps) > 0 }
+func (p *Pin) Nested() bool { return p.Agent != nil || len(p.Steps) > 0 || p.Graph != nil }
 
 // Content returns the digest of everything that a call of the pin runs: the
 // version's own, and for a nested call also what is pinned below it.
@@ -108,6 +145,14 @@ func (p *Pin) Content() string {
 	for i := range p.Steps {
 		_, _ = io.WriteString(h, " step "+p.Steps[i].Pin.Content())
 	}
+	if p.Graph != nil {
+		for i := range p.Graph.Tools {
+			_, _ = io.WriteString(h, " node "+p.Graph.Tools[i].Pin.Content())
+		}
+		for i := range p.Graph.Agents {
+			_, _ = io.WriteString(h, " agent "+p.Graph.Agents[i].Digest)
+		}
+	}
 	return hex.EncodeToString(h.Sum(nil))
 }
 
@@ -121,6 +166,13 @@ func (p *Pin) Count() (calls, agents int) {
 	for i := range p.Steps {
 		c, a := p.Steps[i].Pin.Count()
 		calls, agents = calls+c, agents+a
+	}
+	if p.Graph != nil {
+		for i := range p.Graph.Tools {
+			c, a := p.Graph.Tools[i].Pin.Count()
+			calls, agents = calls+c, agents+a
+		}
+		agents += len(p.Graph.Agents)
 	}
 	return calls, agents
 }

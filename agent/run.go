@@ -134,6 +134,7 @@ const (
 	EventRunFailed    tool.EventType = "run.failed"
 	EventRunCancelled tool.EventType = "run.cancelled"
 	EventTurn         tool.EventType = "agent.turn" // The model answered.
+	EventNodeEnded    tool.EventType = "graph.node_ended"
 )
 
 // EndStatus returns the status of a run that failed with kind.

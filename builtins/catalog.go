@@ -97,6 +97,7 @@ func (cfg *Config) all() []offer {
 		{cfg.Searcher != nil, retrievalPipeline(cfg.Searcher)},
 		{cfg.Runs != nil, taskStatus(cfg.Runs)},
 		{true, requestInput()},
+		{true, awaitSignal()},
 		{cfg.Functions != nil, functionCall(cfg.Functions, cfg.schemas())},
 	}
 	for _, b := range spaceTools(cfg.Spaces) {

@@ -38,7 +38,7 @@ func TestSpecs(t *testing.T) {
 	for _, s := range c.Specs() {
 		keys = append(keys, s.Key)
 		require.True(t, tool.ValidSlug(s.Key))
-		if s.Key != "request_input" { // A person answers it.
+		if s.Key != "request_input" && s.Key != "awaitSignal" { // A person, or a program, answers them.
 			require.Equal(t, tool.Internal, s.Definition.Implementation)
 		}
 		require.True(t, s.Policy.EgressClass.Valid())
@@ -62,7 +62,7 @@ func TestSpecs(t *testing.T) {
 	require.Equal(
 		t,
 		[]string{
-			"datetime_utils", "delete_goals", "delete_memories", "delete_plans", "enter_space", "function_call", "get_plans",
+			"awaitSignal", "datetime_utils", "delete_goals", "delete_memories", "delete_plans", "enter_space", "function_call", "get_plans",
 			"http_request", "json_transform", "leave_space", "mcp_call", "read_messages", "request_input", "retrieval_pipeline",
 			"send_message", "set_goals", "set_memories", "set_plans", "skip", "task_status", "web_fetch", "web_search",
 		},
@@ -87,8 +87,8 @@ func TestMissingMeans(t *testing.T) {
 		}
 		return out
 	}
-	require.Equal(t, []string{"datetime_utils", "request_input"}, keys(builtins.Config{}))
-	require.Equal(t, []string{"datetime_utils", "request_input"}, keys(builtins.Config{Reader: reader{}}),
+	require.Equal(t, []string{"awaitSignal", "datetime_utils", "request_input"}, keys(builtins.Config{}))
+	require.Equal(t, []string{"awaitSignal", "datetime_utils", "request_input"}, keys(builtins.Config{Reader: reader{}}),
 		"a reader without a way out")
 	require.Equal(t, []string{"datetime_utils", "http_request", "request_input", "web_search"},
 		keys(builtins.Config{Gate: gate}))

@@ -57,7 +57,7 @@ type Node struct {
 	OutputSchema json.RawMessage `json:"output_schema,omitempty"`
 	// TimeoutSeconds bounds a call or a run of the node; its tool's time when zero. Of a wait
 	// it is how long a signal may take.
-	TimeoutSeconds int `json:"timeout_s,omitempty"`
+	TimeoutSeconds float64 `json:"timeout_s,omitempty"`
 
 	// Tool is the tool to call, optionally with a version constraint: of kinds tool, call_agent
 	// and graph.
@@ -161,5 +161,5 @@ const (
 // FormTool is the tool that human nodes call, and SignalTool the one of waits for signals.
 const (
 	FormTool   = "request_input"
-	SignalTool = "await_signal"
+	SignalTool = "awaitSignal"
 )

@@ -57,7 +57,7 @@ type Part struct {
 	Tool, Agent tool.Ref
 	Path        string // JSON Pointer of the reference in the definition.
 	// TimeoutSeconds is the node's; zero for the tool's.
-	TimeoutSeconds int
+	TimeoutSeconds float64
 }
 
 // Parts returns the tools and agents of the nodes, in the order of the definition.

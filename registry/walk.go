@@ -135,10 +135,19 @@ func (w *walk) tool(ctx context.Context, n node, d *tool.Definition) (extent, er
 	e.reach(n)
 	for _, step := range parts.Steps {
 		w.enter("/implementation_config" + step.Path)
-		below, err := w.step(ctx, step, d)
+		below, err := w.step(ctx, step, d, parts.Waits)
 		if err != nil {
 			return e, err
 		}
+		e.include(below)
+	}
+	for i := range parts.Agents {
+		w.enter("/implementation_config" + parts.Agents[i].Path)
+		below, err := w.agentOf(ctx, &parts.Agents[i])
+		if err != nil {
+			return e, err
+		}
+		below.calls, below.nesting = 1, nil // The agent's run has a plan of its own.
 		e.include(below)
 	}
 	e.nesting = append([]string{n.slug}, e.nesting...)
@@ -182,8 +191,11 @@ func (e *extent) reach(n node) {
 	e.reached[n.key()] = true
 }
 
-// step visits the tool of a composition's step.
-func (w *walk) step(ctx context.Context, step agent.StepPart, composition *tool.Definition) (extent, error) {
+// step visits the tool of a composition's step, or of a graph's node; waits says that somebody
+// else may answer it.
+func (w *walk) step(
+	ctx context.Context, step agent.StepPart, composition *tool.Definition, waits bool,
+) (extent, error) {
 	found, err := w.resolve(ctx, step.Tool, len(w.line) == 1)
 	if err != nil {
 		return extent{}, err
@@ -193,12 +205,12 @@ func (w *walk) step(ctx context.Context, step agent.StepPart, composition *tool.
 	}
 	d := &found.Version.Snapshot.Definition
 	switch impl, x, own := d.ImplementationType(), d.Execution, composition.Execution; {
-	case impl == tool.Client || impl == tool.Provider:
+	case impl == tool.Client && !waits || impl == tool.Provider:
 		return extent{}, w.refuse(
 			"step %q: %s is of type %s, which nothing here runs: a step needs a tool that answers by itself", step.ID,
 			found.Version, impl,
 		)
-	case d.Interaction.Async:
+	case d.Interaction.Async && !waits:
 		return extent{}, w.refuse("step %q: %s is asynchronous: a step needs a tool that answers by itself", step.ID,
 			found.Version)
 	case own.Pure && !x.Pure:

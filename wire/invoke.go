@@ -26,6 +26,7 @@ type InvokeInput struct {
 	RetryIn     time.Duration    `json:"retry_in,omitempty"`    // What the attempt before asked for.
 	Test        *Test            `json:"test,omitempty"`        // Set when the call is a test of the tool.
 	Step        *Step            `json:"step,omitempty"`        // Set when the call is a step of a composition.
+	Node        *GraphNode       `json:"node,omitempty"`        // Set when the call is that of a graph's node.
 	Compose     bool             `json:"compose,omitempty"`     // Whether the activity makes a composition's steps too.
 	// Reached is the step of a composition, counted from 1, that Tried and RetryIn are about.
 	Reached  int       `json:"reached,omitempty"`
@@ -105,6 +106,7 @@ type SettleInput struct {
 	Msg    string                `json:"msg"`
 	Child  *Child                `json:"child,omitempty"` // Set where the call was a run of an agent.
 	Steps  *Steps                `json:"steps,omitempty"` // Set where the call was a composition.
+	Graph  *GraphEnd             `json:"graph,omitempty"` // Set where the call was a run of a graph.
 }
 
 // Child is the outcome of the agent run that a nested call started.

@@ -18,6 +18,7 @@ const (
 	AgentRunWorkflow = "toolcrib.AgentRun" // An agent loop.
 	// WaitingCallWorkflow is a call of a host's workflow that waits for a person.
 	WaitingCallWorkflow = "toolcrib.WaitingCall"
+	GraphRunWorkflow    = "toolcrib.GraphRun" // A run of a graph: the nodes of one call.
 )
 
 // Activity types. There is one Invoke type per implementation type, so that
@@ -34,6 +35,9 @@ const (
 	// CancelInlineActivity is a local activity: it cancels an Advance in the workflow's own task.
 	CancelInlineActivity = "toolcrib.CancelInline"
 	FinishRunActivity    = "toolcrib.FinishRun" // Records how a run ended.
+
+	EvaluateGraphActivity = "toolcrib.EvaluateGraph" // Evaluates conditions and records nodes of a graph.
+	OpenNodeActivity      = "toolcrib.OpenNode"      // Records the run of an agent that a node of a graph runs.
 )
 
 // InvokeActivity returns the activity type that runs calls of the given
@@ -72,6 +76,11 @@ func RunWorkflowID(tenant tool.TenantID, runID string) string {
 // WaitWorkflowID returns the workflow id of a call of a host's workflow that waits.
 func WaitWorkflowID(tenant tool.TenantID, effectID string) string {
 	return "t/" + string(tenant) + "/wait/" + effectID
+}
+
+// GraphWorkflowID returns the workflow id of the run of a graph.
+func GraphWorkflowID(tenant tool.TenantID, invocationID string) string {
+	return "t/" + string(tenant) + "/graph/" + invocationID
 }
 
 // CallWorkflowID returns the workflow id of a single call whose id the caller

@@ -136,7 +136,7 @@ func (p *Plugin) assemble(ctx context.Context) error {
 		Outputs: p.store, Executor: p.mux, NestedResultMiddleware: nestedResults(schemas), Models: p.models,
 		Hooks:    p.cfg.Hooks,
 		Ingester: p.ingester, Control: p.control, Approvals: p.store, Targets: p.types, Grants: p.store, Calls: p.store,
-		Spaces: p.store, States: p.store,
+		Spaces: p.store, States: p.store, Graphs: p.store,
 		Slots: p.store, Scheduled: scheduler.NewStarter(p.store, p.store, resolve),
 	})
 	p.closers = append(p.closers, closerFunc(p.closeFunctions)) // Closed first: functions may need the rest.

@@ -53,6 +53,7 @@ func (p parts) types() executors.Types {
 		promptcall.Type(p.prompts, p.models),
 		nested.Task(),
 		nested.Composition(),
+		nested.Graph(),
 		external.Client(),
 		external.Input(),
 		external.Provider(),

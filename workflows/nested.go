@@ -65,6 +65,9 @@ func nest(ctx workflow.Context, in wire.InvokeInput, s scope) (wire.InvokeOutput
 	if in.Pin.Agent != nil {
 		return runChild(ctx, in, out.Opened.RunID, s)
 	}
+	if in.Pin.Graph != nil {
+		return runGraph(ctx, in, s)
+	}
 	if opened := out.Opened; opened.Reached > 0 {
 		in.Tried, in.RetryIn, in.Reached = opened.Tried, opened.RetryIn, opened.Reached
 	} else {

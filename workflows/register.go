@@ -17,6 +17,7 @@ func Register(r Registry) {
 	r.RegisterWorkflowWithOptions(ToolCall, workflow.RegisterOptions{Name: wire.ToolCallWorkflow})
 	r.RegisterWorkflowWithOptions(AgentRun, workflow.RegisterOptions{Name: wire.AgentRunWorkflow})
 	r.RegisterWorkflowWithOptions(WaitingCall, workflow.RegisterOptions{Name: wire.WaitingCallWorkflow})
+	r.RegisterWorkflowWithOptions(GraphRun, workflow.RegisterOptions{Name: wire.GraphRunWorkflow})
 	r.RegisterWorkflowWithOptions(ScheduledRun, workflow.RegisterOptions{Name: wire.ScheduledRunWorkflow})
 	r.RegisterWorkflowWithOptions(Ingest, workflow.RegisterOptions{Name: wire.IngestWorkflow})
 	r.RegisterWorkflowWithOptions(Reembed, workflow.RegisterOptions{Name: wire.ReembedWorkflow})

@@ -1,5 +1,5 @@
 // Package nested describes the implementation types whose calls are runs of
-// agents or calls of other tools: agent_call, task and composition. Prompts are
+// agents or calls of other tools: agent_call, task, composition and graph. Prompts are
 // runs of agents in some modes.
 package nested
 
@@ -9,6 +9,7 @@ import (
 
 	"github.com/toolcrib/toolcrib/agent"
 	"github.com/toolcrib/toolcrib/executors"
+	"github.com/toolcrib/toolcrib/graph"
 	"github.com/toolcrib/toolcrib/internal/nested/agentcall"
 	"github.com/toolcrib/toolcrib/internal/nested/compose"
 	"github.com/toolcrib/toolcrib/tool"
@@ -40,6 +41,34 @@ func Composition() executors.Type {
 		CheckConfig: compose.CheckConfig,
 		Parts:       steps,
 	}
+}
+
+// Graph describes tools whose calls are runs of a graph.
+func Graph() executors.Type {
+	return executors.Type{
+		Traits: tool.Traits{Implementation: tool.Graph, RunBy: tool.RunByWorkflow},
+		CheckConfig: func(config, inputSchema json.RawMessage) error {
+			_, err := graph.Parse(config, inputSchema)
+			return err
+		},
+		Parts: nodes,
+	}
+}
+
+func nodes(config, inputSchema json.RawMessage) (agent.Parts, error) {
+	g, err := graph.Parse(config, inputSchema)
+	if err != nil {
+		return agent.Parts{}, err
+	}
+	out := agent.Parts{Waits: true}
+	for _, p := range g.Parts() {
+		if p.Agent.Name() != "" {
+			out.Agents = append(out.Agents, agent.Target{Ref: p.Agent, Path: p.Path})
+			continue
+		}
+		out.Steps = append(out.Steps, agent.StepPart{ID: p.ID, Tool: p.Tool, Path: p.Path})
+	}
+	return out, nil
 }
 
 // AgentParts returns the agent that a tool's calls run. It fails with [tool.Invalid] and a

@@ -19,6 +19,7 @@ import (
 	"github.com/toolcrib/toolcrib/executors/httpcall"
 	"github.com/toolcrib/toolcrib/executors/mcpcall"
 	"github.com/toolcrib/toolcrib/executors/middleware"
+	"github.com/toolcrib/toolcrib/graph"
 	"github.com/toolcrib/toolcrib/internal/egress"
 	"github.com/toolcrib/toolcrib/internal/secret"
 	"github.com/toolcrib/toolcrib/ledger"
@@ -71,6 +72,9 @@ const (
 	afterTurn  point = "after turn"  // The model answered, and the answer is stored.
 	beforeEnd  point = "before end"  // The run is over, and not recorded so.
 	afterEnd   point = "after end"
+
+	beforeNode point = "before node" // A node of a graph has ended, and is not recorded so.
+	afterNode  point = "after node"
 )
 
 // hit sends this process its signal when it is at its point for the first time.
@@ -147,6 +151,23 @@ func (m mortalRuns) FinishRun(ctx context.Context, end agent.RunEnd) error {
 	m.cfg.hit(beforeEnd)
 	err := m.Runs.FinishRun(ctx, end)
 	m.cfg.hit(afterEnd)
+	return err
+}
+
+// mortalNodes are the records of graphs of a worker that is hit around them.
+type mortalNodes struct {
+	*store.Store
+	cfg childConfig
+}
+
+func (m mortalNodes) WriteNodes(ctx context.Context, of graph.Run, records []graph.Record) error {
+	for i := range records {
+		m.cfg.hitIn(records[i].Node, beforeNode)
+	}
+	err := m.Store.WriteNodes(ctx, of, records)
+	for i := range records {
+		m.cfg.hitIn(records[i].Node, afterNode)
+	}
 	return err
 }
 
@@ -234,6 +255,7 @@ func (c childConfig) work(ctx context.Context) error {
 	acts, err := activities.New(activities.Config{
 		Journal:   journal,
 		Approvals: mortalApprovals{db, c}, Calls: mortalCalls{db, c}, Targets: types, Slots: briefSlots{db, c},
+		Graphs:   mortalNodes{db, c},
 		Ingester: ingester, Ledger: mortal{db, c}, Runs: mortalRuns{db, c}, Agents: db, Policies: db,
 		Resolver: resolver.New(db, resolver.Options{}), Schemas: schema.New(0),
 		Types: types.All(), Executor: mux,

@@ -140,6 +140,9 @@ func (o *ordering) dependencies(d Definition) []string {
 	for _, step := range parts.Steps {
 		add("tool", step.Tool)
 	}
+	for i := range parts.Agents {
+		add("agent", parts.Agents[i].Ref)
+	}
 	return names
 }
 

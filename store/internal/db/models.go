@@ -217,6 +217,29 @@ type File struct {
 	ExpiresAt    *time.Time
 }
 
+// Nodes of runs of graphs, and how they ended.
+type GraphNode struct {
+	TenantID  string
+	EffectID  string
+	Path      string
+	RunID     string
+	Node      string
+	Kind      string
+	Status    string
+	Item      []byte
+	Result    []byte
+	Text      string
+	ErrorKind string
+	Error     string
+	State     []byte
+	Branch    string
+	Call      string
+	ChildRun  *string
+	Attempts  int32
+	EndedAt   *time.Time
+	Place     int64
+}
+
 // What comes to runs from outside, until a turn takes it up.
 type InboxItem struct {
 	TenantID  string

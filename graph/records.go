@@ -1,0 +1,27 @@
+package graph
+
+import (
+	"context"
+
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// Records keeps the records of runs of graphs. Package store implements it. Its methods are safe
+// for concurrent use.
+type Records interface {
+	// WriteNodes writes records. One that exists stays as it is, unless it is pending.
+	WriteNodes(ctx context.Context, of Run, records []Record) error
+	// ReadNodes returns the records that are needed, by path; those that do not exist are missing.
+	ReadNodes(ctx context.Context, of Run, needs Needs) (map[string]*Record, error)
+	// ListNodes returns records of the graphs of a run in the order in which they were written,
+	// after the place of the one before, with the place of the last; zero for the first.
+	ListNodes(ctx context.Context, tenant tool.TenantID, runID string, after int64, limit int) ([]Record, int64, error)
+}
+
+// Run identifies the run of a graph.
+type Run struct {
+	Tenant   tool.TenantID
+	RunID    string // The run whose call the graph is.
+	CallID   string
+	EffectID string // Of that call.
+}

@@ -1,0 +1,124 @@
+package workflows
+
+import (
+	"errors"
+	"time"
+
+	"go.temporal.io/api/enums/v1"
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/workflow"
+
+	"github.com/toolcrib/toolcrib/agent"
+	"github.com/toolcrib/toolcrib/graph/flow"
+	"github.com/toolcrib/toolcrib/internal/failure"
+	"github.com/toolcrib/toolcrib/tool"
+	"github.com/toolcrib/toolcrib/wire"
+)
+
+// runGraph runs a graph as a child workflow, and settles the call with its output.
+func runGraph(ctx workflow.Context, in wire.InvokeInput, s scope) (wire.InvokeOutput, error) {
+	options := workflow.ChildWorkflowOptions{
+		WorkflowID:            wire.GraphWorkflowID(in.Principal.Tenant, in.InvocationID),
+		WorkflowIDReusePolicy: enums.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE, // Of a workflow that was reset.
+		ParentClosePolicy:     enums.PARENT_CLOSE_POLICY_REQUEST_CANCEL,
+		WaitForCancellation:   true, // So that its calls are settled before this one is.
+		StaticSummary:         "graph " + label(in),
+		TypedSearchAttributes: workflow.GetTypedSearchAttributes(ctx),
+	}
+	input := wire.GraphInput{Invoke: in, Deadline: s.until(ctx, &in), MaxCalls: s.calls}
+	var out wire.GraphEnd
+	for {
+		stop := s.waits.follow(options.WorkflowID)
+		child := workflow.WithChildOptions(ctx, options)
+		err := workflow.ExecuteChildWorkflow(child, wire.GraphRunWorkflow, input).Get(child, &out)
+		stop()
+		if _, ok := errors.AsType[*temporal.ChildWorkflowExecutionAlreadyStartedError](err); ok && ctx.Err() == nil {
+			// An execution that this one was reset from runs it too; it ends as cancelled.
+			if err = workflow.Sleep(ctx, time.Second); err == nil {
+				continue
+			}
+		}
+		return closeGraph(ctx, in, s, out, err)
+	}
+}
+
+// closeGraph settles the call of a graph whose run ended with out, or err.
+func closeGraph(
+	ctx workflow.Context, in wire.InvokeInput, s scope, out wire.GraphEnd, err error,
+) (wire.InvokeOutput, error) {
+	end := wire.SettleInput{Status: tool.StatusCompleted, Graph: &out}
+	var cancelled error
+	switch {
+	case err != nil && ctx.Err() != nil:
+		cancelled = err
+		end.Status, end.Kind, end.Msg = tool.StatusCancelled, tool.Cancelled, "the call was cancelled"
+	case err != nil:
+		var of wire.Child
+		explain(&of, err)
+		end.Status, end.Kind, end.Msg = tool.EndStatus(of.Kind), of.Kind, of.Msg
+	}
+	return settleNested(ctx, in, s.inline, end, cancelled)
+}
+
+// nodeCall makes the call of a graph's node.
+func nodeCall(ctx workflow.Context, in wire.InvokeInput, s scope) (flow.Called, int, error) {
+	out, err := invoke(ctx, in, s)
+	end := flow.Called{}
+	if err != nil {
+		e := tool.AsError(failure.Decode(err))
+		end.Failure = &flow.Failure{Kind: e.Kind, Msg: e.Msg}
+	}
+	if unsettled(err) {
+		return end, out.Calls + 1, err
+	}
+	return end, out.Calls + 1, nil
+}
+
+// nodeRun runs the agent of a graph's node as a child workflow.
+func nodeRun(
+	ctx workflow.Context, c wire.GraphCall, step flow.Step, pin agent.PinnedTarget, s scope,
+) (flow.Called, int) {
+	if s.calls < 0 {
+		return flow.Called{Failure: &flow.Failure{
+			Kind: tool.Denied, Msg: "the run has no calls left that the agent could make",
+		}}, 0
+	}
+	var opened wire.OpenNodeOutput
+	err := bookkeep(ctx, true, wire.OpenNodeActivity, wire.OpenNodeInput{Graph: c, Step: step, Agent: pin}, &opened,
+		admitOptions("open agent "+pin.String()+" · "+step.Path()))
+	if err != nil {
+		e := tool.AsError(failure.Decode(err))
+		return flow.Called{Failure: &flow.Failure{Kind: e.Kind, Msg: e.Msg}}, 0
+	}
+	if opened.Failure != nil {
+		return flow.Called{Failure: opened.Failure}, 0
+	}
+	options := workflow.ChildWorkflowOptions{
+		WorkflowID:            wire.RunWorkflowID(c.Principal.Tenant, opened.RunID),
+		WorkflowIDReusePolicy: enums.WORKFLOW_ID_REUSE_POLICY_REJECT_DUPLICATE,
+		ParentClosePolicy:     enums.PARENT_CLOSE_POLICY_REQUEST_CANCEL,
+		WaitForCancellation:   true,
+		StaticSummary:         "agent " + pin.String() + " · " + step.Path(),
+		TypedSearchAttributes: workflow.GetTypedSearchAttributes(ctx),
+	}
+	input := wire.NewAgentRun(c.Principal, opened.RunID)
+	input.Deadline, input.MaxCalls = s.deadline, s.calls
+	if pin.TimeoutSeconds > 0 {
+		at := workflow.Now(ctx).Add(time.Duration(pin.TimeoutSeconds * float64(time.Second)))
+		if input.Deadline.IsZero() || at.Before(input.Deadline) {
+			input.Deadline = at
+		}
+	}
+	stop := s.waits.follow(options.WorkflowID)
+	var out wire.AgentRunOutput
+	child := workflow.WithChildOptions(ctx, options)
+	err = workflow.ExecuteChildWorkflow(child, wire.AgentRunWorkflow, input).Get(child, &out)
+	stop()
+	var end wire.Child
+	explain(&end, err)
+	called := flow.Called{RunID: opened.RunID}
+	if end.Kind != "" {
+		called.Failure = &flow.Failure{Kind: end.Kind, Msg: end.Msg}
+	}
+	return called, out.Calls
+}
