@@ -3,6 +3,7 @@ package agent
 import (
 	"time"
 
+	"github.com/toolcrib/toolcrib/graph/flow"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
@@ -137,6 +138,17 @@ type TurnAnswered struct {
 	Model string `json:"model,omitempty"`
 }
 
+// NodeEnded is the payload of [EventNodeEnded].
+type NodeEnded struct {
+	CallID    string    `json:"call_id"` // Of the graph's call.
+	Path      string    `json:"path"`
+	Node      string    `json:"node"`
+	Kind      flow.Kind `json:"kind"`
+	Status    string    `json:"status"`
+	ErrorKind tool.Kind `json:"error_kind,omitempty"`
+	Error     string    `json:"error,omitempty"`
+}
+
 // EventPayloads returns the payload of each type of event, as a zero value.
 func EventPayloads() map[tool.EventType]any {
 	return map[tool.EventType]any{
@@ -147,7 +159,7 @@ func EventPayloads() map[tool.EventType]any {
 		tool.EventEscalated: ApprovalEscalated{},
 		tool.EventPending:   CallOffered{}, tool.EventResultReceived: ResultReceived{},
 		EventRunStarted: RunStarted{}, EventRunCompleted: RunEnded{}, EventRunFailed: RunEnded{},
-		EventRunCancelled: RunEnded{}, EventTurn: TurnAnswered{}, EventOutputAppended: Output{},
+		EventRunCancelled: RunEnded{}, EventTurn: TurnAnswered{}, EventNodeEnded: NodeEnded{}, EventOutputAppended: Output{},
 		EventModelRetrying: ModelRetry{}, EventInbox: InboxTaken{},
 	}
 }

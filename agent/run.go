@@ -133,8 +133,8 @@ const (
 	EventRunCompleted tool.EventType = "run.completed"
 	EventRunFailed    tool.EventType = "run.failed"
 	EventRunCancelled tool.EventType = "run.cancelled"
-	EventTurn         tool.EventType = "agent.turn" // The model answered.
-	EventNodeEnded    tool.EventType = "graph.node_ended"
+	EventTurn         tool.EventType = "agent.turn"       // The model answered.
+	EventNodeEnded    tool.EventType = "graph.node_ended" // Of a graph.
 )
 
 // EndStatus returns the status of a run that failed with kind.

@@ -32,6 +32,8 @@ type Record struct {
 	EffectID string `json:"-"`
 	RunID    string `json:"run_id,omitempty"`
 	Attempts int    `json:"attempts,omitempty"`
+	// Place is its place among the records of the graphs of a run, for pages of them.
+	Place int64 `json:"-"`
 	// EndedAt is when the record was written.
 	EndedAt time.Time `json:"ended_at,omitzero"`
 }

@@ -14,8 +14,8 @@ type Records interface {
 	// ReadNodes returns the records that are needed, by path; those that do not exist are missing.
 	ReadNodes(ctx context.Context, of Run, needs Needs) (map[string]*Record, error)
 	// ListNodes returns records of the graphs of a run in the order in which they were written,
-	// after the place of the one before, with the place of the last; zero for the first.
-	ListNodes(ctx context.Context, tenant tool.TenantID, runID string, after int64, limit int) ([]Record, int64, error)
+	// after a place; from the first on where that is zero.
+	ListNodes(ctx context.Context, tenant tool.TenantID, runID string, after int64, limit int) ([]Record, error)
 }
 
 // Run identifies the run of a graph.

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/toolcrib/toolcrib/file"
+	"github.com/toolcrib/toolcrib/graph"
 	"github.com/toolcrib/toolcrib/ledger"
 	"github.com/toolcrib/toolcrib/registry/artifact"
 	"github.com/toolcrib/toolcrib/registry/definition"
@@ -215,6 +216,8 @@ func TestTheAppRoleIsBoundInEveryTable(t *testing.T) {
 	})
 	require.NoError(t, err)
 	call := f.Lone(t)
+	require.NoError(t, f.Store.WriteNodes(t.Context(), graph.Run{Tenant: f.Tenant, RunID: f.Run.ID, EffectID: "g"},
+		[]graph.Record{{Path: "a", Node: "a", Status: graph.Pending}}))
 	_, err = f.Store.WriteState(t.Context(), ledger.StateOwner{
 		Tenant: f.Tenant, RunID: f.Run.ID, EffectID: call.EffectID, Fence: f.Admit(t, call, false, false).Fence,
 	}, tool.StateChange{Key: "last", Value: json.RawMessage("1")})

@@ -94,25 +94,24 @@ func (s *Store) ReadNodes(ctx context.Context, of graph.Run, needs graph.Needs) 
 // ListNodes implements [graph.Records].
 func (s *Store) ListNodes(
 	ctx context.Context, tenant tool.TenantID, runID string, after int64, limit int,
-) (records []graph.Record, last int64, err error) {
-	last = after
+) (records []graph.Record, err error) {
 	err = s.do(ctx, "store.ListNodes", tenant, func(q *db.Queries) error {
 		rows, err := q.ListGraphNodes(ctx, db.ListGraphNodesParams{
 			TenantID: string(tenant), RunID: runID, After: after, Limit: pageSize(limit),
 		})
 		for i := range rows {
-			records, last = append(records, recordOf(&rows[i])), rows[i].Place
+			records = append(records, recordOf(&rows[i]))
 		}
 		return err
 	})
-	return records, last, err
+	return records, err
 }
 
 func recordOf(row *db.GraphNode) graph.Record {
 	r := graph.Record{
 		Path: row.Path, Node: row.Node, Kind: flow.Kind(row.Kind), Status: graph.Status(row.Status), Item: row.Item,
 		Result: row.Result, Text: row.Text, ErrorKind: tool.Kind(row.ErrorKind), Error: row.Error, State: row.State,
-		Case: row.Branch, EffectID: row.Call, Attempts: int(row.Attempts),
+		Case: row.Branch, EffectID: row.Call, Attempts: int(row.Attempts), Place: row.Place,
 	}
 	if row.ChildRun != nil {
 		r.RunID = *row.ChildRun

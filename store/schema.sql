@@ -1945,6 +1945,39 @@ create policy tenant_isolation on files for all to public using ((tenant_id = (N
 grant delete, insert, select, update on files to toolcrib_app;
 comment on table files is 'Files of tenants, without their contents.';
 
+create table graph_nodes (
+    tenant_id uuid not null,
+    effect_id text not null,
+    path text not null,
+    run_id uuid not null,
+    node text not null,
+    kind text not null,
+    status text not null,
+    item json,
+    result json,
+    text text not null default ''::text,
+    error_kind text not null default ''::text,
+    error text not null default ''::text,
+    state json,
+    branch text not null default ''::text,
+    call text not null default ''::text,
+    child_run uuid,
+    attempts integer not null default 0,
+    ended_at timestamp with time zone,
+    place bigint not null generated always as identity,
+    constraint graph_nodes_pkey PRIMARY KEY (tenant_id, effect_id, path),
+    constraint graph_nodes_check CHECK (((status = 'pending'::text) = (ended_at IS NULL))),
+    constraint graph_nodes_path_check CHECK ((octet_length(path) <= 2000)),
+    constraint graph_nodes_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'completed'::text, 'failed'::text, 'skipped'::text, 'cancelled'::text]))),
+    constraint graph_nodes_tenant_id_run_id_fkey FOREIGN KEY (tenant_id, run_id) REFERENCES runs(tenant_id, id) ON DELETE CASCADE
+) with (fillfactor=90);
+CREATE INDEX graph_nodes_run ON public.graph_nodes USING btree (tenant_id, run_id, place);
+alter table graph_nodes enable row level security;
+alter table graph_nodes force row level security;
+create policy tenant_isolation on graph_nodes for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid));
+grant insert, select, update on graph_nodes to toolcrib_app;
+comment on table graph_nodes is 'Nodes of runs of graphs, and how they ended.';
+
 create table idempotency_keys (
     tenant_id uuid not null,
     subject text not null,

@@ -224,6 +224,7 @@ func New(cfg Config) (http.Handler, error) {
 	s.registerArtifacts()
 	s.registerAgents()
 	s.registerRuns()
+	s.registerNodes()
 	s.registerEvents()
 	s.registerCalls()
 	s.registerToolTests()

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/toolcrib/toolcrib/agent"
+	"github.com/toolcrib/toolcrib/graph"
 	"github.com/toolcrib/toolcrib/internal/mediatype"
 	"github.com/toolcrib/toolcrib/internal/redact"
 	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
@@ -53,6 +54,13 @@ func (m mask) text(s string) string {
 func (m mask) run(r agent.Run) v1.Run {
 	shown := v1.FromRun(r)
 	shown.Input, shown.Error = m.json(shown.Input), m.text(shown.Error)
+	return shown
+}
+
+func (m mask) node(r graph.Record) v1.Node {
+	shown := v1.FromNode(r)
+	shown.Item, shown.Result, shown.State = m.json(shown.Item), m.json(shown.Result), m.json(shown.State)
+	shown.Text, shown.Error = m.text(shown.Text), m.text(shown.Error)
 	return shown
 }
 

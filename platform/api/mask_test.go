@@ -6,11 +6,14 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
 	"github.com/toolcrib/toolcrib/agent"
+	"github.com/toolcrib/toolcrib/graph"
+	"github.com/toolcrib/toolcrib/graph/flow"
 	"github.com/toolcrib/toolcrib/ledger"
 	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
 	"github.com/toolcrib/toolcrib/tool"
@@ -50,11 +53,16 @@ func TestRecordsHideWhatLooksLikeASecret(t *testing.T) {
 	})
 	require.NoError(t, err)
 
+	require.NoError(t, b.Store.WriteNodes(t.Context(), graph.Run{Tenant: run.Tenant, RunID: run.ID, EffectID: "g"},
+		[]graph.Record{{Path: "a", Node: "a", Kind: flow.Tool, Status: graph.Completed, Result: arguments, State: arguments,
+			Text: "password=" + planted, EndedAt: time.Now()}}))
+
 	paths := []string{
 		"/v1/runs/" + run.ID,
 		"/v1/runs",
 		"/v1/runs/" + run.ID + "/messages",
 		"/v1/runs/" + run.ID + "/events",
+		"/v1/runs/" + run.ID + "/nodes",
 		"/v1/events",
 		"/v1/invocations/" + invocation,
 		"/v1/invocations",

@@ -131,19 +131,19 @@ func (s *everySite) records(runID string) map[string]graph.Record {
 	out := map[string]graph.Record{}
 	var after int64
 	for {
-		page, last, err := s.ListNodes(s.t.Context(), s.principal.Tenant, runID, after, 50)
+		page, err := s.ListNodes(s.t.Context(), s.principal.Tenant, runID, after, 50)
 		require.NoError(s.t, err)
 		for _, r := range page {
 			key := r.Path
 			if _, ok := out[key]; ok { // Of the sub-graph.
-				key = fmt.Sprintf("%s (%d)", key, last)
+				key = fmt.Sprintf("%s (%d)", key, r.Place)
 			}
 			out[key] = r
 		}
 		if len(page) == 0 {
 			return out
 		}
-		after = last
+		after = page[len(page)-1].Place
 	}
 }
 

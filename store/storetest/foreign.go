@@ -55,6 +55,7 @@ func testForeign(t *testing.T, d *Database) {
 	maps.Copy(cases, credentialCases)
 	maps.Copy(cases, retrievalCases)
 	maps.Copy(cases, runCases)
+	maps.Copy(cases, graphCases)
 	maps.Copy(cases, reconcileCases)
 	maps.Copy(cases, keyCases)
 	maps.Copy(cases, requestCases)

@@ -4,7 +4,7 @@ import "testing"
 
 // Run is the conformance suite of agent.Runs, ledger.Ledger, ledger.States, resolver.Source,
 // registry.Store, retrieval.Store, wait.Approvals, webhook.Store and webhook.Outbox, file.Store, space.Store,
-// space.Visits and space.Wakes, and tests the tenant isolation of
+// space.Visits, space.Wakes and graph.Records, and tests the tenant isolation of
 // every method.
 func Run(t *testing.T, newDatabase func(tb testing.TB) *Database) {
 	t.Helper()
@@ -44,6 +44,7 @@ func Run(t *testing.T, newDatabase func(tb testing.TB) *Database) {
 		{"Grants", testGrants},
 		{"Slots", testSlots},
 		{"State", testState},
+		{"Graphs", testGraphs},
 		{"ApprovalsCount", testCountApprovers},
 		{"ApprovalsDecide", testDecide},
 		{"ApprovalsOwn", testOwnConfirmation},

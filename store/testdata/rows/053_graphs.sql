@@ -1,0 +1,3 @@
+insert into graph_nodes ("tenant_id", "effect_id", "path", "run_id", "node", "kind", "status", "item", "result", "text", "error_kind", "error", "state", "branch", "call", "child_run", "attempts", "ended_at") values
+    ('01a205c9-b73e-7ee4-818a-d8f5fa2c6ff6', 'effect-1', 'each/0/one', '01a205c9-b7b8-76fd-b799-9568e7d8ad49', 'one', 'tool', 'completed', NULL, '{"n":9007199254740993}', 'text', '', '', '{"seen":1}', '', 'effect-2', NULL, '1', '2026-03-01 12:00:00+00'),
+    ('01a205c9-b73e-7ee4-818a-d8f5fa2c6ff6', 'effect-1', 'each/0', '01a205c9-b7b8-76fd-b799-9568e7d8ad49', 'each', '', 'pending', '"a"', NULL, '', '', '', NULL, '', '', NULL, '0', NULL);
