@@ -78,17 +78,28 @@ var reachLaws = []reachLaw{
 		why: "runs pin the forms of graphs, and workflows interpret them",
 	},
 	{
+		name: "graph is pure", from: []string{"graph"},
+		only: []string{
+			std, module + "/tool", module + "/graph/flow", module + "/schema/...", module + "/internal/binding",
+			module + "/internal/strict", module + "/internal/nearest", "github.com/santhosh-tekuri/jsonschema/v5",
+			"github.com/maypok86/otter/v2", "cel.dev/...", "google.golang.org/...",
+		},
+		why: "what a graph means depends on its definition and records alone",
+	},
+	{
 		name: "textcall reads and writes texts", from: []string{"agent/textcall"},
 		only: []string{
-			std, module + "/tool", module + "/agent", module + "/schema/...", "github.com/santhosh-tekuri/jsonschema/v5",
-			"github.com/maypok86/otter/v2",
+			std, module + "/tool", module + "/agent", module + "/graph/flow", module + "/schema/...",
+			"github.com/santhosh-tekuri/jsonschema/v5", "github.com/maypok86/otter/v2",
 		},
 		deny: input, why: "what it finds depends on the text alone",
 	},
 	{
 		name: "ledger, wait and wire are vocabulary", from: []string{"ledger", "wait", "wire"},
-		only: []string{std, module + "/tool", module + "/agent", module + "/ledger", module + "/wait"},
-		why:  "workflows and stores speak it",
+		only: []string{
+			std, module + "/tool", module + "/agent", module + "/graph/flow", module + "/ledger", module + "/wait",
+		},
+		why: "workflows and stores speak it",
 	},
 	{
 		name: "schedule is vocabulary", from: []string{"schedule"}, only: []string{std, module + "/tool"},
@@ -116,7 +127,10 @@ var reachLaws = []reachLaw{
 	},
 	{
 		name: "loop is pure", from: []string{"loop"},
-		only: []string{std, module + "/tool", module + "/agent", module + "/ledger", module + "/wait", module + "/wire"},
+		only: []string{
+			std, module + "/tool", module + "/agent", module + "/graph/flow", module + "/ledger", module + "/wait",
+			module + "/wire",
+		},
 		deny: input, why: "workflows replay it, and activities drive it",
 	},
 	{
@@ -172,7 +186,8 @@ var reachLaws = []reachLaw{
 		only: slices.Concat(
 			[]string{
 				std, module + "/tool", module + "/agent", module + "/ledger", module + "/wait", module + "/wire",
-				module + "/space", module + "/policy", module + "/resolver", module + "/schema/...", module + "/internal/failure",
+				module + "/graph/flow", module + "/space", module + "/policy",
+				module + "/resolver", module + "/schema/...", module + "/internal/failure",
 				module + "/internal/uuid7", module + "/internal/input", module + "/file", "golang.org/x/sync/...",
 				"github.com/Masterminds/semver/v3",
 				"github.com/google/uuid", "github.com/maypok86/otter/v2", "github.com/santhosh-tekuri/jsonschema/v5",

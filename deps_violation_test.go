@@ -25,6 +25,12 @@ func TestLawsCanFail(t *testing.T) {
 		"agent stands on tool": {
 			one("agent/a.go", `import _ `+root+`/ledger"`), "agent -> github.com/toolcrib/toolcrib/ledger",
 		},
+		"flow stands on tool": {
+			one("graph/flow/a.go", `import _ `+root+`/schema"`), "graph/flow -> github.com/toolcrib/toolcrib/schema",
+		},
+		"graph is pure": {
+			one("graph/a.go", `import _ `+root+`/store"`), "graph -> github.com/toolcrib/toolcrib/store",
+		},
 		"textcall reads and writes texts": {
 			one("agent/textcall/a.go", `import _ `+root+`/activities"`),
 			"agent/textcall -> github.com/toolcrib/toolcrib/activities",

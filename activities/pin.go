@@ -158,7 +158,8 @@ func fits(part graph.Part, pin *agent.Pin) error {
 	}
 	return &tool.Error{
 		Kind: tool.Conflict, Op: "activities.LoadPlan",
-		Msg: fmt.Sprintf("node %q is of kind %s, and %s is a tool of the type %s", part.ID, part.Kind, pin, pin.Implementation),
+		Msg: fmt.Sprintf("node %q is of kind %s, and %s is a tool of the type %s", part.ID, part.Kind, pin,
+			pin.Implementation),
 	}
 }
 

@@ -51,7 +51,8 @@ func (p *parser) compile(b *body) {
 			p.compile(below)
 			switch {
 			case n.Kind == flow.Parallel && given(n.Branches[i].Output):
-				below.output = p.bound(n.Branches[i].Output, fmt.Sprintf("%s/branches/%d/output", n.path, i), whose, nil, below, placeEnd)
+				at := fmt.Sprintf("%s/branches/%d/output", n.path, i)
+				below.output = p.bound(n.Branches[i].Output, at, whose, nil, below, placeEnd)
 			case n.Kind != flow.Parallel && given(n.Output):
 				below.output = p.bound(n.Output, n.path+"/output", whose, nil, below, placeEnd)
 			}

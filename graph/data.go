@@ -226,7 +226,9 @@ func (s *scope) values(refs []string) (map[string]any, error) {
 			}
 		}
 	}
-	for _, root := range []string{rootInput, rootState, rootContext, rootError, rootItem, rootIndex, rootIteration, rootLast} {
+	for _, root := range []string{
+		rootInput, rootState, rootContext, rootError, rootItem, rootIndex, rootIteration, rootLast,
+	} {
 		if (root == rootItem || root == rootIndex) && nearest(s.frame, s.body, flow.Map) == "" {
 			continue
 		}

@@ -178,7 +178,8 @@ func (e *evaluation) items(r Record) {
 		return
 	}
 	if len(items) > MaxItems {
-		e.failed(r, &flow.Failure{Kind: tool.Invalid, Msg: fmt.Sprintf("%d items: a map takes %d at most", len(items), MaxItems)})
+		msg := fmt.Sprintf("%d items: a map takes %d at most", len(items), MaxItems)
+		e.failed(r, &flow.Failure{Kind: tool.Invalid, Msg: msg})
 		return
 	}
 	e.out.Count = len(items)
@@ -329,7 +330,8 @@ func (e *evaluation) newState(r *Record) (json.RawMessage, bool, error) {
 	}
 	after, err := binding.Marshal(before)
 	if err == nil && len(after) > MaxState {
-		err = &tool.Error{Kind: tool.Invalid, Msg: fmt.Sprintf("the state would have %d bytes: at most %d", len(after), MaxState)}
+		msg := fmt.Sprintf("the state would have %d bytes: at most %d", len(after), MaxState)
+		err = &tool.Error{Kind: tool.Invalid, Msg: msg}
 	}
 	return after, true, err
 }

@@ -133,5 +133,7 @@ func (c *condition) holds(ctx context.Context, values map[string]any) (bool, err
 }
 
 func (c *condition) fault(msg string) error {
-	return &tool.Error{Kind: tool.Invalid, Op: "graph.Evaluate", Path: c.path, Msg: "the condition at " + c.path + " " + msg}
+	return &tool.Error{
+		Kind: tool.Invalid, Op: "graph.Evaluate", Path: c.path, Msg: "the condition at " + c.path + " " + msg,
+	}
 }

@@ -53,11 +53,13 @@ func TestFailures(t *testing.T) {
 		"Continues": {nodes(`{"id":"a","kind":"tool","tool":"x","on_error":"continue"},{"id":"b","kind":"tool","tool":"x","arguments":{"why":{"$from":"/nodes/a/error/message"}}}`), `{"why":"down"}`, "", []string{"a#0", "b#0"}},
 		"GoesTo": {
 			nodes(`{"id":"a","kind":"tool","tool":"x","on_error":"mend"},{"id":"b","kind":"end"},{"id":"mend","kind":"tool","tool":"x","arguments":{"node":{"$from":"/error/node"},"kind":{"$from":"/error/kind"}}}`),
-			`{"node":"a","kind":"unavailable"}`, "", []string{"a#0", "mend#0"},
+			`{"node":"a","kind":"unavailable"}`, "",
+			[]string{"a#0", "mend#0"},
 		},
 		"GraphsOnError": {
 			`{"on_error":"tell","nodes":[{"id":"p","kind":"parallel","branches":[{"id":"one","nodes":[{"id":"a","kind":"tool","tool":"x"}]}]},{"id":"b","kind":"end"},{"id":"tell","kind":"tool","tool":"x","arguments":{"at":{"$from":"/error/node"}}}]}`,
-			`{"at":"p/one/a"}`, "", []string{"p/one/a#0", "tell#0"},
+			`{"at":"p/one/a"}`, "",
+			[]string{"p/one/a#0", "tell#0"},
 		},
 		"Retries": {nodes(`{"id":"a","kind":"tool","tool":"x","retry":{"attempts":3,"delay_s":2}}`), "", "down", []string{"a#0", "a#1", "a#2"}},
 		"RetriesNotThat": {
@@ -70,15 +72,18 @@ func TestFailures(t *testing.T) {
 		"Unbound":        {nodes(`{"id":"b","kind":"tool","tool":"x","arguments":{"x":{"$from":"/input/none"}}}`), "", "nothing at /input/none", nil},
 		"StateSchema": {
 			`{"state_schema":{"properties":{"n":{"type":"integer"}}},"nodes":[{"id":"b","kind":"tool","tool":"x","set":{"n":"seven"}}]}`,
-			"", "state_schema", []string{"b#0"},
+			"", "state_schema",
+			[]string{"b#0"},
 		},
 		"LoopGoesOn": {
 			nodes(`{"id":"l","kind":"loop","while":"true","max":2,"nodes":[{"id":"b","kind":"tool","tool":"x"}]}`), "",
-			"2 iterations", []string{"l/0/b#0", "l/1/b#0"},
+			"2 iterations",
+			[]string{"l/0/b#0", "l/1/b#0"},
 		},
 		"StepLimit": {
 			`{"limits":{"steps":2},"nodes":[{"id":"b","kind":"tool","tool":"x"},{"id":"c","kind":"tool","tool":"x"},{"id":"d","kind":"tool","tool":"x"}]}`,
-			"", "limit of 2 steps", []string{"b#0", "c#0"},
+			"", "limit of 2 steps",
+			[]string{"b#0", "c#0"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -50,7 +50,8 @@ func (s *Store) WriteNodes(ctx context.Context, of graph.Run, records []graph.Re
 		}
 		err = s.do(ctx, op, of.Tenant, func(q *db.Queries) error {
 			return q.WriteGraphNodes(ctx, db.WriteGraphNodesParams{
-				TenantID: string(of.Tenant), RunID: of.RunID, EffectID: of.EffectID, CallID: text(of.CallID), Records: storable(raw),
+				TenantID: string(of.Tenant), RunID: of.RunID, EffectID: of.EffectID, CallID: text(of.CallID),
+				Records: storable(raw),
 			})
 		})
 		if err != nil {

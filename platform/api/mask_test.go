@@ -54,8 +54,10 @@ func TestRecordsHideWhatLooksLikeASecret(t *testing.T) {
 	require.NoError(t, err)
 
 	require.NoError(t, b.Store.WriteNodes(t.Context(), graph.Run{Tenant: run.Tenant, RunID: run.ID, EffectID: "g"},
-		[]graph.Record{{Path: "a", Node: "a", Kind: flow.Tool, Status: graph.Completed, Result: arguments, State: arguments,
-			Text: "password=" + planted, EndedAt: time.Now()}}))
+		[]graph.Record{{
+			Path: "a", Node: "a", Kind: flow.Tool, Status: graph.Completed, Result: arguments, State: arguments,
+			Text: "password=" + planted, EndedAt: time.Now(),
+		}}))
 
 	paths := []string{
 		"/v1/runs/" + run.ID,

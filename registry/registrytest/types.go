@@ -17,7 +17,9 @@ func Types(others ...executors.Type) executors.Types {
 	} {
 		types = append(types, executors.Type{Traits: tool.Traits{Implementation: i, Quick: true}})
 	}
-	for _, i := range []tool.Implementation{tool.AgentCall, tool.Task, tool.Composition, tool.Graph, tool.Artifact, tool.Prompt} {
+	for _, i := range []tool.Implementation{
+		tool.AgentCall, tool.Task, tool.Composition, tool.Graph, tool.Artifact, tool.Prompt,
+	} {
 		types = append(types, executors.Type{Traits: tool.Traits{Implementation: i}})
 	}
 	types = append(types, executors.Type{Traits: tool.Traits{Implementation: tool.Client, RunBy: tool.RunByClient}})
