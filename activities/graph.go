@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -135,9 +136,7 @@ func (a *Activities) readNodes(ctx context.Context, c wire.GraphCall, needs grap
 	if err != nil {
 		return fmt.Errorf("reading nodes: %w", err)
 	}
-	for path, r := range found {
-		into.Records[path] = r
-	}
+	maps.Copy(into.Records, found)
 	return nil
 }
 

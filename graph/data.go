@@ -39,19 +39,13 @@ type Needs struct {
 func frameOf(frame string, from, b *body) string {
 	up := from.depth() - b.depth()
 	for range up {
-		frame, _ = cut(frame)
-		frame, _ = cut(frame)
+		frame = cut(cut(frame))
 	}
 	return frame
 }
 
-func cut(path string) (before, last string) {
-	i := strings.LastIndexByte(path, '/')
-	if i < 0 {
-		return "", path
-	}
-	return path[:i], path[i+1:]
-}
+// cut leaves out the last element of a path.
+func cut(path string) string { return path[:max(strings.LastIndexByte(path, '/'), 0)] }
 
 // nearest returns the frame of the innermost item or iteration that a frame is in; "" for none.
 func nearest(frame string, from *body, k flow.Kind) string {
@@ -59,8 +53,7 @@ func nearest(frame string, from *body, k flow.Kind) string {
 		if b.owner.Kind == k {
 			return frame
 		}
-		frame, _ = cut(frame)
-		frame, _ = cut(frame)
+		frame = cut(cut(frame))
 	}
 	return ""
 }
@@ -96,8 +89,7 @@ func (s *scope) lastPath() (path string, iteration int) {
 	}
 	frame := nearest(s.frame, s.body, flow.Loop)
 	i := flow.Index(frame)
-	loop, _ := cut(frame)
-	return flow.Join(loop, strconv.Itoa(i-1)), i
+	return flow.Join(cut(frame), strconv.Itoa(i-1)), i
 }
 
 // Value implements binding.Source.

@@ -15,7 +15,7 @@ type Fault struct {
 
 // Faults are everything that is wrong with a definition, in its order. As an error they are the
 // cause of that of [Parse].
-type Faults []Fault
+type Faults []Fault //nolint:errname // It is what the definition has; one is no error.
 
 // Error implements the error interface.
 func (f Faults) Error() string {

@@ -2,9 +2,9 @@ package graph_test
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -111,7 +111,7 @@ const mapOf = `{"nodes":[{"id":"each","kind":"map","over":{"$from":"/input/items
 func numbers(n int) json.RawMessage {
 	items := make([]string, n)
 	for i := range items {
-		items[i] = fmt.Sprint(i)
+		items[i] = strconv.Itoa(i)
 	}
 	return json.RawMessage(`{"items":[` + strings.Join(items, ",") + `]}`)
 }
@@ -381,7 +381,7 @@ func TestParseReportsAllFaults(t *testing.T) {
 
 	_, err := graph.Parse(json.RawMessage(nodes(`{"id":"a","kind":"tool","next":"z"},{"id":"b","kind":"loop","nodes":[{"id":"c","kind":"map"}]}`)), nil)
 	var faults graph.Faults
-	require.True(t, errors.As(err, &faults))
+	require.ErrorAs(t, err, &faults)
 	var paths []string
 	for _, f := range faults {
 		paths = append(paths, f.Path)

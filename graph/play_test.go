@@ -89,7 +89,7 @@ func (p *play) call(s flow.Step) *graph.Call {
 		return made
 	}
 	arguments, err := p.g.Arguments(s, p.visible(s))
-	out := &graph.Call{}
+	var out *graph.Call
 	if err != nil {
 		out = bad(tool.KindOf(err), tool.AsError(err).Msg)
 	} else {

@@ -53,14 +53,6 @@ const (
 // Statuses lists every status.
 func Statuses() []Status { return []Status{Pending, Completed, Failed, Skipped, Cancelled} }
 
-// failure returns why the node failed; nil where it did not.
-func (r *Record) failure() *flow.Failure {
-	if r.Status != Failed {
-		return nil
-	}
-	return &flow.Failure{Kind: r.ErrorKind, Msg: r.Error, Node: r.Path}
-}
-
 // fail records a failure.
 func (r *Record) fail(f *flow.Failure) {
 	r.Status, r.ErrorKind, r.Error = Failed, f.Kind, f.Msg

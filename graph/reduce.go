@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"math/big"
 	"strconv"
@@ -69,9 +70,7 @@ func reduce(how Reducer, outputs []json.RawMessage, succeeded int) json.RawMessa
 		for _, o := range outputs {
 			var members map[string]json.RawMessage
 			if json.Unmarshal(o, &members) == nil {
-				for name, value := range members {
-					all[name] = value
-				}
+				maps.Copy(all, members)
 			}
 		}
 		out, err := binding.Marshal(all)

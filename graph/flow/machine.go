@@ -70,7 +70,7 @@ func (m *Machine) Next() (start []Step, cancel []string) {
 		}
 	}
 	m.frames = kept
-	for i := 0; i < len(m.frames); i++ { // Bodies that begin are appended.
+	for i := 0; i < len(m.frames); i++ { //nolint:intrange // Bodies that begin are appended.
 		f := m.frames[i]
 		if _, flies := m.flying[f.Path]; flies || f.Dropped {
 			continue
@@ -206,7 +206,7 @@ func (m *Machine) Evaluated(frame string, e Evaluated) {
 			f.Failure = e.Failure
 		}
 		m.end(f)
-	case PhaseCall, PhaseSleep, PhasePause, PhaseBodies: // Not evaluations.
+	case PhaseCall, PhaseSleep, PhasePause, PhaseBodies, phaseCancelled: // Not evaluations.
 	}
 }
 

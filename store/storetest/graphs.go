@@ -3,6 +3,7 @@ package storetest
 import (
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"testing"
 	"time"
 
@@ -67,7 +68,7 @@ func testGraphs(t *testing.T, d *Database) {
 		var items []graph.Record
 		for i := range 1200 { // More than one statement takes.
 			items = append(items, graph.Record{
-				Path: fmt.Sprintf("each/%d", i), Node: "each", Status: graph.Pending, Item: json.RawMessage(fmt.Sprint(i)),
+				Path: fmt.Sprintf("each/%d", i), Node: "each", Status: graph.Pending, Item: json.RawMessage(strconv.Itoa(i)),
 			})
 		}
 		require.NoError(t, f.Store.WriteNodes(t.Context(), f.graphCall(), items))
