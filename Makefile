@@ -37,7 +37,7 @@ bench-sandbox: ## Measure a tenant's calls in the sandbox beside another's attac
 
 .PHONY: test
 test: ## Run every test, with real PostgreSQL and a real Temporal server
-	@scripts/with-postgres $(MAKE) --no-print-directory test-root test-platform
+	@scripts/with-postgres $(MAKE) --no-print-directory test-root test-platform test-deploy
 
 # The race detector watches the module that ships as a library, where there is
 # a C compiler. In the platform it would compile Temporal's server a second time.
@@ -49,6 +49,11 @@ test-root:
 test-platform:
 	@scripts/cold-build-notice
 	cd platform && go test -timeout 20m ./...
+
+# The chart, the image and the compose file; Helm's library is their module's alone.
+.PHONY: test-deploy
+test-deploy:
+	cd deploy && go test ./...
 
 .PHONY: race
 race: ## Run every test under the race detector, the platform's too (slow)
@@ -91,6 +96,8 @@ lint: ## Lint both modules
 vet: ## Vet both modules
 	go vet ./...
 	cd platform && go vet ./...
+	cd platform && go vet -tags lean ./cmd/toolcrib
+	cd deploy && go vet ./...
 
 .PHONY: workflowcheck
 workflowcheck: ## Prove the workflows deterministic
@@ -101,6 +108,7 @@ verify: ## Fail if generated code or module files are stale
 	$(TOOL) sqlc diff
 	go mod tidy -diff
 	cd platform && go mod tidy -diff
+	cd deploy && go mod tidy -diff
 	scripts/check-typescript
 
 ##@ Change
@@ -118,3 +126,4 @@ generate: ## Generate the queries' code from their SQL
 tidy: ## Tidy the module files
 	go mod tidy
 	cd platform && go mod tidy
+	cd deploy && go mod tidy

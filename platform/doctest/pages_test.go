@@ -30,7 +30,7 @@ var (
 	// On a PostgreSQL and a Temporal of the reader's.
 	ownTemporal = []string{"your-temporal.md", "plugin.md", "tools/function.md", "tools/custom.md"}
 	// Without anything to run.
-	descriptive = []string{"README.md", "concepts.md", "failure-semantics.md", "upgrades.md"}
+	descriptive = []string{"README.md", "concepts.md", "failure-semantics.md", "upgrades.md", "install.md"}
 )
 
 // All instructions of the first pages work, on what make dev starts.
