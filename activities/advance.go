@@ -112,6 +112,7 @@ func (d *driver) run(ctx context.Context) (wire.AdvanceOutput, error) {
 		d.log(ctx, "loading the run failed", err)
 		return d.finish(ctx, err)
 	}
+	d.restore(&state)
 	for _, in := range state.Batch {
 		if in.Principal.Tenant != d.in.Principal.Tenant || in.RunID != d.in.RunID {
 			return d.out, &tool.Error{Kind: tool.Denied, Op: "activities.Advance", Msg: "a call belongs to another run"}
@@ -364,6 +365,7 @@ func (d *driver) leave() wire.AdvanceOutput {
 	if batch := out.State.Batch; d.held == wire.HandoverCalls && len(batch) == 1 && batch[0].Pin.Stepwise &&
 		batch[0].Tried == 0 && batch[0].Asks == nil && batch[0].Reached == 0 {
 		out.Handover = wire.HandoverStep
+		d.trim(out.State)
 	}
 	return out
 }
