@@ -110,6 +110,9 @@ func (s *Service) execute(ctx context.Context, start agent.Start) error {
 		WorkflowIDReusePolicy:                    enums.WORKFLOW_ID_REUSE_POLICY_REJECT_DUPLICATE,
 		WorkflowExecutionErrorWhenAlreadyStarted: true,
 		EnableEagerStart:                         true,
+		// Activities and child workflows inherit it: a server with fairness dispatches the
+		// backlog of a task queue tenant by tenant, others ignore it.
+		Priority: temporal.Priority{FairnessKey: string(start.Tenant)},
 	}
 	if s.cfg.SearchAttributes {
 		updates := []temporal.SearchAttributeUpdate{tenantAttribute.ValueSet(string(start.Tenant))}

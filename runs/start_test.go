@@ -36,6 +36,7 @@ func TestStart(t *testing.T) {
 	started := b.temporal.workflows[wire.RunWorkflowID(run.Tenant, run.ID)]
 	require.Equal(t, wire.AgentRunWorkflow, started.name)
 	require.Equal(t, map[string]any{"toolcrib_trace": "trace"}, started.memo)
+	require.Equal(t, string(run.Tenant), started.fair, "tenants take turns in a backlog")
 }
 
 // A run that could only fail is refused before anything is recorded.

@@ -63,6 +63,7 @@ type workflow struct {
 	name    string
 	input   any
 	memo    map[string]any
+	fair    string // The fairness key.
 	result  *tool.Result
 	failure error
 }
@@ -85,7 +86,7 @@ func (f *fakeTemporal) ExecuteWorkflow(
 	if _, ok := f.workflows[opts.ID]; ok {
 		return nil, serviceerror.NewWorkflowExecutionAlreadyStarted("already started", "", "")
 	}
-	f.workflows[opts.ID] = workflow{name: fmt.Sprint(name), input: args[0], memo: opts.Memo}
+	f.workflows[opts.ID] = workflow{name: fmt.Sprint(name), input: args[0], memo: opts.Memo, fair: opts.Priority.FairnessKey}
 	return nil, f.lost
 }
 

@@ -190,6 +190,7 @@ func (s *Service) wanted(c schedule.Claimed) client.Schedule {
 			Tenant: c.Tenant, Schedule: c.ID, Revision: c.Revision, MaxUnfinished: s.cfg.MaxUnfinished,
 		}},
 		StaticSummary: "schedule " + c.Name,
+		Priority:      temporal.Priority{FairnessKey: string(c.Tenant)}, // As runs that are asked for have.
 	}
 	if s.cfg.SearchAttributes {
 		action.TypedSearchAttributes = temporal.NewSearchAttributes(
