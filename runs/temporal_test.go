@@ -86,7 +86,9 @@ func (f *fakeTemporal) ExecuteWorkflow(
 	if _, ok := f.workflows[opts.ID]; ok {
 		return nil, serviceerror.NewWorkflowExecutionAlreadyStarted("already started", "", "")
 	}
-	f.workflows[opts.ID] = workflow{name: fmt.Sprint(name), input: args[0], memo: opts.Memo, fair: opts.Priority.FairnessKey}
+	f.workflows[opts.ID] = workflow{
+		name: fmt.Sprint(name), input: args[0], memo: opts.Memo, fair: opts.Priority.FairnessKey,
+	}
 	return nil, f.lost
 }
 
