@@ -174,7 +174,7 @@ func TestGraphOfEveryKind(t *testing.T) {
 	records := s.records(id)
 	for path, status := range map[string]graph.Status{
 		"": graph.Completed, "begin": graph.Completed, "fetch": graph.Completed, "skipped": graph.Skipped,
-		"judge": graph.Completed,
+		"judge":      graph.Completed,
 		"fan/left/l": graph.Completed, "fan/right/r": graph.Failed, "each/2/one": graph.Completed, "each/2": graph.Completed,
 		"again/1/more": graph.Completed, "write": graph.Completed, "ask": graph.Completed, "nudge": graph.Completed,
 		"sub": graph.Completed, "help": graph.Completed, "done": graph.Completed,

@@ -121,7 +121,10 @@ func TestGraphOfManyItems(t *testing.T) {
 		made.Add(1)
 		now := running.Add(1)
 		defer running.Add(-1)
-		for old := most.Load(); now > old && !most.CompareAndSwap(old, now); old = most.Load() {
+		for old := most.Load(); now > old; old = most.Load() {
+			if most.CompareAndSwap(old, now) {
+				break
+			}
 		}
 		if in.N%500 == 7 {
 			return countOut{}, errors.New("no such item")

@@ -12,7 +12,7 @@ import (
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/temporal"
-	"go.temporal.io/sdk/worker"
+	sdkworker "go.temporal.io/sdk/worker"
 	"go.temporal.io/sdk/workflow"
 
 	"github.com/toolcrib/toolcrib/platform/dev/embedded"
@@ -42,7 +42,7 @@ func TestBacklogIsDispatchedTenantByTenant(t *testing.T) {
 
 	var mu sync.Mutex
 	var order []string
-	w := worker.New(c, queue, worker.Options{
+	w := sdkworker.New(c, queue, sdkworker.Options{
 		MaxConcurrentActivityExecutionSize: 1, MaxConcurrentWorkflowTaskExecutionSize: 2,
 		MaxConcurrentWorkflowTaskPollers: 2, MaxConcurrentActivityTaskPollers: 1, DisableEagerActivities: true,
 	})
