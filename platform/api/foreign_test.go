@@ -167,6 +167,9 @@ func TestForeignTenant(t *testing.T) {
 			if op.path == "/v1/input-requests/{view}/files" {
 				query = "?field=photo"
 			}
+			if op.path == "/v1/agents/{agent}/notes" {
+				query = "?kind=goal&key=a"
+			}
 			if strings.HasSuffix(op.path, "/version") {
 				query = "?new_version=9.0.0"
 			}

@@ -47,7 +47,7 @@ const (
 
 	SpacesRead  = "spaces.read"  // See the spaces that one is a member of, and their messages.
 	SpacesPost  = "spaces.post"  // Say something in those spaces, which wakes their agents.
-	SpacesWrite = "spaces.write" // Make, change and delete spaces, and see every one.
+	SpacesWrite = "spaces.write" // Make, change and delete spaces, see every one, and see and delete what agents keep.
 )
 
 // Permission is a permission that endpoints require.
@@ -87,7 +87,7 @@ func KnownPermissions() []Permission {
 		{WebhooksWrite, "send the tenant's events to URLs: make, change and delete webhooks"},
 		{SpacesRead, "see the spaces that one is a member of, and their messages"},
 		{SpacesPost, "say something in those spaces, which wakes their agents"},
-		{SpacesWrite, "make, change and delete spaces and their members, and see every space"},
+		{SpacesWrite, "make, change and delete spaces and their members, and see every space and what agents keep"},
 	}
 }
 

@@ -67,6 +67,7 @@ func (s *server) registerSpaces() {
 	}, s.deleteSpace)
 	s.registerSpaceMembers()
 	s.registerSpaceMessages()
+	s.registerNotes()
 }
 
 // seesSpace says who may read a space.

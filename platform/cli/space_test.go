@@ -11,6 +11,7 @@ import (
 	"github.com/toolcrib/toolcrib/agent"
 	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
 	"github.com/toolcrib/toolcrib/platform/cli"
+	"github.com/toolcrib/toolcrib/space"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
@@ -65,4 +66,29 @@ func TestSpaceSaysWhyNobodyWasWoken(t *testing.T) {
 	require.Eventually(t, func() bool {
 		return strings.Contains(s.ok(t, "space", "read", "launch"), "woke nobody: agent desk was not woken")
 	}, 30*time.Second, 100*time.Millisecond)
+}
+
+// What an agent keeps is listed, shown and deleted.
+func TestSpaceNotesCommands(t *testing.T) {
+	t.Parallel()
+
+	s := setup(t)
+	desk, err := s.Store.CreateAgent(t.Context(), agent.Agent{
+		Tenant: s.tenant, Slug: "desk", Status: tool.Draft, Version: "1.0.0",
+		Definition: agent.Definition{Name: "desk", Model: "scripted/x", Spaces: []string{agent.AllSpaces}},
+	})
+	require.NoError(t, err)
+	require.Contains(t, s.run(t, "space", "notes", "list", "desk").err, "no notes")
+	require.NoError(t, s.Store.SetNotes(t.Context(), s.tenant, desk.ID, []space.Note{
+		{Kind: space.Memory, Key: "seat", Text: "Prefers the aisle."}, {Kind: space.Goal, Key: "trip", Text: "Book it."},
+	}))
+	require.Contains(t, s.ok(t, "space", "notes", "list", "desk"), "Prefers the aisle.")
+	var page v1.Page[v1.Note]
+	goals := s.ok(t, "space", "notes", "list", "desk", "--kind", "goal", "--json")
+	require.NoError(t, json.Unmarshal([]byte(goals), &page))
+	require.Len(t, page.Items, 1)
+	require.Contains(t, s.ok(t, "space", "notes", "show", "desk", "memory", "seat"), "Prefers the aisle.")
+	require.Equal(t, "deleted the memory seat\n", s.ok(t, "space", "notes", "delete", "desk", "memory", "seat"))
+	require.Contains(t, s.run(t, "space", "notes", "show", "desk", "memory", "seat").err, "has no memory with the key")
+	require.Contains(t, s.run(t, "space", "notes", "delete", "desk", "memory", "seat").err, "has no memory with the key")
 }

@@ -2,9 +2,11 @@ package client
 
 import (
 	"context"
+	"net/http"
 	"strconv"
 
 	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
+	"github.com/toolcrib/toolcrib/space"
 )
 
 // SpaceQuery filters spaces. Zero fields do not filter.
@@ -16,6 +18,13 @@ type SpaceQuery struct {
 // SpaceMessageQuery filters messages of a space. Zero fields do not filter.
 type SpaceMessageQuery struct {
 	Kind string // "text" or "tool".
+	Page
+}
+
+// NoteQuery filters notes of an agent. Zero fields do not filter.
+type NoteQuery struct {
+	Kind space.NoteKind
+	Key  string
 	Page
 }
 
@@ -78,4 +87,14 @@ func (c *Client) SpaceMessages(
 // SpaceMessage returns a message of a space.
 func (c *Client) SpaceMessage(ctx context.Context, name, id string) (v1.SpaceMessage, error) {
 	return get[v1.SpaceMessage](ctx, c, nil, "spaces", name, "messages", id)
+}
+
+// AgentNotes returns a page of the goals, memories and plans that an agent keeps, by kind and key.
+func (c *Client) AgentNotes(ctx context.Context, agent string, q NoteQuery) (v1.Page[v1.Note], error) {
+	return list[v1.Note](ctx, c, q.query("kind", q.Kind, "key", q.Key), "agents", agent, "notes")
+}
+
+// DeleteAgentNote deletes a note of an agent, and returns what it was.
+func (c *Client) DeleteAgentNote(ctx context.Context, agent string, kind space.NoteKind, key string) (v1.Note, error) {
+	return call[v1.Note](ctx, c, http.MethodDelete, query("kind", kind, "key", key), nil, "agents", agent, "notes")
 }

@@ -71,6 +71,21 @@ func FromMembership(m space.Membership) SpaceMember {
 	return SpaceMember{Member: m.String(), Kind: m.Kind, Name: m.Name, AddedBy: m.AddedBy, CreatedAt: m.CreatedAt}
 }
 
+// Note is a goal, a memory or a plan that an agent keeps.
+type Note struct {
+	Kind      space.NoteKind `json:"kind" enum:"goal,memory,plan"`
+	Key       string         `json:"key" doc:"Unique for the agent and the kind; the agent chose it" example:"seat"`
+	Text      string         `json:"text" example:"Prefers the aisle."`
+	Done      bool           `json:"done" doc:"Of a goal or a plan"`
+	CreatedAt time.Time      `json:"created_at"`
+	UpdatedAt time.Time      `json:"updated_at"`
+}
+
+// FromNote returns n as the API shows it.
+func FromNote(n space.Note) Note {
+	return Note{Kind: n.Kind, Key: n.Key, Text: n.Text, Done: n.Done, CreatedAt: n.CreatedAt, UpdatedAt: n.UpdatedAt}
+}
+
 // NewSpaceMessage posts a text to a space.
 type NewSpaceMessage struct {
 	Text string `json:"text" minLength:"1" maxLength:"16384" example:"Book a hotel in Tokyo, please."`

@@ -17,7 +17,7 @@ func (a *app) spaceCommand() *cobra.Command {
 	return cli.Describe(cli.Group("space", "Talk with agents, and see their visible calls",
 		a.spaceListCommand(), a.spaceCreateCommand(), a.spaceShowCommand(), a.spaceUpdateCommand(), a.spaceDeleteCommand(),
 		a.spaceMembersCommand(), a.spaceAddCommand(), a.spaceRemoveCommand(), a.spacePostCommand(), a.spaceReadCommand(),
-		a.spaceFollowCommand()),
+		a.spaceFollowCommand(), a.spaceNotesCommand()),
 		`People and agents talk in a space. What a person says there wakes the agents of the
 space; they enter it, answer, and their calls of visible tools are shown in it, with
 their results. An agent works in spaces if its definition has spaces.
