@@ -138,7 +138,9 @@ func (e *attemptEnd) failed(ctx context.Context) (disabled bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	data, err := encodePayload(webhook.Disabled{WebhookID: hook.ID, URL: hook.URL, Reason: hook.DisabledReason})
+	data, err := encodePayload(webhook.Disabled{
+		WebhookID: hook.ID, Description: hook.Description, Reason: hook.DisabledReason,
+	})
 	if err != nil {
 		return false, err
 	}

@@ -60,11 +60,12 @@ func eventOf(t tool.EventType) (Event, bool) {
 	return events[i], true
 }
 
-// Disabled is the payload of [EventDisabled].
+// Disabled is the payload of [EventDisabled]. It has no URL: those of some receivers hold a secret,
+// which is not for the others.
 type Disabled struct {
-	WebhookID string `json:"webhook_id"`
-	URL       string `json:"url"`
-	Reason    string `json:"reason"`
+	WebhookID   string `json:"webhook_id"`
+	Description string `json:"description,omitempty"`
+	Reason      string `json:"reason"`
 }
 
 // Quarantined is the payload of [EventQuarantined].

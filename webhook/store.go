@@ -57,7 +57,8 @@ type Outbox interface {
 	// EndAttempt records an attempt, and disables the webhook where the attempt says so, with an
 	// event of type [EventDisabled]. It fails with Conflict where the lease has been lost.
 	EndAttempt(ctx context.Context, a Attempt) (disabled bool, err error)
-	// ReleaseDelivery returns a leased delivery, which is due at once.
+	// ReleaseDelivery returns a leased delivery, which is due at once. What was begun of its attempt does
+	// not count: its server stops, which says nothing about the receiver.
 	ReleaseDelivery(ctx context.Context, tenant tool.TenantID, id string, fence int64) error
 	// SweepDeliveries deletes deliveries of all tenants that are older than 30 days.
 	SweepDeliveries(ctx context.Context) (int, error)

@@ -142,8 +142,9 @@ where d.tenant_id = @tenant_id and d.id = @id and d.fence = @fence and d.status 
 returning d.webhook_id, d.type, d.first_attempt_at, d.last_attempt_at;
 
 -- name: ReleaseDelivery :exec
--- Returns a delivery whose attempt was given up by its server.
-update webhook_deliveries d set lease_until = null, due_at = now()
+-- Returns a delivery whose attempt was given up by its server: it does not count as one.
+update webhook_deliveries d set lease_until = null, due_at = now(), attempts = greatest(d.attempts - 1, 0),
+    first_attempt_at = case when d.attempts > 1 then d.first_attempt_at end
 where d.tenant_id = @tenant_id and d.id = @id and d.fence = @fence and d.status = 'pending';
 
 -- name: WebhookDelivered :exec

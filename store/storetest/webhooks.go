@@ -164,7 +164,9 @@ func testWebhooks(t *testing.T, d *Database) {
 		_, err = f.Conn(t).Exec(t.Context(),
 			"update webhook_deliveries set due_at = now() - interval '1 hour' where id = $1 and lease_until is null", one.ID)
 		require.NoError(t, err)
-		require.Equal(t, one.ID, f.claim(t, 1, 5)[0].ID)
+		last := f.claim(t, 1, 5)[0]
+		require.Equal(t, one.ID, last.ID)
+		require.Equal(t, 2, last.Attempts, "an attempt that was returned does not count")
 	})
 
 	t.Run("an attempt ends", func(t *testing.T) {

@@ -240,6 +240,7 @@ func TestAServerStops(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, due, 1)
 	require.Equal(t, w.ID, due[0].WebhookID)
+	require.Equal(t, 1, due[0].Attempts, "what the stopped server began is no attempt")
 }
 
 func TestRotation(t *testing.T) {
@@ -346,7 +347,8 @@ func TestDisabled(t *testing.T) {
 	require.Contains(t, is.DisabledReason, "the receiver answered with 503 Service Unavailable")
 	require.Eventually(t, func() bool {
 		all, err := r.Store.ListDeliveries(t.Context(), webhook.DeliveryQuery{Tenant: r.Tenant, WebhookID: watcher.ID})
-		return err == nil && len(all) == 1 && strings.Contains(string(all[0].Data), broken.ID)
+		return err == nil && len(all) == 1 && strings.Contains(string(all[0].Data), broken.ID) &&
+			!strings.Contains(string(all[0].Data), r.receiver.url()) // Its URL is not for other receivers.
 	}, 10*time.Second, 20*time.Millisecond)
 
 	r.receiver.answer = func(_ int, w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusGone) }

@@ -845,7 +845,8 @@ func (q *Queries) OpenDeliveries(ctx context.Context, arg OpenDeliveriesParams) 
 }
 
 const ReleaseDelivery = `-- name: ReleaseDelivery :exec
-update webhook_deliveries d set lease_until = null, due_at = now()
+update webhook_deliveries d set lease_until = null, due_at = now(), attempts = greatest(d.attempts - 1, 0),
+    first_attempt_at = case when d.attempts > 1 then d.first_attempt_at end
 where d.tenant_id = $1 and d.id = $2 and d.fence = $3 and d.status = 'pending'
 `
 
@@ -855,7 +856,7 @@ type ReleaseDeliveryParams struct {
 	Fence    int64
 }
 
-// Returns a delivery whose attempt was given up by its server.
+// Returns a delivery whose attempt was given up by its server: it does not count as one.
 func (q *Queries) ReleaseDelivery(ctx context.Context, arg ReleaseDeliveryParams) error {
 	_, err := q.db.Exec(ctx, ReleaseDelivery, arg.TenantID, arg.ID, arg.Fence)
 	return err
