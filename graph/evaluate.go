@@ -206,8 +206,8 @@ func (e *evaluation) wait(r Record) {
 		at = e.now.Add(time.Duration(seconds * float64(time.Second)))
 	case given(e.n.Until) && json.Unmarshal(raw, &at) == nil && at.Sub(e.now) <= maxWait:
 	default:
-		e.failed(r, &flow.Failure{Kind: tool.Invalid, Msg: tool.Clip(string(raw), 100) + " is no time to wait: want seconds " +
-			"of 0 or more, or a time such as 2026-01-31T12:00:00Z, within a year"})
+		e.failed(r, &flow.Failure{Kind: tool.Invalid, Msg: tool.Clip(string(raw), 100) + " is no time to wait: want " +
+			"seconds of 0 or more, or a time such as 2026-01-31T12:00:00Z, within a year"})
 		return
 	}
 	e.out.Until = at.UTC()
