@@ -273,9 +273,6 @@ func (a *Activities) openNode(ctx context.Context, in wire.OpenNodeInput) (strin
 
 // graphResult returns the result of a call that was a run of a graph.
 func (a *Activities) graphResult(ctx context.Context, in *wire.SettleInput) (*tool.Result, error) {
-	if f := in.Graph.Failure; f != nil {
-		return nil, &tool.Error{Kind: f.Kind, Op: "activities.Settle", Msg: failedAt(f)}
-	}
 	records, err := a.Graphs.ReadNodes(ctx, runOf(in.Invoke.GraphCall()), graph.Needs{Paths: []string{""}})
 	if err != nil {
 		return nil, fmt.Errorf("reading the output of the graph: %w", err)

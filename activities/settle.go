@@ -94,6 +94,10 @@ func (a *Activities) gather(
 		result, err = composed(ctx, in)
 	case in.Graph != nil:
 		calls = in.Graph.Calls
+		if f := in.Graph.Failure; f != nil && in.Kind == "" { // It is no failure of the settlement, to be tried again.
+			in.Status, in.Kind, in.Msg = tool.EndStatus(f.Kind), f.Kind, failedAt(f)
+			s.Status, s.Kind, s.Msg = in.Status, in.Kind, in.Msg
+		}
 		if in.Kind == "" {
 			result, err = a.graphResult(ctx, in)
 		}

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -17,6 +18,7 @@ import (
 	"github.com/toolcrib/toolcrib/internal/failure"
 	"github.com/toolcrib/toolcrib/store"
 	"github.com/toolcrib/toolcrib/tool"
+	"github.com/toolcrib/toolcrib/wait"
 	"github.com/toolcrib/toolcrib/wire"
 	"github.com/toolcrib/toolcrib/worker"
 )
@@ -227,4 +229,59 @@ func TestGraphFails(t *testing.T) {
 		}
 	}
 	require.GreaterOrEqual(t, calls, 2, "it is made again")
+}
+
+// A failure that a retry might mend ends the graph all the same, at once: its settlement is not
+// tried again for it.
+func TestGraphFailsForAPassingReason(t *testing.T) {
+	t.Parallel()
+
+	s := newSite(t)
+	functions := function.NewRegistry()
+	require.NoError(t, function.Define(functions, "down", "down", func(context.Context, noteIn) (noteOut, error) {
+		return noteOut{}, &tool.Error{Kind: tool.Unavailable, Msg: "the notes are closed", Sent: true, Answered: true}
+	}))
+	s.publish("down", functionTool("down", onlyOnce), tool.Policy{})
+	s.publish("fails", graphTool(`{"nodes":[{"id":"no","kind":"tool","tool":"down","arguments":{"name":"x"}}]}`,
+		tool.Execution{}), tool.Policy{})
+	s.start(worker.Config{Functions: functions})
+	_, id, _, err := s.toolCall("fails", `{}`)
+	e := tool.AsError(failure.Decode(err))
+	require.Equal(t, tool.Unavailable, e.Kind, "%v", err)
+	require.Equal(t, "node no: the notes are closed", e.Msg)
+	for _, called := range s.invocations(id) {
+		require.Equal(t, tool.StatusFailed, called.Status, called.CallID)
+	}
+}
+
+// A node whose tool writes waits for a person's approval, in the graph's own workflow; a
+// rejection is a failure of the node.
+func TestGraphWaitsForApprovals(t *testing.T) {
+	t.Parallel()
+
+	o := newOffice(t)
+	o.publish("both", graphTool(`{"nodes":[
+		{"id":"one","kind":"tool","tool":"refund","arguments":{"q":"one"}},
+		{"id":"two","kind":"tool","tool":"refund","arguments":{"q":"two"},"on_error":"continue"}],
+		"output":{"one":{"$from":"/nodes/one/status"},"two":{"$from":"/nodes/two/error/message"}}}`,
+		tool.Execution{}), tool.Policy{})
+	o.start(worker.Config{})
+	w, id := (&everySite{&counter{site: o.site}}).beginCall("both", `{}`)
+	first := o.waiting(1)[0]
+	require.Equal(t, "call/one", first.CallID)
+	require.Zero(t, o.refunds())
+	require.NoError(t, o.tell(o.decide(wait.Verdict{ID: first.ID, Approve: true})))
+	require.Eventually(t, func() bool {
+		found := o.waiting(1)[0]
+		return found.CallID == "call/two"
+	}, time.Minute, 50*time.Millisecond)
+	second := o.waiting(1)[0]
+	require.NoError(t, o.tell(o.decide(wait.Verdict{ID: second.ID, Reason: "once is enough"})))
+	var result *tool.Result
+	require.NoError(t, w.Get(t.Context(), &result))
+	require.Contains(t, string(result.Structured), `"one":"completed"`)
+	require.Contains(t, string(result.Structured), "once is enough")
+	for _, called := range o.invocations(id) {
+		require.True(t, called.Status.Final(), called.CallID)
+	}
 }

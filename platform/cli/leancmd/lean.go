@@ -28,7 +28,7 @@ PostgreSQL of yours.`,
 			return &tool.Error{
 				Kind: tool.Conflict, Op: "dev",
 				Msg: "this build has no embedded Temporal server and PostgreSQL: it was built with -tags lean, for servers; " +
-					"use a toolcrib that was built without the tag, or serve and worker with a Temporal of yours",
+					"use a binary that was built without the tag, or serve and worker with a Temporal of yours",
 			}
 		},
 	}}
