@@ -248,7 +248,7 @@ func TestGraphFailsForAPassingReason(t *testing.T) {
 	_, id, _, err := s.toolCall("fails", `{}`)
 	e := tool.AsError(failure.Decode(err))
 	require.Equal(t, tool.Unavailable, e.Kind, "%v", err)
-	require.Equal(t, "node no: the notes are closed", e.Msg)
+	require.Equal(t, "node no: the notes are closed; the request may have taken effect", e.Msg)
 	for _, called := range s.invocations(id) {
 		require.Equal(t, tool.StatusFailed, called.Status, called.CallID)
 	}
@@ -265,7 +265,7 @@ func TestGraphWaitsForApprovals(t *testing.T) {
 		{"id":"two","kind":"tool","tool":"refund","arguments":{"q":"two"},"on_error":"continue"}],
 		"output":{"one":{"$from":"/nodes/one/status"},"two":{"$from":"/nodes/two/error/message"}}}`,
 		tool.Execution{}), tool.Policy{})
-	o.start(worker.Config{})
+	o.start(worker.Config{Allow: allow(o.upstream)})
 	w, id := (&everySite{&counter{site: o.site}}).beginCall("both", `{}`)
 	first := o.waiting(1)[0]
 	require.Equal(t, "call/one", first.CallID)
