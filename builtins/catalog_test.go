@@ -91,8 +91,8 @@ func TestMissingMeans(t *testing.T) {
 	require.Equal(t, []string{"awaitSignal", "datetime_utils", "request_input"}, keys(builtins.Config{}))
 	require.Equal(t, []string{"awaitSignal", "datetime_utils", "request_input"}, keys(builtins.Config{Reader: reader{}}),
 		"a reader without a way out")
-	require.Equal(t, []string{"datetime_utils", "http_request", "request_input", "web_search"},
+	require.Equal(t, []string{"awaitSignal", "datetime_utils", "http_request", "request_input", "web_search"},
 		keys(builtins.Config{Gate: gate}))
-	require.Equal(t, []string{"datetime_utils", "function_call", "request_input"},
+	require.Equal(t, []string{"awaitSignal", "datetime_utils", "function_call", "request_input"},
 		keys(builtins.Config{Functions: function.New(function.NewRegistry())}))
 }

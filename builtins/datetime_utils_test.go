@@ -2,6 +2,7 @@ package builtins_test
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -21,7 +22,8 @@ func datetime(t *testing.T, args string) *tool.Result {
 	res, err := e.Execute(t.Context(), &tool.Call{Arguments: json.RawMessage(args)})
 	require.NoError(t, err)
 	if !res.IsError {
-		requireFits(t, c.Specs()[0].Definition.OutputSchema, res.Structured)
+		at := slices.IndexFunc(c.Specs(), func(s builtins.Spec) bool { return s.Key == "datetime_utils" })
+		requireFits(t, c.Specs()[at].Definition.OutputSchema, res.Structured)
 	}
 	return res
 }

@@ -18,6 +18,7 @@ func TestTypesSayWhoRunsCalls(t *testing.T) {
 	others := map[tool.Implementation]tool.RunBy{
 		tool.Client: tool.RunByClient, tool.Input: tool.RunByClient, tool.Provider: tool.RunByProvider,
 		tool.AgentCall: tool.RunByWorkflow, tool.Task: tool.RunByWorkflow, tool.Composition: tool.RunByWorkflow,
+		tool.Graph: tool.RunByWorkflow,
 	}
 	types := worker.Types(worker.Known{})
 	require.NoError(t, types.Check())
