@@ -87,6 +87,15 @@ var reachLaws = []reachLaw{
 		why: "what a graph means depends on its definition and records alone",
 	},
 	{
+		name: "pictures are drawn from definitions", from: []string{"graph/draw"},
+		only: []string{
+			std, module + "/tool", module + "/graph/...", module + "/schema/...", module + "/internal/binding",
+			module + "/internal/strict", module + "/internal/nearest", "github.com/santhosh-tekuri/jsonschema/v5",
+			"github.com/maypok86/otter/v2", "cel.dev/...", "google.golang.org/...",
+		},
+		deny: input, why: "a picture depends on its definition and run alone",
+	},
+	{
 		name: "textcall reads and writes texts", from: []string{"agent/textcall"},
 		only: []string{
 			std, module + "/tool", module + "/agent", module + "/graph/flow", module + "/schema/...",

@@ -31,6 +31,9 @@ func TestLawsCanFail(t *testing.T) {
 		"graph is pure": {
 			one("graph/a.go", `import _ `+root+`/store"`), "graph -> github.com/toolcrib/toolcrib/store",
 		},
+		"pictures are drawn from definitions": {
+			one("graph/draw/a.go", `import _ `+root+`/store"`), "graph/draw -> github.com/toolcrib/toolcrib/store",
+		},
 		"textcall reads and writes texts": {
 			one("agent/textcall/a.go", `import _ `+root+`/activities"`),
 			"agent/textcall -> github.com/toolcrib/toolcrib/activities",
