@@ -323,46 +323,49 @@ func TestStop(t *testing.T) {
 	require.Equal(t, 3, m.State().Calls)
 }
 
+const oneTool = `{"id":"x","kind":"tool","tool":"t"}`
+
+var refusals = map[string]struct{ raw, path, want string }{
+	"Empty":       {``, "/nodes", "needs one"},
+	"NoNodes":     {`{"nodes":[]}`, "/nodes", "want one"},
+	"Unknown":     {`{"nodes":[{"id":"x","kind":"tool","tol":"t"}]}`, "/nodes/0/tol", "tool"},
+	"Kind":        {nodes(`{"id":"x","kind":"goto"}`), "/nodes/0/kind", "want one of start"},
+	"ID":          {nodes(`{"id":"a b","kind":"start"}`), "/nodes/0/id", "want a letter"},
+	"Twice":       {nodes(oneTool + `,{"id":"m","kind":"map","over":[],"nodes":[` + oneTool + `]}`), "/nodes/1/nodes/0/id", "unique"},
+	"WrongField":  {nodes(`{"id":"x","kind":"start","tool":"t"}`), "/nodes/0/tool", "has no tool"},
+	"NoTool":      {nodes(`{"id":"x","kind":"tool"}`), "/nodes/0/tool", "needs a tool"},
+	"NoDefault":   {nodes(`{"id":"x","kind":"branch","cases":[{"when":"true","next":"y"}]},{"id":"y","kind":"end"}`), "/nodes/0/default", "needs a default"},
+	"NoMax":       {nodes(`{"id":"x","kind":"loop","while":"true","nodes":[` + oneTool[:7] + `1","kind":"start"}]}`), "/nodes/0/max", "iterations"},
+	"Next":        {nodes(`{"id":"x","kind":"start","next":"z"}`), "/nodes/0/next", "no node"},
+	"OtherBody":   {nodes(`{"id":"m","kind":"map","over":[],"nodes":[{"id":"i","kind":"start","next":"e"}]},{"id":"e","kind":"end"}`), "/nodes/0/nodes/0/next", "another body"},
+	"Cycle":       {nodes(`{"id":"a","kind":"start"},{"id":"b","kind":"start","next":"a"}`), "/nodes/1", "no cycles"},
+	"Unreachable": {nodes(`{"id":"a","kind":"end"},{"id":"b","kind":"end"}`), "/nodes/1", "no node leads"},
+	"CEL":         {nodes(`{"id":"a","kind":"start","when":"input.x >"}`), "/nodes/0/when", "line 1"},
+	"NotBool":     {nodes(`{"id":"a","kind":"start","when":"1 + 1"}`), "/nodes/0/when", "want true or false"},
+	"AllNodes":    {nodes(`{"id":"a","kind":"start","when":"size(nodes) > 1"}`), "/nodes/0/when", "as a whole"},
+	"NoSuchNode":  {nodes(`{"id":"a","kind":"start","when":"nodes.b.is_error"}`), "/nodes/0/when", "no node"},
+	"Later":       {nodes(`{"id":"a","kind":"tool","tool":"t","arguments":{"x":{"$from":"/nodes/b/text"}}},{"id":"b","kind":"end"}`), "/nodes/0/arguments/x/$from", "never runs before"},
+	"Itself":      {nodes(`{"id":"a","kind":"tool","tool":"t","arguments":{"x":{"$from":"/nodes/a/text"}}}`), "/nodes/0/arguments/x/$from", "itself"},
+	"OtherCase": {
+		nodes(`{"id":"j","kind":"branch","cases":[{"when":"true","next":"a"}],"default":"b"},{"id":"a","kind":"end"},{"id":"b","kind":"tool","tool":"t","arguments":{"x":{"$from":"/nodes/a/text"}}}`),
+		"/nodes/2/arguments/x/$from", "never runs before",
+	},
+	"ClosedBody": {nodes(`{"id":"m","kind":"map","over":[],"nodes":[` + oneTool + `]},{"id":"b","kind":"tool","tool":"t","arguments":{"x":{"$from":"/nodes/x/text"}}}`), "/nodes/1/arguments/x/$from", "closed here"},
+	"Around":     {nodes(`{"id":"m","kind":"map","over":[],"nodes":[{"id":"b","kind":"tool","tool":"t","arguments":{"x":{"$from":"/nodes/m/text"}}}]}`), "/nodes/0/nodes/0/arguments/x/$from", "around it"},
+	"NoItem":     {nodes(`{"id":"a","kind":"tool","tool":"t","arguments":{"x":{"$from":"/item"}}}`), "/nodes/0/arguments/x/$from", "only in the body of a map"},
+	"Root":       {nodes(`{"id":"a","kind":"tool","tool":"t","arguments":{"x":{"$from":"/steps/a"}}}`), "/nodes/0/arguments/x/$from", "is not a reference"},
+	"OnError":    {`{"on_error":"z","nodes":[` + oneTool + `]}`, "/on_error", "no node"},
+	"Retry":      {nodes(`{"id":"a","kind":"tool","tool":"t","retry":{"attempts":1}}`), "/nodes/0/retry/attempts", "2 to 20"},
+	"Wait":       {nodes(`{"id":"a","kind":"wait","seconds":1,"signal":"go"}`), "/nodes/0/seconds", "exactly one"},
+	"Schema":     {nodes(`{"id":"a","kind":"tool","tool":"t","output_schema":{"type":"nothing"}}`), "/nodes/0/output_schema", ""},
+	"StateForm":  {`{"state":[1],"nodes":[` + oneTool + `]}`, "/state", "want an object"},
+}
+
 // Every fault of a definition is reported, at its place.
 func TestParseRefuses(t *testing.T) {
 	t.Parallel()
 
-	const x = `{"id":"x","kind":"tool","tool":"t"}`
-	for name, tt := range map[string]struct{ raw, path, want string }{
-		"Empty":       {``, "/nodes", "needs one"},
-		"NoNodes":     {`{"nodes":[]}`, "/nodes", "want one"},
-		"Unknown":     {`{"nodes":[{"id":"x","kind":"tool","tol":"t"}]}`, "/nodes/0/tol", "tool"},
-		"Kind":        {nodes(`{"id":"x","kind":"goto"}`), "/nodes/0/kind", "want one of start"},
-		"ID":          {nodes(`{"id":"a b","kind":"start"}`), "/nodes/0/id", "want a letter"},
-		"Twice":       {nodes(x + `,{"id":"m","kind":"map","over":[],"nodes":[` + x + `]}`), "/nodes/1/nodes/0/id", "unique"},
-		"WrongField":  {nodes(`{"id":"x","kind":"start","tool":"t"}`), "/nodes/0/tool", "has no tool"},
-		"NoTool":      {nodes(`{"id":"x","kind":"tool"}`), "/nodes/0/tool", "needs a tool"},
-		"NoDefault":   {nodes(`{"id":"x","kind":"branch","cases":[{"when":"true","next":"y"}]},{"id":"y","kind":"end"}`), "/nodes/0/default", "needs a default"},
-		"NoMax":       {nodes(`{"id":"x","kind":"loop","while":"true","nodes":[` + x[:7] + `1","kind":"start"}]}`), "/nodes/0/max", "iterations"},
-		"Next":        {nodes(`{"id":"x","kind":"start","next":"z"}`), "/nodes/0/next", "no node"},
-		"OtherBody":   {nodes(`{"id":"m","kind":"map","over":[],"nodes":[{"id":"i","kind":"start","next":"e"}]},{"id":"e","kind":"end"}`), "/nodes/0/nodes/0/next", "another body"},
-		"Cycle":       {nodes(`{"id":"a","kind":"start"},{"id":"b","kind":"start","next":"a"}`), "/nodes/1", "no cycles"},
-		"Unreachable": {nodes(`{"id":"a","kind":"end"},{"id":"b","kind":"end"}`), "/nodes/1", "no node leads"},
-		"CEL":         {nodes(`{"id":"a","kind":"start","when":"input.x >"}`), "/nodes/0/when", "line 1"},
-		"NotBool":     {nodes(`{"id":"a","kind":"start","when":"1 + 1"}`), "/nodes/0/when", "want true or false"},
-		"AllNodes":    {nodes(`{"id":"a","kind":"start","when":"size(nodes) > 1"}`), "/nodes/0/when", "as a whole"},
-		"NoSuchNode":  {nodes(`{"id":"a","kind":"start","when":"nodes.b.is_error"}`), "/nodes/0/when", "no node"},
-		"Later":       {nodes(`{"id":"a","kind":"tool","tool":"t","arguments":{"x":{"$from":"/nodes/b/text"}}},{"id":"b","kind":"end"}`), "/nodes/0/arguments/x/$from", "never runs before"},
-		"Itself":      {nodes(`{"id":"a","kind":"tool","tool":"t","arguments":{"x":{"$from":"/nodes/a/text"}}}`), "/nodes/0/arguments/x/$from", "itself"},
-		"OtherCase": {
-			nodes(`{"id":"j","kind":"branch","cases":[{"when":"true","next":"a"}],"default":"b"},{"id":"a","kind":"end"},{"id":"b","kind":"tool","tool":"t","arguments":{"x":{"$from":"/nodes/a/text"}}}`),
-			"/nodes/2/arguments/x/$from", "never runs before",
-		},
-		"ClosedBody": {nodes(`{"id":"m","kind":"map","over":[],"nodes":[` + x + `]},{"id":"b","kind":"tool","tool":"t","arguments":{"x":{"$from":"/nodes/x/text"}}}`), "/nodes/1/arguments/x/$from", "closed here"},
-		"Around":     {nodes(`{"id":"m","kind":"map","over":[],"nodes":[{"id":"b","kind":"tool","tool":"t","arguments":{"x":{"$from":"/nodes/m/text"}}}]}`), "/nodes/0/nodes/0/arguments/x/$from", "around it"},
-		"NoItem":     {nodes(`{"id":"a","kind":"tool","tool":"t","arguments":{"x":{"$from":"/item"}}}`), "/nodes/0/arguments/x/$from", "only in the body of a map"},
-		"Root":       {nodes(`{"id":"a","kind":"tool","tool":"t","arguments":{"x":{"$from":"/steps/a"}}}`), "/nodes/0/arguments/x/$from", "is not a reference"},
-		"OnError":    {`{"on_error":"z","nodes":[` + x + `]}`, "/on_error", "no node"},
-		"Retry":      {nodes(`{"id":"a","kind":"tool","tool":"t","retry":{"attempts":1}}`), "/nodes/0/retry/attempts", "2 to 20"},
-		"Wait":       {nodes(`{"id":"a","kind":"wait","seconds":1,"signal":"go"}`), "/nodes/0/seconds", "exactly one"},
-		"Schema":     {nodes(`{"id":"a","kind":"tool","tool":"t","output_schema":{"type":"nothing"}}`), "/nodes/0/output_schema", ""},
-		"StateForm":  {`{"state":[1],"nodes":[` + x + `]}`, "/state", "want an object"},
-	} {
+	for name, tt := range refusals {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 

@@ -191,7 +191,8 @@ func definition(t *rapid.T, depth int, next *int) []map[string]any {
 var hostile = []string{
 	`</title><script>alert(1)</script>`, `"]; click n0 "javascript:alert(1)"`, `--> evil`, "end\nsubgraph x", `]]>`,
 	`&lt;img src=x onerror=alert(1)>`,
-	"\u202egnp.exe\u2066\u200f", strings.Repeat("W", 1000), strings.Repeat("漢", 1000), "a\x00\x1b[31m\xff", "e" + strings.Repeat("\u0301", 500),
+	"\u202egnp.exe\u2066\u200f", strings.Repeat("W", 1000), strings.Repeat("漢", 1000),
+	"a\x00\x1b[31m\xff", "e" + strings.Repeat("\u0301", 500),
 	"`**bold**`", "%%{init: {'securityLevel':'loose'}}%%", "#quot;#60;script#62;", "${x}", "'><svg/onload=alert(1)>", "",
 }
 
