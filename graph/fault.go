@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -64,4 +65,13 @@ func (f *Faults) take(path string, err error) {
 		path = e.Path
 	}
 	f.add(path, "%s", e.Msg)
+}
+
+// FaultsOf returns everything that is wrong with a definition, from the error of [Parse].
+func FaultsOf(err error) Faults {
+	if faults, ok := errors.AsType[Faults](err); ok {
+		return faults
+	}
+	e := tool.AsError(err)
+	return Faults{{e.Path, e.Msg}}
 }
