@@ -58,7 +58,9 @@ func (t *trips) take() []string {
 	defer t.mu.Unlock()
 	var out []string
 	for _, name := range t.names {
-		if name != "NotifyEvents" && name != "SealEvents" && name != "ListCancelRequests" {
+		switch name {
+		case "NotifyEvents", "SealEvents", "ListCancelRequests", "SweepRequests": // In the background.
+		default:
 			out = append(out, name)
 		}
 	}
