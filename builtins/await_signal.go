@@ -7,7 +7,7 @@ import (
 )
 
 // awaitSignal waits for a signal from outside: nodes of graphs that wait for one call it. It has
-// nothing to run: the call is answered by whoever submits its result, which may be anything.
+// nothing to run: the call waits for a submitted result, which may be any JSON value.
 func awaitSignal() Builtin {
 	return Builtin{Spec: Spec{
 		Key: "awaitSignal", Version: "1.0.0",

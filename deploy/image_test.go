@@ -12,7 +12,7 @@ import (
 )
 
 // The image is built in two stages from files that a clone has, and runs the lean
-// binary as nobody, without a shell.
+// binary as an unprivileged user, without a shell.
 func TestDockerfile(t *testing.T) {
 	t.Parallel()
 	raw, err := os.ReadFile("Dockerfile")

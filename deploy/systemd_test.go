@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The units run as nobody, may write nowhere, and let running calls finish.
+// The units run as an unprivileged user on a read-only file system, and let running calls finish.
 func TestSystemdUnits(t *testing.T) {
 	t.Parallel()
 	for _, command := range []string{"serve", "worker"} {
