@@ -200,6 +200,7 @@ func (a *Activities) Register(r Registry) {
 	register(wire.AskActivity, a.Ask)
 	register(wire.SettleActivity, a.Settle)
 	register(wire.FinishRunActivity, a.FinishRun)
+	register(wire.AdvanceGraphActivity, a.AdvanceGraph)
 	register(wire.EvaluateGraphActivity, a.EvaluateGraph)
 	register(wire.OpenNodeActivity, a.OpenNode)
 	register(wire.BeginScheduledActivity, a.BeginScheduled)

@@ -4,8 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"maps"
-	"slices"
 	"time"
 
 	"github.com/toolcrib/toolcrib/agent"
@@ -36,29 +34,14 @@ func (a *Activities) EvaluateGraph(
 func (a *Activities) evaluateGraph(
 	ctx context.Context, in wire.EvaluateGraphInput,
 ) (out wire.EvaluateGraphOutput, err error) {
-	g, err := a.graphOf(ctx, in.Graph)
+	m, err := a.newGraphMemory(ctx, in.Graph)
 	if err != nil {
 		return out, err
 	}
-	data, calls, err := a.graphData(ctx, g, in.Graph, in.Steps)
-	if err != nil {
+	if out.Evaluated, err = m.evaluate(ctx, in.Steps); err != nil {
 		return out, err
 	}
-	var records []graph.Record
-	for i, s := range in.Steps {
-		e, written, err := g.Evaluate(ctx, s, data, calls[i], time.Now())
-		if err != nil {
-			return out, err
-		}
-		if ctx.Err() != nil { // The failure may be that of a condition that was interrupted.
-			return out, ctx.Err()
-		}
-		out.Evaluated, records = append(out.Evaluated, e), append(records, written...)
-	}
-	if err := a.Graphs.WriteNodes(ctx, runOf(in.Graph), records); err != nil {
-		return out, fmt.Errorf("recording nodes: %w", err)
-	}
-	return out, nil
+	return out, m.flush(ctx)
 }
 
 func runOf(c wire.GraphCall) graph.Run {
@@ -85,124 +68,13 @@ func (a *Activities) graphOf(ctx context.Context, c wire.GraphCall) (*graph.Grap
 	return g, err
 }
 
-// graphData reads what steps are evaluated on, and how the calls that they close have ended.
-func (a *Activities) graphData(
-	ctx context.Context, g *graph.Graph, c wire.GraphCall, steps []flow.Step,
-) (*graph.Data, []*graph.Call, error) {
-	data := &graph.Data{Records: map[string]*graph.Record{}, Context: graph.Context{
-		RunID: c.RunID, CallID: c.CallID, Graph: c.Version.Slug + "@" + c.Version.Version, Subject: c.Principal.Subject,
-		Mode: string(c.Mode),
-	}}
-	var all graph.Needs
-	effects := []string{c.EffectID}
-	for _, s := range steps {
-		needs := g.Needs(s)
-		if needs.Below != "" && all.Below != "" {
-			if err := a.readNodes(ctx, c, graph.Needs{Below: needs.Below}, data); err != nil {
-				return nil, nil, err
-			}
-		} else if needs.Below != "" {
-			all.Below = needs.Below
-		}
-		all.Paths = append(all.Paths, needs.Paths...)
-		if s.Do == flow.PhaseClose && s.Called != nil {
-			effects = append(effects, c.NodeEffect(s))
-		}
-	}
-	slices.Sort(all.Paths)
-	all.Paths = slices.Compact(all.Paths)
-	if err := a.readNodes(ctx, c, all, data); err != nil {
-		return nil, nil, err
-	}
-	records, err := a.Ledger.Records(ctx, c.Principal.Tenant, effects)
-	if err != nil {
-		return nil, nil, fmt.Errorf("reading the calls of nodes: %w", err)
-	}
-	data.Input = records[c.EffectID].Arguments
-	calls := make([]*graph.Call, len(steps))
-	for i, s := range steps {
-		if s.Do != flow.PhaseClose || s.Called == nil {
-			continue
-		}
-		if calls[i], err = a.nodeCall(ctx, c, s, records); err != nil {
-			return nil, nil, err
-		}
-	}
-	return data, calls, nil
-}
-
-func (a *Activities) readNodes(ctx context.Context, c wire.GraphCall, needs graph.Needs, into *graph.Data) error {
-	found, err := a.Graphs.ReadNodes(ctx, runOf(c), needs)
-	if err != nil {
-		return fmt.Errorf("reading nodes: %w", err)
-	}
-	maps.Copy(into.Records, found)
-	return nil
-}
-
-// nodeCall returns how the call or run of a node has ended, as it is recorded; nil where it is
-// not, and the step says why.
-func (a *Activities) nodeCall(
-	ctx context.Context, c wire.GraphCall, s flow.Step, records map[string]ledger.Record,
-) (*graph.Call, error) {
-	if s.Called.RunID != "" {
-		return a.nodeRun(ctx, c.Principal.Tenant, s)
-	}
-	effect := c.NodeEffect(s)
-	record, known := records[effect]
-	if !known || record.Outcome == nil {
-		return nil, nil //nolint:nilnil // It was never made.
-	}
-	o := record.Outcome
-	return &graph.Call{Result: o.Result, Kind: o.Kind, Msg: o.Msg, EffectID: effect}, nil
-}
-
-// nodeRun returns how the run of an agent has ended that a node ran.
-func (a *Activities) nodeRun(ctx context.Context, tenant tool.TenantID, s flow.Step) (*graph.Call, error) {
-	run, err := a.Runs.FindRun(ctx, tenant, s.Called.RunID)
-	if err != nil {
-		return nil, fmt.Errorf("finding run %s: %w", s.Called.RunID, err)
-	}
-	out := &graph.Call{RunID: run.ID}
-	switch {
-	case run.Status == agent.RunCompleted:
-		out.Result = &tool.Result{Content: []tool.Content{tool.Text(run.Output)}}
-		if json.Valid([]byte(run.Output)) {
-			out.Result.Structured = json.RawMessage(run.Output)
-		}
-	case run.Status.Final():
-		out.Kind, out.Msg = run.ErrorKind, run.Error
-	case s.Called.Failure != nil:
-		out.Kind, out.Msg = s.Called.Failure.Kind, s.Called.Failure.Msg
-		end := agent.RunEnd{Tenant: tenant, RunID: run.ID, Status: agent.EndStatus(out.Kind), Kind: out.Kind, Msg: out.Msg}
-		if err := a.Runs.FinishRun(ctx, end); err != nil {
-			return nil, fmt.Errorf("finishing run %s: %w", run.ID, err)
-		}
-	default: // Another execution of the workflow started it.
-		return nil, &tool.Error{
-			Kind: tool.Unavailable, Op: "activities.EvaluateGraph", Msg: "the run of the agent is still running",
-			RetryAfter: 2 * time.Second,
-		}
-	}
-	if out.Result == nil && out.Kind == "" {
-		out.Kind = tool.Cancelled
-	}
-	return out, nil
-}
-
 // bindNode computes the arguments of the call of a graph's node. What it is bound to is
 // immutable, so every attempt computes the same.
 func (a *Activities) bindNode(ctx context.Context, in *wire.InvokeInput) error {
-	c := in.Node.Call(in)
-	g, err := a.graphOf(ctx, c)
-	if err != nil {
-		return err
+	m, err := a.newGraphMemory(ctx, in.Node.Call(in))
+	if err == nil {
+		in.Arguments, err = m.arguments(ctx, in.Node.Step)
 	}
-	data, _, err := a.graphData(ctx, g, c, []flow.Step{in.Node.Step})
-	if err != nil {
-		return err
-	}
-	in.Arguments, err = g.Arguments(in.Node.Step, data)
 	return err
 }
 
@@ -226,7 +98,7 @@ func (a *Activities) OpenNode(ctx context.Context, in wire.OpenNodeInput) (wire.
 func (a *Activities) openNode(ctx context.Context, in wire.OpenNodeInput) (string, error) {
 	c, pin := in.Graph, in.Agent.PinnedAgent
 	tenant := c.Principal.Tenant
-	g, err := a.graphOf(ctx, c)
+	m, err := a.newGraphMemory(ctx, c)
 	if err != nil {
 		return "", err
 	}
@@ -240,11 +112,7 @@ func (a *Activities) openNode(ctx context.Context, in wire.OpenNodeInput) (strin
 	if err := checkLine(&pin, line); err != nil {
 		return "", err
 	}
-	data, _, err := a.graphData(ctx, g, c, []flow.Step{in.Step})
-	if err != nil {
-		return "", err
-	}
-	message, err := g.Arguments(in.Step, data)
+	message, err := m.arguments(ctx, in.Step)
 	if err != nil {
 		return "", err
 	}

@@ -117,7 +117,7 @@ func (p *pinner) graph(ctx context.Context, snapshot *tool.Snapshot, depth int) 
 	if err != nil {
 		return nil, err
 	}
-	out := &agent.PinnedGraph{Shape: *g.Shape()}
+	out := &agent.PinnedGraph{Shape: *g.Shape(), InPlace: snapshot.Execution.Lane == tool.LaneFast}
 	for _, part := range g.Parts() {
 		if part.Agent.Name() != "" {
 			found, err := p.target(ctx, part.Agent)

@@ -76,6 +76,14 @@ type PinnedGraph struct {
 	Shape  flow.Shape     `json:"shape"`
 	Tools  []StepPin      `json:"tools,omitempty"`
 	Agents []PinnedTarget `json:"agents,omitempty"`
+	// InPlace says that one activity takes as many steps as it can, instead of one each.
+	InPlace bool `json:"in_place,omitempty"`
+}
+
+// Makes reports whether a step is a call that the activity which takes steps in place makes.
+func (g *PinnedGraph) Makes(s flow.Step) bool {
+	pin := g.Tool(s.Node)
+	return s.Do == flow.PhaseCall && pin != nil && pin.InPlace
 }
 
 // PinnedTarget is the pinned agent that a node of a graph runs.

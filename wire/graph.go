@@ -17,6 +17,8 @@ type GraphInput struct {
 	// MaxCalls bounds the calls of each agent below, as in [AgentRunInput].
 	MaxCalls int         `json:"max_calls,omitempty"`
 	Resume   *flow.State `json:"resume,omitempty"` // Where the run continues.
+	Held     []HeldNode  `json:"held,omitempty"`   // Calls of Resume that were begun in place.
+	Begun    int         `json:"begun,omitempty"`  // Calls that were begun, for the order of their ids.
 }
 
 // GraphEnd is how the run of a graph ended. Its output is in the records of its nodes.
@@ -90,6 +92,42 @@ func NodeCallID(call, path string) string {
 		id = call[:min(len(call), 64)] + "/…" + id[len(id)-(maxNodeCallID-70):]
 	}
 	return id
+}
+
+// AdvanceGraphInput asks for the run of a graph to be taken as far as one process can, from
+// Resume.
+type AdvanceGraphInput struct {
+	GraphInput
+
+	// Stopped says that no call is begun any more: those that are open are settled as cancelled.
+	Stopped bool `json:"stopped,omitempty"`
+}
+
+// GraphSlice is how long one AdvanceGraph begins calls, so that histories show progress.
+const GraphSlice = time.Minute
+
+// AdvanceGraphOutput is how far an AdvanceGraph came.
+type AdvanceGraphOutput struct {
+	Ended    *GraphEnd   `json:"ended,omitempty"` // Set when the run is over.
+	Handover Handover    `json:"handover,omitempty"`
+	State    *flow.State `json:"state,omitempty"` // Where to continue.
+	Held     []HeldNode  `json:"held,omitempty"`  // Calls of State that were begun, and are still open.
+	Late     bool        `json:"late,omitempty"`  // The graph's time is over.
+	Begun    int         `json:"begun,omitempty"` // As in [GraphInput].
+
+	Made  []CallMade `json:"made,omitempty"` // The first [MaxCallsMade] calls that ended here.
+	Calls int        `json:"calls"`          // How many there were.
+}
+
+// HeldNode is the call of a node that was begun in place, and is to be continued by an activity
+// or a wait of its own.
+type HeldNode struct {
+	Frame   string        `json:"frame,omitempty"`
+	Place   int           `json:"place"` // That its id was made with.
+	Tried   int           `json:"tried,omitempty"`
+	RetryIn time.Duration `json:"retry_in,omitempty"`
+	Reached int           `json:"reached,omitempty"` // As in [InvokeInput].
+	Asks    *agent.Asking `json:"asks,omitempty"`    // The approval that it needs.
 }
 
 // EvaluateGraphInput asks for steps of a graph that read and write its records only.

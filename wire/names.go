@@ -36,6 +36,7 @@ const (
 	CancelInlineActivity = "toolcrib.CancelInline"
 	FinishRunActivity    = "toolcrib.FinishRun" // Records how a run ended.
 
+	AdvanceGraphActivity  = "toolcrib.AdvanceGraph"  // Takes the run of a graph as far as one process can.
 	EvaluateGraphActivity = "toolcrib.EvaluateGraph" // Evaluates conditions and records nodes of a graph.
 	OpenNodeActivity      = "toolcrib.OpenNode"      // Records the run of an agent that a node of a graph runs.
 )

@@ -44,6 +44,9 @@ type graphRun struct {
 	// drainAt is the number of events from which on nothing is begun, until nothing is in
 	// progress: then the run continues as new. Zero until Temporal suggests it.
 	drainAt int
+	held    map[string]wire.HeldNode // Calls that were begun in place, by frame.
+	visible bool                     // Nothing is made in place any more.
+	ended   *wire.GraphEnd           // How the run ended in place.
 }
 
 // nodeEnd is how a step of a node ended.
@@ -58,18 +61,21 @@ type nodeEnd struct {
 func newGraphRun(ctx workflow.Context, in wire.GraphInput, waits *waits) *graphRun {
 	r := &graphRun{
 		in: in, call: in.Invoke.GraphCall(), waits: waits, ends: workflow.NewChannel(ctx),
-		cancels: map[string]workflow.CancelFunc{},
+		cancels: map[string]workflow.CancelFunc{}, made: in.Begun,
 	}
 	var state flow.State
 	if in.Resume != nil {
 		state = *in.Resume
 	}
 	r.machine = flow.NewMachine(&in.Invoke.Pin.Graph.Shape, state)
-	r.made = state.Steps
+	r.hold(in.Held)
 	return r
 }
 
 func (r *graphRun) end() wire.GraphEnd {
+	if r.ended != nil {
+		return *r.ended
+	}
 	_, failed := r.machine.Over()
 	state := r.machine.State()
 	return wire.GraphEnd{Failure: failed, Calls: state.Calls, Steps: state.Steps}
@@ -84,15 +90,15 @@ func (r *graphRun) run(ctx workflow.Context) error {
 		defer r.clock.stop(r.waits)
 	}
 	for {
-		switch {
-		case ctx.Err() != nil:
-			r.machine.Stop(flow.Failure{Kind: tool.Cancelled, Msg: "the run of the graph was cancelled"})
-		case passed():
-			r.machine.Stop(flow.Failure{
-				Kind: tool.Timeout, Msg: "the graph did not end in its time of " + r.in.Invoke.Pin.Execution.Timeout().String(),
-			})
+		if len(r.held) == 0 { // What was begun in place is begun here first, so that it ends.
+			switch {
+			case ctx.Err() != nil:
+				r.machine.Stop(flow.Failure{Kind: tool.Cancelled, Msg: "the run of the graph was cancelled"})
+			case passed():
+				r.late()
+			}
 		}
-		if over, _ := r.machine.Over(); over {
+		if over, _ := r.machine.Over(); over || r.ended != nil {
 			return nil
 		}
 		if r.draining(ctx) {
@@ -107,6 +113,10 @@ func (r *graphRun) run(ctx workflow.Context) error {
 		start, cancel := r.machine.Next()
 		for _, frame := range cancel {
 			r.cancels[frame]()
+		}
+		if len(cancel) == 0 && r.inPlace(start) {
+			r.advance(limited)
+			continue
 		}
 		due := r.start(limited, start)
 		switch {
@@ -124,6 +134,13 @@ func (r *graphRun) run(ctx workflow.Context) error {
 	}
 }
 
+// late stops the run, whose time is over.
+func (r *graphRun) late() {
+	r.machine.Stop(flow.Failure{
+		Kind: tool.Timeout, Msg: "the graph did not end in its time of " + r.in.Invoke.Pin.Execution.Timeout().String(),
+	})
+}
+
 // start begins steps, and returns those that are evaluations.
 func (r *graphRun) start(ctx workflow.Context, steps []flow.Step) (due []flow.Step) {
 	for _, s := range steps {
@@ -131,17 +148,16 @@ func (r *graphRun) start(ctx workflow.Context, steps []flow.Step) (due []flow.St
 			due = append(due, s)
 			continue
 		}
-		r.made++
-		place := r.made
+		held, place := r.place(s)
 		own, cancel := workflow.WithCancel(ctx)
 		r.cancels[s.Frame] = cancel
-		workflow.GoNamed(own, s.Path(), func(ctx workflow.Context) { r.ends.Send(ctx, r.step(ctx, s, place)) })
+		workflow.GoNamed(own, s.Path(), func(ctx workflow.Context) { r.ends.Send(ctx, r.step(ctx, s, place, held)) })
 	}
 	return due
 }
 
 // step makes the call or run of a step, or waits.
-func (r *graphRun) step(ctx workflow.Context, s flow.Step, place int) nodeEnd {
+func (r *graphRun) step(ctx workflow.Context, s flow.Step, place int, held wire.HeldNode) nodeEnd {
 	end := nodeEnd{frame: s.Frame}
 	switch s.Do { //nolint:exhaustive // The others are evaluations.
 	case flow.PhaseSleep:
@@ -164,6 +180,7 @@ func (r *graphRun) step(ctx workflow.Context, s flow.Step, place int) nodeEnd {
 		return end
 	}
 	call := r.call.NodeCall(s, *pin, workflow.Now(ctx), place)
+	call.Tried, call.RetryIn, call.Reached, call.Asks = held.Tried, held.RetryIn, held.Reached, held.Asks
 	end.called, end.below, end.err = nodeCall(ctx, call, sc)
 	return end
 }
@@ -290,7 +307,7 @@ func (r *graphRun) details() string {
 func (r *graphRun) continueAsNew(ctx workflow.Context) error {
 	in := r.in
 	state := r.machine.State()
-	in.Resume = &state
+	in.Resume, in.Begun, in.Held = &state, r.made, r.holding()
 	if r.clock != nil {
 		in.Deadline = r.clock.at
 	}

@@ -52,6 +52,12 @@ func (m *Machine) State() State {
 // Over reports whether the run has ended, and why it failed; nil where it did not.
 func (m *Machine) Over() (over bool, failure *Failure) { return m.over, m.failed }
 
+// Dropped reports whether a frame is not to go on.
+func (m *Machine) Dropped(frame string) bool {
+	f := m.find(frame)
+	return f == nil || f.Dropped
+}
+
 // Flying returns how many steps are in progress.
 func (m *Machine) Flying() int { return len(m.flying) }
 

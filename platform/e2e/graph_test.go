@@ -92,10 +92,10 @@ func newEverySite(t *testing.T) *everySite {
 	return s
 }
 
-func (s *everySite) publishGraphs() {
+func (s *everySite) publishGraphs(lane tool.Lane) {
 	s.publish("inner", graphTool(`{"nodes":[{"id":"in","kind":"tool","tool":"greet","arguments":{"name":{"$from":"/input/name"}}}],
-		"output":{"inside":{"$from":"/nodes/in/result/name"}}}`, tool.Execution{}), tool.Policy{})
-	s.publish("everyKind", graphTool(everyKind, tool.Execution{TimeoutSeconds: 600}), tool.Policy{})
+		"output":{"inside":{"$from":"/nodes/in/result/name"}}}`, tool.Execution{Lane: lane}), tool.Policy{})
+	s.publish("everyKind", graphTool(everyKind, tool.Execution{TimeoutSeconds: 600, Lane: lane}), tool.Policy{})
 }
 
 // begin starts a call without waiting for it.
@@ -147,14 +147,28 @@ func (s *everySite) records(runID string) map[string]graph.Record {
 	}
 }
 
+// inLanes runs a test of graphs whose nodes are visible, and of graphs that ask for the fast lane.
+func inLanes(t *testing.T, test func(t *testing.T, lane tool.Lane)) {
+	t.Helper()
+	for _, lane := range []tool.Lane{tool.LaneAuto, tool.LaneFast} {
+		t.Run(string(lane), func(t *testing.T) {
+			t.Parallel()
+			test(t, lane)
+		})
+	}
+}
+
 // A graph with a node of every kind runs to its end: each node has a record and an event, each
 // call is in the ledger, and the histories replay.
 func TestGraphOfEveryKind(t *testing.T) {
 	t.Parallel()
+	inLanes(t, graphOfEveryKind)
+}
 
+func graphOfEveryKind(t *testing.T, lane tool.Lane) {
 	s := newEverySite(t)
 	functions := greeter(t, s.site)
-	s.publishGraphs()
+	s.publishGraphs(lane)
 	s.start(worker.Config{Functions: functions, Models: map[string]agent.Model{"test": writes}})
 	w, id := s.beginCall("everyKind", `{}`)
 	s.answerAll()
@@ -192,8 +206,9 @@ func TestGraphOfEveryKind(t *testing.T) {
 	for _, called := range s.invocations(id) {
 		require.True(t, called.Status.Final(), called.CallID)
 	}
-	requireReplays(t, historyOf(t.Context(), t, s.temporal, w.GetID(), w.GetRunID()), "graph_call")
+	call := map[tool.Lane]string{tool.LaneAuto: "graph_call"}[lane]
+	requireReplays(t, historyOf(t.Context(), t, s.temporal, w.GetID(), w.GetRunID()), call)
 	whole := s.invocations(id)[0]
 	child := s.temporal.GetWorkflow(t.Context(), wire.GraphWorkflowID(s.principal.Tenant, whole.InvocationID), "")
-	requireReplays(t, historyOf(t.Context(), t, s.temporal, child.GetID(), child.GetRunID()), "graph_every_kind")
+	requireReplays(t, historyOf(t.Context(), t, s.temporal, child.GetID(), child.GetRunID()), "graph_every_kind_"+string(lane))
 }

@@ -63,15 +63,19 @@ func TestKilledWorkerInGraph(t *testing.T) {
 	for _, node := range []string{"first", "judge", "l", "fan", "one", "each", "more", "again", "write", "rest", "done"} {
 		kills = append(kills, kill{beforeNode, node}, kill{afterNode, node})
 	}
-	for _, k := range kills {
-		t.Run(string(k.at)+" "+k.only, func(t *testing.T) {
+	for i := range 2 * len(kills) {
+		k, lane, x := kills[i/2], tool.LaneAuto, visiblyOnce
+		if i%2 == 1 {
+			lane, x = tool.LaneFast, onlyOnce
+		}
+		t.Run(string(k.at)+" "+k.only+" "+string(lane), func(t *testing.T) {
 			t.Parallel()
 
 			c := newCanary(t)
 			s := newSite(t)
-			s.publish("effect", httpTool(c.URL, visiblyOnce), tool.Policy{EgressClass: tool.EgressReadOnly})
+			s.publish("effect", httpTool(c.URL, x), tool.Policy{EgressClass: tool.EgressReadOnly})
 			s.publishAgent(agent.Definition{Name: "Desk", Model: "test/x", Tools: refs(t, "effect")})
-			s.publish("nested", graphTool(nestedGraph, tool.Execution{}), tool.Policy{})
+			s.publish("nested", graphTool(nestedGraph, tool.Execution{Lane: lane}), tool.Policy{})
 			first := s.child(c, k.at, syscall.SIGKILL)
 			first.Only = k.only
 			killed := startChild(t, first)
@@ -114,7 +118,10 @@ type countOut struct {
 // making any item twice.
 func TestGraphOfManyItems(t *testing.T) {
 	t.Parallel()
+	inLanes(t, graphOfManyItems)
+}
 
+func graphOfManyItems(t *testing.T, lane tool.Lane) {
 	const items = 1500
 	s := newSite(t)
 	functions := function.NewRegistry()
@@ -138,7 +145,7 @@ func TestGraphOfManyItems(t *testing.T) {
 	s.publish("count", d, tool.Policy{})
 	s.publish("many", graphTool(`{"nodes":[{"id":"each","kind":"map","over":{"$from":"/input/items"},"concurrency":20,"tolerate":5,
 		"reduce":"count","nodes":[{"id":"one","kind":"tool","tool":"count","arguments":{"n":{"$from":"/item"}}}]}],
-		"output":{"count":{"$from":"/nodes/each/result"},"text":{"$from":"/nodes/each/text"}}}`, tool.Execution{}), tool.Policy{})
+		"output":{"count":{"$from":"/nodes/each/result"},"text":{"$from":"/nodes/each/text"}}}`, tool.Execution{Lane: lane}), tool.Policy{})
 	s.start(worker.Config{Functions: functions})
 	list := make([]int, items)
 	for i := range list {
@@ -176,14 +183,18 @@ func TestGraphIsStopped(t *testing.T) {
 		timeout float64
 		more    string
 		kind    tool.Kind
-	}{"Cancelled": {0, person, tool.Cancelled}, "Timeout": {2, "", tool.Timeout}} {
+		lane    tool.Lane
+	}{
+		"Cancelled": {0, person, tool.Cancelled, ""}, "Timeout": {2, "", tool.Timeout, ""},
+		"CancelledInPlace": {0, "", tool.Cancelled, tool.LaneFast}, "TimeoutInPlace": {2, "", tool.Timeout, tool.LaneFast},
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 
 			s := newEverySite(t)
 			functions := greeter(t, s.site)
 			s.publish("slow", graphTool(`{"nodes":[{"id":"fan","kind":"parallel","branches":[`+branches+tt.more+`]},
-				{"id":"never","kind":"tool","tool":"greet","arguments":{"name":"x"}}]}`, tool.Execution{TimeoutSeconds: tt.timeout}), tool.Policy{})
+				{"id":"never","kind":"tool","tool":"greet","arguments":{"name":"x"}}]}`, tool.Execution{TimeoutSeconds: tt.timeout, Lane: tt.lane}), tool.Policy{})
 			s.start(worker.Config{Functions: functions})
 			w, id := s.beginCall("slow", `{}`)
 			if tt.kind == tool.Cancelled {

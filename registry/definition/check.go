@@ -155,6 +155,9 @@ func checkLane(s *ToolSpec, types executors.Types) error {
 		return refusal.New(tool.Invalid, "/execution/tenant_max_concurrency",
 			"calls of type %s are not run by a worker: limit the tools that it calls", s.ImplementationType())
 	}
+	if s.ImplementationType() == tool.Graph {
+		return nil // Its nodes are made in place then, each as its own tool allows.
+	}
 	if _, obstacle := x.FastLane(types.Traits(s.ImplementationType())); x.Lane == tool.LaneFast && obstacle != "" {
 		return refusal.New(tool.Invalid, "/execution/lane", "the tool cannot have the fast lane: %s", obstacle)
 	}
