@@ -4,14 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/toolcrib/toolcrib/agent"
-	"github.com/toolcrib/toolcrib/graph"
 	"github.com/toolcrib/toolcrib/graph/flow"
 	"github.com/toolcrib/toolcrib/internal/failure"
-	"github.com/toolcrib/toolcrib/ledger"
 	"github.com/toolcrib/toolcrib/tool"
 	"github.com/toolcrib/toolcrib/wire"
 )
@@ -72,6 +69,7 @@ type graphDriver struct {
 	closing []graphEnd // Calls that are over, and whose ends are to be written.
 	held    []graphEnd // Calls that are left to the workflow, still open.
 	left    bool       // A step is the workflow's: nothing more is begun.
+	ending  bool       // The run ends before its time.
 }
 
 // graphEnd is how a step in flight ended.
@@ -117,7 +115,7 @@ func (d *graphDriver) run(ctx context.Context) (wire.AdvanceGraphOutput, error) 
 		limited, cancel = withDeadline(ctx, time.Until(d.in.Deadline))
 		defer cancel()
 	}
-	for limited.Err() == nil && !d.in.Stopped {
+	for limited.Err() == nil && d.in.Stop == nil {
 		if err := d.report.alive(); err != nil {
 			return d.out, d.abandon(ctx, err)
 		}
@@ -147,90 +145,23 @@ func (d *graphDriver) run(ctx context.Context) (wire.AdvanceGraphOutput, error) 
 	if ctx.Err() != nil && !cancelled(ctx) {
 		return d.out, d.abandon(ctx, errors.New("the attempt was interrupted"))
 	}
-	if limited.Err() != nil || d.in.Stopped {
-		d.out.Late = limited.Err() != nil && ctx.Err() == nil
-		if err := d.unwind(context.WithoutCancel(ctx)); err != nil {
-			return d.out, d.abandon(ctx, err)
-		}
+	if stop := d.stop(ctx, limited); stop != nil {
+		return d.unwound(context.WithoutCancel(ctx), *stop)
 	}
 	return d.leave(ctx)
 }
 
-// unwind begins nothing more: what is in flight ends as cancelled, and so do calls that are open, of an
-// attempt that died. The workflow stops the run then.
-func (d *graphDriver) unwind(ctx context.Context) error {
-	for d.flying > 0 {
-		if err := d.take(ctx, <-d.ends); err != nil {
-			return err
-		}
-	}
-	for _, end := range d.held {
-		if err := d.settle(ctx, end); err != nil {
-			return err
-		}
-	}
-	d.held, d.left = nil, true
-	for {
-		evaluate, err := d.next(ctx)
-		if err != nil {
-			return err
-		}
-		if over, _ := d.machine.Over(); over {
-			return nil
-		}
-		switch {
-		case len(evaluate) > 0:
-			err = d.evaluate(ctx, evaluate)
-		case len(d.ready) > 0:
-			err = d.close(ctx)
-		default:
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-	}
-}
-
-// close ends the calls that are due, if they were begun.
-func (d *graphDriver) close(ctx context.Context) error {
-	if err := d.flush(ctx); err != nil {
-		return err
-	}
-	due := d.ready
-	d.ready = nil
-	effects := make([]string, len(due))
-	for i, s := range due {
-		effects[i] = d.memory.call.NodeEffect(s)
-	}
-	known, err := patiently(ctx, admitPatience, func() (map[string]ledger.Record, error) {
-		return d.a.Ledger.Records(ctx, d.in.Invoke.Principal.Tenant, effects)
-	})
-	if err != nil {
-		return fmt.Errorf("reading the calls of nodes: %w", err)
-	}
-	for i, s := range due {
-		record, ok := known[effects[i]]
-		switch {
-		case !ok: // It was never begun.
-		case record.Outcome != nil:
-			d.machine.Called(s.Frame, called(*record.Outcome), 1)
-		default:
-			in := d.memory.call.NodeCall(s, *d.pinned.Tool(s.Node), time.Now(), d.out.Begun)
-			if err := d.settle(ctx, graphEnd{step: s, in: &in}); err != nil {
-				return err
-			}
-		}
+// stop returns why the run is to end before its time, or nil.
+func (d *graphDriver) stop(ctx, limited context.Context) *flow.Failure {
+	switch {
+	case d.in.Stop != nil:
+		return d.in.Stop
+	case cancelled(ctx):
+		return &flow.Failure{Kind: tool.Cancelled, Msg: wire.GraphCancelled}
+	case limited.Err() != nil:
+		return &flow.Failure{Kind: tool.Timeout, Msg: wire.GraphLate(d.in.Invoke.Pin)}
 	}
 	return nil
-}
-
-// called tells the machine how a call ended.
-func called(o ledger.Outcome) flow.Called {
-	if o.Kind == "" {
-		return flow.Called{}
-	}
-	return flow.Called{Failure: &flow.Failure{Kind: o.Kind, Msg: o.Msg}}
 }
 
 // next asks the machine for steps, and returns those that are evaluations. Others are due, or
@@ -273,36 +204,6 @@ func (d *graphDriver) sleep(ctx context.Context, s flow.Step) {
 		<-own.Done()
 		d.ends <- graphEnd{step: s}
 	}()
-}
-
-// drop ends what a frame does that is not to go on.
-func (d *graphDriver) drop(ctx context.Context, frame string) error {
-	if cancel := d.cancels[frame]; cancel != nil {
-		cancel()
-		return nil
-	}
-	d.ready = slices.DeleteFunc(d.ready, func(s flow.Step) bool { return s.Frame == frame })
-	if i := slices.IndexFunc(d.held, func(end graphEnd) bool { return end.step.Frame == frame }); i >= 0 {
-		end := d.held[i]
-		d.held = slices.Delete(d.held, i, i+1)
-		return d.settle(ctx, end)
-	}
-	d.machine.Called(frame, flow.Called{}, 0) // It was not begun.
-	return nil
-}
-
-// settle ends a call as cancelled, which is still open.
-func (d *graphDriver) settle(ctx context.Context, end graphEnd) error {
-	d.machine.Called(end.step.Frame, flow.Called{Failure: &flow.Failure{
-		Kind: tool.Cancelled, Msg: "the call was cancelled",
-	}}, 1)
-	detached := context.WithoutCancel(ctx)
-	_, err := patiently(detached, settlePatience, func() (wire.InvokeOutput, error) {
-		return d.a.settleCall(detached, wire.SettleInput{
-			Invoke: *end.in, Status: tool.StatusCancelled, Kind: tool.Cancelled, Msg: "the call was cancelled",
-		})
-	})
-	return err
 }
 
 // evaluate evaluates steps, in one go.
@@ -367,69 +268,6 @@ func (d *graphDriver) abandon(ctx context.Context, cause error) error {
 		d.log(ctx, "a call in place did not come to its end", failure.Decode(err))
 	}
 	return interruption(cause)
-}
-
-// take takes up a step in flight that ended.
-func (d *graphDriver) take(ctx context.Context, end graphEnd) error {
-	d.flying--
-	frame := end.step.Frame
-	d.cancels[frame]()
-	delete(d.cancels, frame)
-	switch {
-	case end.in == nil:
-		d.machine.Slept(frame)
-		return nil
-	case end.err != nil:
-		return end.err
-	case !end.over():
-		return d.hold(ctx, end)
-	}
-	if end.closing != nil {
-		d.closing = append(d.closing, end)
-	} else {
-		d.list(end)
-	}
-	o := end.outcome
-	d.memory.calls[end.in.EffectID] = &graph.Call{Result: o.Result, Kind: o.Kind, Msg: o.Msg, EffectID: end.in.EffectID}
-	d.machine.Called(frame, called(o), 1)
-	return nil
-}
-
-// hold leaves a call to the workflow that is still open; one that is not to go on is settled.
-func (d *graphDriver) hold(ctx context.Context, end graphEnd) error {
-	d.left, d.out.Handover = true, wire.HandoverCalls
-	if end.retry != nil {
-		end.made.Retry = causeOf(end.retry)
-		d.list(end)
-	}
-	if d.machine.Dropped(end.step.Frame) {
-		return d.settle(ctx, end)
-	}
-	d.held = append(d.held, end)
-	return nil
-}
-
-// open returns the call for the workflow, which continues it.
-func (end *graphEnd) open() wire.HeldNode {
-	h := wire.HeldNode{Frame: end.step.Frame, Place: end.place, Reached: end.reached, Asks: end.asks}
-	if end.reached > 0 { // A step of the call asks.
-		h.Asks = nil
-	}
-	if end.retry != nil {
-		h.Tried, h.RetryIn = end.tried, retryIn(end.retry)
-	}
-	return h
-}
-
-// list adds a call to those that the history lists.
-func (d *graphDriver) list(end graphEnd) {
-	if len(d.out.Made) < wire.MaxCallsMade {
-		d.out.Made = append(d.out.Made, end.made)
-	}
-	if end.made.Retry == "" {
-		d.out.Calls++
-	}
-	d.report.set(wire.AdvanceProgress{Calls: d.out.Calls, Step: end.step.Path()})
 }
 
 // wait waits for the end of a step, and takes up all that have ended. Records are written while

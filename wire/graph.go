@@ -28,6 +28,14 @@ type GraphEnd struct {
 	Steps   int           `json:"steps,omitempty"` // Nodes that began.
 }
 
+// GraphCancelled is why a run of a graph ends that was cancelled.
+const GraphCancelled = "the run of the graph was cancelled"
+
+// GraphLate is why a run of a graph ends whose time is over.
+func GraphLate(pin agent.Pin) string {
+	return "the graph did not end in its time of " + pin.Execution.Timeout().String()
+}
+
 // GraphCall identifies the call that is the run of a graph.
 type GraphCall struct {
 	tool.CallIdentity
@@ -99,8 +107,9 @@ func NodeCallID(call, path string) string {
 type AdvanceGraphInput struct {
 	GraphInput
 
-	// Stopped says that no call is begun any more: those that are open are settled as cancelled.
-	Stopped bool `json:"stopped,omitempty"`
+	// Stop ends the run with this failure: no call is begun, and those that are open are settled as
+	// cancelled.
+	Stop *flow.Failure `json:"stop,omitempty"`
 }
 
 // GraphSlice is how long one AdvanceGraph begins calls, so that histories show progress.
@@ -112,7 +121,6 @@ type AdvanceGraphOutput struct {
 	Handover Handover    `json:"handover,omitempty"`
 	State    *flow.State `json:"state,omitempty"` // Where to continue.
 	Held     []HeldNode  `json:"held,omitempty"`  // Calls of State that were begun, and are still open.
-	Late     bool        `json:"late,omitempty"`  // The graph's time is over.
 	Begun    int         `json:"begun,omitempty"` // As in [GraphInput].
 
 	Made  []CallMade `json:"made,omitempty"` // The first [MaxCallsMade] calls that ended here.

@@ -33,15 +33,15 @@ func (r *graphRun) inPlace(start []flow.Step) bool {
 
 // advance has an activity take the run on, as far as it can. Where it fails, the workflow takes the
 // steps itself, and those that were taken are found.
-func (r *graphRun) advance(ctx workflow.Context) {
+func (r *graphRun) advance(ctx, limited workflow.Context, passed func() bool) {
 	workflow.SetCurrentDetails(ctx, r.details())
 	before := r.machine.State()
-	out, err := r.advanced(ctx, before, false)
+	out, err := r.advanced(limited, before, nil)
 	if err != nil {
 		r.visible = true
-		if ctx.Err() != nil { // Its calls are settled: the attempt that made them is lost.
+		if why := r.stopped(ctx, passed()); why != nil { // The attempt that made its calls is lost: they are settled.
 			detached, cancel := workflow.NewDisconnectedContext(ctx)
-			out, err = r.advanced(detached, before, true)
+			out, err = r.advanced(detached, before, why)
 			cancel()
 		}
 	}
@@ -54,18 +54,14 @@ func (r *graphRun) advance(ctx workflow.Context) {
 	default:
 		r.machine, r.made = flow.NewMachine(shape, *out.State), out.Begun
 		r.hold(out.Held)
-		if out.Late {
-			r.late()
-		}
 	}
 }
 
-// advanced takes the run on from a state. Stopped, it begins no call, and settles those that
-// are open.
+// advanced takes the run on from a state, or ends it there.
 func (r *graphRun) advanced(
-	ctx workflow.Context, from flow.State, stopped bool,
+	ctx workflow.Context, from flow.State, stop *flow.Failure,
 ) (out wire.AdvanceGraphOutput, err error) {
-	in := wire.AdvanceGraphInput{GraphInput: r.in, Stopped: stopped}
+	in := wire.AdvanceGraphInput{GraphInput: r.in, Stop: stop}
 	in.Resume, in.Begun, in.Held = &from, r.made, nil
 	if r.clock != nil {
 		in.Deadline = r.clock.at

@@ -90,13 +90,9 @@ func (r *graphRun) run(ctx workflow.Context) error {
 		defer r.clock.stop(r.waits)
 	}
 	for {
-		if len(r.held) == 0 { // What was begun in place is begun here first, so that it ends.
-			switch {
-			case ctx.Err() != nil:
-				r.machine.Stop(flow.Failure{Kind: tool.Cancelled, Msg: "the run of the graph was cancelled"})
-			case passed():
-				r.late()
-			}
+		// What was begun in place is begun here first, so that it ends.
+		if why := r.stopped(ctx, passed()); why != nil && len(r.held) == 0 {
+			r.machine.Stop(*why)
 		}
 		if over, _ := r.machine.Over(); over || r.ended != nil {
 			return nil
@@ -115,7 +111,7 @@ func (r *graphRun) run(ctx workflow.Context) error {
 			r.cancels[frame]()
 		}
 		if len(cancel) == 0 && r.inPlace(start) {
-			r.advance(limited)
+			r.advance(ctx, limited, passed)
 			continue
 		}
 		due := r.start(limited, start)
@@ -134,11 +130,15 @@ func (r *graphRun) run(ctx workflow.Context) error {
 	}
 }
 
-// late stops the run, whose time is over.
-func (r *graphRun) late() {
-	r.machine.Stop(flow.Failure{
-		Kind: tool.Timeout, Msg: "the graph did not end in its time of " + r.in.Invoke.Pin.Execution.Timeout().String(),
-	})
+// stopped returns why the run is to end before its time, or nil.
+func (r *graphRun) stopped(ctx workflow.Context, late bool) *flow.Failure {
+	switch {
+	case ctx.Err() != nil:
+		return &flow.Failure{Kind: tool.Cancelled, Msg: wire.GraphCancelled}
+	case late:
+		return &flow.Failure{Kind: tool.Timeout, Msg: wire.GraphLate(r.in.Invoke.Pin)}
+	}
+	return nil
 }
 
 // start begins steps, and returns those that are evaluations.

@@ -55,7 +55,7 @@ func (s *site) startWith(l ledger.Ledger, e tool.Executor, m agent.Model, dialin
 	s.t.Helper()
 	journal, _ := l.(loop.Journal)
 	acts, err := activities.New(activities.Config{
-		Journal: journal, Ledger: l, Runs: s.Store, Agents: s.Store, Policies: s.Store,
+		Journal: journal, Ledger: l, Graphs: s.Store, Runs: s.Store, Agents: s.Store, Policies: s.Store,
 		Resolver: resolver.New(s.Store, resolver.Options{}), Schemas: schema.New(0),
 		Types: worker.Types(worker.Known{}).All(), Executor: e, Models: map[string]agent.Model{"test": m},
 	})

@@ -210,5 +210,6 @@ func graphOfEveryKind(t *testing.T, lane tool.Lane) {
 	requireReplays(t, historyOf(t.Context(), t, s.temporal, w.GetID(), w.GetRunID()), call)
 	whole := s.invocations(id)[0]
 	child := s.temporal.GetWorkflow(t.Context(), wire.GraphWorkflowID(s.principal.Tenant, whole.InvocationID), "")
-	requireReplays(t, historyOf(t.Context(), t, s.temporal, child.GetID(), child.GetRunID()), "graph_every_kind_"+string(lane))
+	of := historyOf(t.Context(), t, s.temporal, child.GetID(), child.GetRunID())
+	requireReplays(t, of, "graph_every_kind_"+string(lane))
 }

@@ -183,18 +183,14 @@ func TestGraphIsStopped(t *testing.T) {
 		timeout float64
 		more    string
 		kind    tool.Kind
-		lane    tool.Lane
-	}{
-		"Cancelled": {0, person, tool.Cancelled, ""}, "Timeout": {2, "", tool.Timeout, ""},
-		"CancelledInPlace": {0, "", tool.Cancelled, tool.LaneFast}, "TimeoutInPlace": {2, "", tool.Timeout, tool.LaneFast},
-	} {
+	}{"Cancelled": {0, person, tool.Cancelled}, "Timeout": {2, "", tool.Timeout}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 
 			s := newEverySite(t)
 			functions := greeter(t, s.site)
 			s.publish("slow", graphTool(`{"nodes":[{"id":"fan","kind":"parallel","branches":[`+branches+tt.more+`]},
-				{"id":"never","kind":"tool","tool":"greet","arguments":{"name":"x"}}]}`, tool.Execution{TimeoutSeconds: tt.timeout, Lane: tt.lane}), tool.Policy{})
+				{"id":"never","kind":"tool","tool":"greet","arguments":{"name":"x"}}]}`, tool.Execution{TimeoutSeconds: tt.timeout}), tool.Policy{})
 			s.start(worker.Config{Functions: functions})
 			w, id := s.beginCall("slow", `{}`)
 			if tt.kind == tool.Cancelled {

@@ -1,7 +1,9 @@
 package activities
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"time"
 
 	"go.temporal.io/sdk/temporal"
@@ -9,6 +11,7 @@ import (
 	"github.com/toolcrib/toolcrib/graph/flow"
 	"github.com/toolcrib/toolcrib/ledger"
 	"github.com/toolcrib/toolcrib/loop"
+	"github.com/toolcrib/toolcrib/tool"
 	"github.com/toolcrib/toolcrib/wire"
 )
 
@@ -104,16 +107,17 @@ func (d *graphDriver) write(ctx context.Context, admit []ledger.AdmitRequest) ([
 	for _, end := range closing {
 		r.Ended = append(r.Ended, *end.closing.closing)
 	}
+	var err error
 	done, sure := d.a.record(ctx, r)
-	for i, end := range closing {
+	for i, end := range closing { // All of them, whatever becomes of one.
 		if i >= done.Ended {
-			outcome, err := end.closing.write(ctx, r.Ended[i])
-			if err == nil && !outcome.Won {
-				err = interruption(errSuperseded) // Later nodes are bound to the answer of another attempt.
+			outcome, failed := end.closing.write(ctx, r.Ended[i])
+			if failed == nil && !outcome.Won && !same(&outcome, &end.outcome) {
+				failed = interruption(errSuperseded) // Later nodes are bound to the answer of another attempt.
 			}
-			if err != nil {
-				d.closing = closing[i+1:]
-				return nil, err
+			if failed != nil {
+				err = cmp.Or(err, failed)
+				continue
 			}
 		}
 		d.list(end)
@@ -123,5 +127,25 @@ func (d *graphDriver) write(ctx context.Context, admit []ledger.AdmitRequest) ([
 			d.doubt[admit[i].EffectID]++
 		}
 	}
-	return done.Tickets, nil
+	return done.Tickets, err
+}
+
+// same reports whether an outcome on record is the one that was to be recorded: the answer to its
+// settlement was lost.
+func same(recorded, own *ledger.Outcome) bool {
+	return recorded.Status == own.Status && recorded.Kind == own.Kind && sameJSON(recorded.Result, own.Result)
+}
+
+func sameJSON(a, b any) bool {
+	first, err := digestOf(a)
+	second, other := digestOf(b)
+	return err == nil && other == nil && first == second
+}
+
+func digestOf(v any) (string, error) {
+	raw, err := json.Marshal(v)
+	if err != nil {
+		return "", err
+	}
+	return tool.Digest(raw)
 }
