@@ -166,6 +166,7 @@ func TestGraphOfEveryKind(t *testing.T) {
 }
 
 func graphOfEveryKind(t *testing.T, lane tool.Lane) {
+	t.Helper()
 	s := newEverySite(t)
 	functions := greeter(t, s.site)
 	s.publishGraphs(lane)

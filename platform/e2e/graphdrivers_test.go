@@ -41,9 +41,9 @@ func (g *graphDrawer) body(depth int, beside bool) []map[string]any {
 		switch kind {
 		case "tool":
 			n["tool"] = g.pick("pure", "pure", "idempotent", "once", "both", "strict")
-			name := any(n["id"])
+			name := n["id"]
 			if len(nodes) > 0 && g.IntN(2) == 0 {
-				name = map[string]any{"$from": "/nodes/" + nodes[len(nodes)-1]["id"].(string) + "/text", "$default": "none"}
+				name = map[string]any{"$from": fmt.Sprintf("/nodes/%s/text", nodes[len(nodes)-1]["id"]), "$default": "none"}
 			}
 			n["arguments"] = map[string]any{"do": g.pick("ok", "ok", "ok", "no", "fail", "flaky", "worse"), "name": name}
 			if g.IntN(3) == 0 {

@@ -122,6 +122,7 @@ func TestGraphOfManyItems(t *testing.T) {
 }
 
 func graphOfManyItems(t *testing.T, lane tool.Lane) {
+	t.Helper()
 	const items = 1500
 	s := newSite(t)
 	functions := function.NewRegistry()

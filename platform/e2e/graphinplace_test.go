@@ -160,4 +160,3 @@ func TestGraphInPlaceIsCancelledAfterCrash(t *testing.T) {
 		})
 	}
 }
-
