@@ -167,3 +167,26 @@ func failedAt(f *flow.Failure) string {
 	}
 	return fmt.Sprintf("node %s: %s", f.Node, f.Msg)
 }
+
+// resumeGraph gives the run of a graph the records of another one, up to the node to begin with. It is
+// idempotent.
+func (a *Activities) resumeGraph(ctx context.Context, in *wire.InvokeInput) (*wire.Opened, error) {
+	c := in.GraphCall()
+	g, err := a.graphOf(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	from := graph.Run{Tenant: c.Principal.Tenant, RunID: in.From.RunID, EffectID: in.From.EffectID}
+	passed, err := a.Graphs.ListPath(ctx, from)
+	if err != nil {
+		return nil, fmt.Errorf("reading the nodes of run %s: %w", from.RunID, err)
+	}
+	state, node, err := g.Resume(passed, in.From.Node)
+	if err != nil {
+		return nil, err
+	}
+	if err := a.Graphs.CopyNodes(ctx, from, runOf(c), node); err != nil {
+		return nil, fmt.Errorf("copying the nodes of run %s: %w", from.RunID, err)
+	}
+	return &wire.Opened{State: &state}, nil
+}

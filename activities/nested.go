@@ -18,6 +18,9 @@ import (
 func (a *Activities) open(
 	ctx context.Context, in *wire.InvokeInput, ticket ledger.Ticket, version *tool.Version,
 ) (*wire.Opened, error) {
+	if in.From != nil && in.Pin.Graph != nil {
+		return a.resumeGraph(ctx, in)
+	}
 	if in.Pin.Agent == nil {
 		return &wire.Opened{}, nil
 	}

@@ -13,6 +13,12 @@ type Records interface {
 	WriteNodes(ctx context.Context, of Run, records []Record) error
 	// ReadNodes returns the records that are needed, by path; those that do not exist are missing.
 	ReadNodes(ctx context.Context, of Run, needs Needs) (map[string]*Record, error)
+	// ListPath returns the nodes that have ended outside of bodies, and those in bodies that set the
+	// state, without their contents, in the order in which they ended.
+	ListPath(ctx context.Context, of Run) ([]Passed, error)
+	// CopyNodes copies the records of the nodes of a run that ended before one of them began to another
+	// run. Records that exist stay.
+	CopyNodes(ctx context.Context, from, to Run, before string) error
 	// ListNodes returns records of the graphs of a run in the order in which they were written,
 	// after a place; from the first on where that is zero.
 	ListNodes(ctx context.Context, tenant tool.TenantID, runID string, after int64, limit int) ([]Record, error)

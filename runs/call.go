@@ -22,6 +22,9 @@ type NewCall struct {
 	// keeps its workflow. Its Mode is production when empty. Its Test is set for a
 	// test.
 	Node wire.Node
+	// Resume continues a graph from a node. The arguments of the node, and the constraint of its
+	// tool, are those of the other call when they are empty.
+	Resume *Resume
 	// FollowFor is how long the call's output is expected to be followed from its
 	// start on. Zero if it is not.
 	FollowFor time.Duration
@@ -79,12 +82,19 @@ type callStart struct {
 // refused at once.
 func (s *Service) newCall(ctx context.Context, n NewCall) (*callStart, error) {
 	n.Node.Mode = cmp.Or(n.Node.Mode, tool.Production)
+	before, err := s.resumed(ctx, &n)
+	if err != nil {
+		return nil, err
+	}
 	node, tenant := n.Node, n.Principal.Tenant
 	resolved, err := s.cfg.Resolver.Resolve(ctx, resolver.Request{
 		Principal: n.Principal, Ref: node.Tool, Mode: node.Mode,
 		Outside: node.Test == nil, // Only tests, agents and workflows reach internal tools.
 	})
 	if err != nil {
+		return nil, err
+	}
+	if err := s.resumes(ctx, tenant, n.Resume, before, resolved); err != nil {
 		return nil, err
 	}
 	arguments, err := tool.Digest(node.Arguments)
@@ -104,6 +114,9 @@ func (s *Service) newCall(ctx context.Context, n NewCall) (*callStart, error) {
 		},
 		asked: n, named: node.ID != "", repeatable: resolved.Version.Snapshot.Execution.Repeatable(),
 		digest: fmt.Sprintf("%s@%s %s %s", resolved.Tool.ID, node.Tool.Constraint, node.Mode, arguments),
+	}
+	if node.From != nil {
+		c.digest += " from " + node.From.EffectID + " " + node.From.Node
 	}
 	if c.named {
 		c.workflowID = wire.CallWorkflowID(tenant, node.ID)

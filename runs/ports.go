@@ -6,6 +6,7 @@ import (
 
 	"github.com/toolcrib/toolcrib/agent"
 	"github.com/toolcrib/toolcrib/file"
+	"github.com/toolcrib/toolcrib/graph"
 	"github.com/toolcrib/toolcrib/resolver"
 	"github.com/toolcrib/toolcrib/space"
 	"github.com/toolcrib/toolcrib/tool"
@@ -21,6 +22,8 @@ type Store interface {
 
 	// FindInvocation finds a call. It fails with tool.NotFound.
 	FindInvocation(ctx context.Context, tenant tool.TenantID, id string) (tool.Invocation, error)
+	// ListPath is that of [graph.Records].
+	ListPath(ctx context.Context, of graph.Run) ([]graph.Passed, error)
 
 	// FindAgent finds an agent by slug or id. It fails with tool.NotFound.
 	FindAgent(ctx context.Context, tenant tool.TenantID, slugOrID string) (agent.Agent, error)

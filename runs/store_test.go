@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/toolcrib/toolcrib/agent"
+	"github.com/toolcrib/toolcrib/graph"
 	"github.com/toolcrib/toolcrib/registry/registrytest"
 	"github.com/toolcrib/toolcrib/runs"
 	"github.com/toolcrib/toolcrib/space"
@@ -56,6 +57,10 @@ func (s *fakeStore) FindApproval(_ context.Context, tenant tool.TenantID, id str
 		return a, nil
 	}
 	return wait.Approval{}, &tool.Error{Kind: tool.NotFound, Msg: "request not found"}
+}
+
+func (s *fakeStore) ListPath(context.Context, graph.Run) ([]graph.Passed, error) {
+	panic("no test of this package continues a graph")
 }
 
 func (s *fakeStore) FindInvocation(ctx context.Context, tenant tool.TenantID, id string) (tool.Invocation, error) {

@@ -92,6 +92,30 @@ func (s *Store) ReadNodes(ctx context.Context, of graph.Run, needs graph.Needs) 
 	return out, err
 }
 
+// ListPath implements [graph.Records].
+func (s *Store) ListPath(ctx context.Context, of graph.Run) (passed []graph.Passed, err error) {
+	err = s.do(ctx, "store.ListPath", of.Tenant, func(q *db.Queries) error {
+		passed = nil
+		rows, err := q.ListGraphPath(ctx, db.ListGraphPathParams{TenantID: string(of.Tenant), EffectID: of.EffectID})
+		for _, row := range rows {
+			passed = append(passed, graph.Passed{
+				Path: row.Path, Kind: flow.Kind(row.Kind), Status: graph.Status(row.Status), Case: row.Branch, Sets: row.Sets,
+			})
+		}
+		return err
+	})
+	return passed, err
+}
+
+// CopyNodes implements [graph.Records].
+func (s *Store) CopyNodes(ctx context.Context, from, to graph.Run, before string) error {
+	return s.do(ctx, "store.CopyNodes", from.Tenant, func(q *db.Queries) error {
+		return q.CopyGraphNodes(ctx, db.CopyGraphNodesParams{
+			TenantID: string(from.Tenant), FromEffect: from.EffectID, ToEffect: to.EffectID, ToRun: to.RunID, Node: before,
+		})
+	})
+}
+
 // ListNodes implements [graph.Records].
 func (s *Store) ListNodes(
 	ctx context.Context, tenant tool.TenantID, runID string, after int64, limit int,

@@ -21,6 +21,14 @@ type GraphInput struct {
 	Begun    int         `json:"begun,omitempty"`  // Calls that were begun, for the order of their ids.
 }
 
+// GraphFrom says that the run of a graph begins with a node that another run of it came to, with the
+// records of the nodes before it.
+type GraphFrom struct {
+	EffectID string `json:"effect_id"` // Of the other run's call.
+	RunID    string `json:"run_id"`    // The run that call belongs to.
+	Node     string `json:"node"`
+}
+
 // GraphEnd is how the run of a graph ended. Its output is in the records of its nodes.
 type GraphEnd struct {
 	Failure *flow.Failure `json:"failure,omitempty"`

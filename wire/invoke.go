@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/toolcrib/toolcrib/agent"
+	"github.com/toolcrib/toolcrib/graph/flow"
 	"github.com/toolcrib/toolcrib/ledger"
 	"github.com/toolcrib/toolcrib/tool"
 )
@@ -27,6 +28,7 @@ type InvokeInput struct {
 	Test        *Test            `json:"test,omitempty"`        // Set when the call is a test of the tool.
 	Step        *Step            `json:"step,omitempty"`        // Set when the call is a step of a composition.
 	Node        *GraphNode       `json:"node,omitempty"`        // Set when the call is that of a graph's node.
+	From        *GraphFrom       `json:"from,omitempty"`        // Set when the call continues a graph from a node.
 	Compose     bool             `json:"compose,omitempty"`     // Whether the activity makes a composition's steps too.
 	// Reached is the step of a composition, counted from 1, that Tried and RetryIn are about.
 	Reached  int       `json:"reached,omitempty"`
@@ -96,6 +98,8 @@ type Opened struct {
 	Tried   int           `json:"tried,omitempty"`
 	RetryIn time.Duration `json:"retry_in,omitempty"`
 	Reached int           `json:"reached,omitempty"`
+	// State is where the run of a graph begins, if that is not its first node.
+	State *flow.State `json:"state,omitempty"`
 }
 
 // SettleInput closes a call that ended outside its Invoke.

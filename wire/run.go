@@ -80,6 +80,7 @@ type Node struct {
 	Arguments json.RawMessage `json:"arguments,omitempty"`
 	Mode      tool.Mode       `json:"mode"`
 	Test      *Test           `json:"test,omitempty"` // Set when the call is a test of the tool.
+	From      *GraphFrom      `json:"from,omitempty"` // Set when the call continues a graph from a node.
 }
 
 // Test marks a call as a test of its tool.

@@ -58,6 +58,7 @@ type caller struct {
 	inline bool   // See [scope].
 	waits  *waits // See [scope].
 	test   *wire.Test
+	from   *wire.GraphFrom
 }
 
 func execute(ctx workflow.Context, n Node, by caller) (*tool.Result, error) {
@@ -65,7 +66,7 @@ func execute(ctx workflow.Context, n Node, by caller) (*tool.Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	node.Test = by.test
+	node.Test, node.From = by.test, by.from
 	info := workflow.GetInfo(ctx)
 	var plan wire.LoadPlanOutput
 	err = bookkeep(ctx, by.inline, wire.LoadPlanActivity, wire.LoadPlanInput{
@@ -75,7 +76,7 @@ func execute(ctx workflow.Context, n Node, by caller) (*tool.Result, error) {
 		return nil, failure.Decode(err)
 	}
 	in := wire.InvokeInput{
-		PreparedCall: *plan.Call, Full: true, Test: by.test,
+		PreparedCall: *plan.Call, Full: true, Test: by.test, From: by.from,
 	}
 	in.Principal, in.Mode, in.RunID = n.Principal, plan.Mode, plan.RunID
 	if len(plan.Plan.Tools) > 0 { // None where the tool may not be used: the call is refused.

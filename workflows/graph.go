@@ -15,8 +15,11 @@ import (
 	"github.com/toolcrib/toolcrib/wire"
 )
 
-// runGraph runs a graph as a child workflow, and settles the call with its output.
-func runGraph(ctx workflow.Context, in wire.InvokeInput, s scope) (wire.InvokeOutput, error) {
+// runGraph runs a graph as a child workflow, from a state or its first node on, and settles the call with
+// its output.
+func runGraph(
+	ctx workflow.Context, in wire.InvokeInput, from *flow.State, s scope,
+) (wire.InvokeOutput, error) {
 	options := workflow.ChildWorkflowOptions{
 		WorkflowID:            wire.GraphWorkflowID(in.Principal.Tenant, in.InvocationID),
 		WorkflowIDReusePolicy: enums.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE, // Of a workflow that was reset.
@@ -25,7 +28,7 @@ func runGraph(ctx workflow.Context, in wire.InvokeInput, s scope) (wire.InvokeOu
 		StaticSummary:         "graph " + label(in),
 		TypedSearchAttributes: workflow.GetTypedSearchAttributes(ctx),
 	}
-	input := wire.GraphInput{Invoke: in, Deadline: s.until(ctx, &in), MaxCalls: s.calls}
+	input := wire.GraphInput{Invoke: in, Deadline: s.until(ctx, &in), MaxCalls: s.calls, Resume: from}
 	var out wire.GraphEnd
 	for {
 		stop := s.waits.follow(options.WorkflowID)

@@ -66,7 +66,7 @@ func nest(ctx workflow.Context, in wire.InvokeInput, s scope) (wire.InvokeOutput
 		return runChild(ctx, in, out.Opened.RunID, s)
 	}
 	if in.Pin.Graph != nil {
-		return runGraph(ctx, in, s)
+		return runGraph(ctx, in, out.Opened.State, s)
 	}
 	if opened := out.Opened; opened.Reached > 0 {
 		in.Tried, in.RetryIn, in.Reached = opened.Tried, opened.RetryIn, opened.Reached

@@ -24,7 +24,7 @@ func ToolCall(ctx workflow.Context, in wire.ToolCallInput) (*tool.Result, error)
 	result, err := execute(ctx, Node{
 		ID: in.Node.ID, Tool: in.Node.Tool.String(), Arguments: in.Node.Arguments,
 		Principal: in.Principal, Mode: in.Node.Mode,
-	}, caller{kind: kind, runID: in.RunID, inline: true, test: in.Node.Test, waits: waits})
+	}, caller{kind: kind, runID: in.RunID, inline: true, test: in.Node.Test, from: in.Node.From, waits: waits})
 	end := wire.FinishRunInput{Principal: in.Principal, RunID: in.RunID, Status: agent.RunCompleted}
 	if err != nil {
 		e := tool.AsError(failure.Decode(err))

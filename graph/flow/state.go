@@ -20,6 +20,13 @@ type State struct {
 	Stop *Failure `json:"stop,omitempty"`
 }
 
+// From returns the state of a run that begins a node of the graph's own body, after so many nodes.
+func (s *Shape) From(f Frame, node string, steps int, handled bool) State {
+	m := &Machine{shape: s, flying: map[string]Phase{}, frames: []*Frame{&f}, state: State{Steps: steps, Handled: handled}}
+	m.enter(&f, node)
+	return m.State()
+}
+
 // Frame is a body that is running.
 type Frame struct {
 	// Path is "" of the graph's own body, else the path of the node that has the body, and the

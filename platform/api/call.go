@@ -40,7 +40,7 @@ func (s *server) callTool(ctx context.Context, p tool.Principal, in *callInput) 
 	call, err := s.runs.Call(ctx, runs.NewCall{
 		Request: requestOf(ctx), Principal: p, Node: wire.Node{
 			ID: in.Body.ID, Tool: refOf(in.Tool, in.Body.Version), Arguments: in.Body.Arguments, Mode: in.Body.Mode,
-		},
+		}, Resume: resumeOf(in.Body.Resume),
 	})
 	if err != nil {
 		return nil, err
@@ -56,6 +56,13 @@ func (s *server) callTool(ctx context.Context, p tool.Principal, in *callInput) 
 		out.Status, out.Body.Status = http.StatusOK, agent.RunCompleted
 	}
 	return out, nil
+}
+
+func resumeOf(r *v1.Resume) *runs.Resume {
+	if r == nil {
+		return nil
+	}
+	return &runs.Resume{Invocation: r.Invocation, Node: r.Node}
 }
 
 // refOf returns the reference to the tool that a path names.

@@ -42,3 +42,25 @@ select g.* from graph_nodes g
 where g.tenant_id = @tenant_id and g.run_id = @run_id and g.place > @after::bigint
 order by g.place
 limit sqlc.arg('limit')::int;
+
+-- name: ListGraphPath :many
+-- The nodes of a graph that have ended, and those in it that set the state, without contents, in
+-- the order in which they ended.
+select g.path, g.kind, g.status, g.branch, (g.state is not null)::boolean as sets from graph_nodes g
+where g.tenant_id = @tenant_id and g.effect_id = @effect_id and g.status <> 'pending' and g.kind <> ''
+  and (strpos(g.path, '/') = 0 or g.state is not null)
+order by g.place;
+
+-- name: CopyGraphNodes :exec
+-- Copies the records of the nodes that ended before one of a graph began. Records that are there stay.
+insert into graph_nodes (tenant_id, effect_id, path, run_id, node, kind, status, item, result, text, error_kind, error,
+    state, branch, call, child_run, attempts, ended_at)
+select g.tenant_id, @to_effect, g.path, @to_run, g.node, g.kind, g.status, g.item, g.result, g.text, g.error_kind, g.error,
+    g.state, g.branch, g.call, g.child_run, g.attempts, g.ended_at
+from graph_nodes g
+where g.tenant_id = @tenant_id and g.effect_id = @from_effect and g.status <> 'pending' and g.path not in ('', @node::text)
+  and not starts_with(g.path, @node::text || '/')
+  and g.place < coalesce((select b.place from graph_nodes b where b.tenant_id = @tenant_id and b.effect_id = @from_effect
+      and b.path = @node::text), 9223372036854775807)
+order by g.place
+on conflict do nothing;

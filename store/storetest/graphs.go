@@ -95,6 +95,52 @@ func testGraphs(t *testing.T, d *Database) {
 		require.Equal(t, "each/0", listed[0].Path)
 		require.Equal(t, "each/7/one", listed[1200].Path)
 	})
+
+	t.Run("Resumed", func(t *testing.T) {
+		t.Parallel()
+		testResumedGraphs(t, d)
+	})
+}
+
+// testResumedGraphs tests what runs of graphs that continue others are made of.
+func testResumedGraphs(t *testing.T, d *Database) {
+	t.Helper()
+	f := NewFixture(t, d)
+	at := time.Now()
+	ended := func(path string, k flow.Kind, sets string) graph.Record {
+		r := graph.Record{Path: path, Node: path, Kind: k, Status: graph.Completed, EndedAt: at, Result: json.RawMessage(`1`)}
+		if sets != "" {
+			r.State = json.RawMessage(sets)
+		}
+		return r
+	}
+	require.NoError(t, f.Store.WriteNodes(t.Context(), f.graphCall(), []graph.Record{
+		ended("a", flow.Tool, `{"n":1}`), ended("m/0/x", flow.Tool, `{"n":2}`), ended("m/0/y", flow.Tool, ""), ended("m/0", "", ""),
+		ended("m", flow.Map, ""), ended("l/0/z", flow.Tool, ""), ended("l/0", "", ""), ended("l", flow.Loop, ""), ended("", "", ""),
+	}))
+	passed, err := f.Store.ListPath(t.Context(), f.graphCall())
+	require.NoError(t, err)
+	require.Equal(t, []graph.Passed{
+		{Path: "a", Kind: flow.Tool, Status: graph.Completed, Sets: true},
+		{Path: "m/0/x", Kind: flow.Tool, Status: graph.Completed, Sets: true},
+		{Path: "m", Kind: flow.Map, Status: graph.Completed}, {Path: "l", Kind: flow.Loop, Status: graph.Completed},
+	}, passed)
+	to := f.graphCall()
+	to.EffectID += "-again"
+	for range 2 { // It is idempotent.
+		require.NoError(t, f.Store.CopyNodes(t.Context(), f.graphCall(), to, "l"))
+	}
+	copied, err := f.Store.ReadNodes(t.Context(), to, graph.Needs{Paths: []string{
+		"a", "m/0/x", "m/0/y", "m/0", "m", "l/0/z", "l/0", "l", "",
+	}})
+	require.NoError(t, err)
+	require.Len(t, copied, 5, "not the node itself, nothing below it, and not the graph's end")
+	require.JSONEq(t, `{"n":1}`, string(copied["a"].State))
+	to.EffectID += "-open"
+	require.NoError(t, f.Store.CopyNodes(t.Context(), f.graphCall(), to, "next"), "a node that has not ended")
+	copied, err = f.Store.ReadNodes(t.Context(), to, graph.Needs{Paths: []string{"l", ""}})
+	require.NoError(t, err)
+	require.Len(t, copied, 1)
 }
 
 // graphCases are the foreign-tenant cases of graphs.
@@ -114,6 +160,27 @@ var graphCases = map[string]func(t *testing.T, f foreign){
 		of := f.graphCall()
 		of.Tenant = f.stranger
 		got, err := f.Store.ReadNodes(t.Context(), of, graph.Needs{Paths: []string{"x"}})
+		require.NoError(t, err)
+		require.Empty(t, got)
+	},
+	"ListPath": func(t *testing.T, f foreign) {
+		t.Helper()
+		record := graph.Record{Path: "p", Node: "p", Kind: flow.Tool, Status: graph.Completed, EndedAt: time.Now()}
+		require.NoError(t, f.Store.WriteNodes(t.Context(), f.graphCall(), []graph.Record{record}))
+		of := f.graphCall()
+		of.Tenant = f.stranger
+		got, err := f.Store.ListPath(t.Context(), of)
+		require.NoError(t, err)
+		require.Empty(t, got)
+	},
+	"CopyNodes": func(t *testing.T, f foreign) {
+		t.Helper()
+		record := graph.Record{Path: "c", Node: "c", Kind: flow.Tool, Status: graph.Completed, EndedAt: time.Now()}
+		require.NoError(t, f.Store.WriteNodes(t.Context(), f.graphCall(), []graph.Record{record}))
+		from, to := f.graphCall(), f.graphCall()
+		from.Tenant, to.EffectID = f.stranger, to.EffectID+"-stolen"
+		require.NoError(t, f.Store.CopyNodes(t.Context(), from, to, "z"))
+		got, err := f.Store.ReadNodes(t.Context(), to, graph.Needs{Paths: []string{"c"}})
 		require.NoError(t, err)
 		require.Empty(t, got)
 	},

@@ -13,7 +13,15 @@ type NewCall struct {
 	Version   string          `json:"version,omitempty" maxLength:"100" doc:"Version or constraint, such as ^1.2" example:"^1.2"`
 	Mode      tool.Mode       `json:"mode,omitempty" enum:"production,debug" default:"production"`
 	ID        string          `json:"id,omitempty" maxLength:"128" pattern:"^[A-Za-z0-9._:-]*$" doc:"Makes the call idempotent: sent again with the same id, it is not made again" example:"order-4711"`
+	Resume    *Resume         `json:"resume,omitempty" doc:"Continues a graph from a node, with what another call of it did before"`
 	WaitS     *float64        `json:"wait_s,omitempty" minimum:"0" maximum:"60" doc:"How long to wait for the answer; 30 when absent"`
+}
+
+// Resume continues a graph from a node that another call of it came to. What was before that node is not done
+// again. Arguments that are absent are those of the other call, and so is the version.
+type Resume struct {
+	Invocation string `json:"invocation" maxLength:"64" doc:"The id of the other call, which has ended" example:"01975c2e-7d1a-7c3e-9f00-0000000000c1"`
+	Node       string `json:"node,omitempty" maxLength:"64" doc:"The node to begin with, outside of bodies; the last one that failed when absent" example:"charge"`
 }
 
 // Call is the state of a call: with the tool's answer, or still running.

@@ -9,6 +9,40 @@ import (
 	"context"
 )
 
+const CopyGraphNodes = `-- name: CopyGraphNodes :exec
+insert into graph_nodes (tenant_id, effect_id, path, run_id, node, kind, status, item, result, text, error_kind, error,
+    state, branch, call, child_run, attempts, ended_at)
+select g.tenant_id, $1, g.path, $2, g.node, g.kind, g.status, g.item, g.result, g.text, g.error_kind, g.error,
+    g.state, g.branch, g.call, g.child_run, g.attempts, g.ended_at
+from graph_nodes g
+where g.tenant_id = $3 and g.effect_id = $4 and g.status <> 'pending' and g.path not in ('', $5::text)
+  and not starts_with(g.path, $5::text || '/')
+  and g.place < coalesce((select b.place from graph_nodes b where b.tenant_id = $3 and b.effect_id = $4
+      and b.path = $5::text), 9223372036854775807)
+order by g.place
+on conflict do nothing
+`
+
+type CopyGraphNodesParams struct {
+	ToEffect   string
+	ToRun      string
+	TenantID   string
+	FromEffect string
+	Node       string
+}
+
+// Copies the records of the nodes that ended before one of a graph began. Records that are there stay.
+func (q *Queries) CopyGraphNodes(ctx context.Context, arg CopyGraphNodesParams) error {
+	_, err := q.db.Exec(ctx, CopyGraphNodes,
+		arg.ToEffect,
+		arg.ToRun,
+		arg.TenantID,
+		arg.FromEffect,
+		arg.Node,
+	)
+	return err
+}
+
 const ListGraphNodes = `-- name: ListGraphNodes :many
 select g.tenant_id, g.effect_id, g.path, g.run_id, g.node, g.kind, g.status, g.item, g.result, g.text, g.error_kind, g.error, g.state, g.branch, g.call, g.child_run, g.attempts, g.ended_at, g.place from graph_nodes g
 where g.tenant_id = $1 and g.run_id = $2 and g.place > $3::bigint
@@ -57,6 +91,54 @@ func (q *Queries) ListGraphNodes(ctx context.Context, arg ListGraphNodesParams) 
 			&i.Attempts,
 			&i.EndedAt,
 			&i.Place,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const ListGraphPath = `-- name: ListGraphPath :many
+select g.path, g.kind, g.status, g.branch, (g.state is not null)::boolean as sets from graph_nodes g
+where g.tenant_id = $1 and g.effect_id = $2 and g.status <> 'pending' and g.kind <> ''
+  and (strpos(g.path, '/') = 0 or g.state is not null)
+order by g.place
+`
+
+type ListGraphPathParams struct {
+	TenantID string
+	EffectID string
+}
+
+type ListGraphPathRow struct {
+	Path   string
+	Kind   string
+	Status string
+	Branch string
+	Sets   bool
+}
+
+// The nodes of a graph that have ended, and those in it that set the state, without contents, in
+// the order in which they ended.
+func (q *Queries) ListGraphPath(ctx context.Context, arg ListGraphPathParams) ([]ListGraphPathRow, error) {
+	rows, err := q.db.Query(ctx, ListGraphPath, arg.TenantID, arg.EffectID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []ListGraphPathRow
+	for rows.Next() {
+		var i ListGraphPathRow
+		if err := rows.Scan(
+			&i.Path,
+			&i.Kind,
+			&i.Status,
+			&i.Branch,
+			&i.Sets,
 		); err != nil {
 			return nil, err
 		}
