@@ -1,6 +1,7 @@
 package graph_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -48,8 +49,11 @@ func TestResume(t *testing.T) {
 		"MapsKeep":   {all, "again", flow.Frame{At: "again", Phase: flow.PhaseBegin, State: "fetch", Last: "each"}, ""},
 		"AfterFault": {[]graph.Passed{begin, refused}, "judge", flow.Frame{At: "judge", Phase: flow.PhaseBegin, Last: "fetch"}, ""},
 		"Next":       {[]graph.Passed{begin, done("fetch", flow.Tool, false), branch}, "each", flow.Frame{At: "each", Phase: flow.PhaseBegin, Last: "fetch"}, ""},
-		"Handler": {append(all[:len(all):len(all)], done("mend", flow.Tool, false)), "mend",
-			flow.Frame{At: "mend", Phase: flow.PhaseCall, State: "again/0/more", Last: "again", Failed: "last"}, ""},
+		"Handler": {
+			append(slices.Clip(all), done("mend", flow.Tool, false)), "mend",
+			flow.Frame{At: "mend", Phase: flow.PhaseCall, State: "again/0/more", Last: "again", Failed: "last"},
+			"",
+		},
 		"NotTaken":    {all, "other", flow.Frame{}, `the run did not come to node "other"`},
 		"NotYet":      {[]graph.Passed{begin}, "each", flow.Frame{}, `the run did not come to node "each"`},
 		"InABody":     {all, "item", flow.Frame{}, `node "item" is in a body of "each": name that one`},

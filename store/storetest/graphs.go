@@ -123,7 +123,8 @@ func testResumedGraphs(t *testing.T, d *Database) {
 	require.Equal(t, []graph.Passed{
 		{Path: "a", Kind: flow.Tool, Status: graph.Completed, Sets: true},
 		{Path: "m/0/x", Kind: flow.Tool, Status: graph.Completed, Sets: true},
-		{Path: "m", Kind: flow.Map, Status: graph.Completed}, {Path: "l", Kind: flow.Loop, Status: graph.Completed},
+		{Path: "m", Kind: flow.Map, Status: graph.Completed},
+		{Path: "l", Kind: flow.Loop, Status: graph.Completed},
 	}, passed)
 	to := f.graphCall()
 	to.EffectID += "-again"

@@ -77,5 +77,5 @@ func graphCallOf(ctx context.Context, c *client.Client, id string) (v1.Invocatio
 		return graphs[0], nil
 	}
 	return v1.Invocation{}, &tool.Error{Kind: tool.Conflict, Msg: fmt.Sprintf(
-		"the run made %d calls of graphs: name one, as toolcrib invocation list --run %s shows them", len(graphs), id)}
+		"the run made %d calls of graphs: name one, as toolcrib invocations list --run %s shows them", len(graphs), id)}
 }
