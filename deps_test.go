@@ -189,13 +189,14 @@ var reachLaws = []reachLaw{
 		// A run starts with a version that the resolver chooses, which judges by
 		// policy; its id is made by uuid7; its failure is decoded by internal/failure. The
 		// arguments that an approver writes are checked by their schema, and answers to requests
-		// for input by their form.
+		// for input by their form; a graph is continued from a node that its definition has.
 		// The modules beside Temporal's are what those need.
 		name: "runs know Temporal, the resolver and the vocabulary", from: []string{"runs"},
 		only: slices.Concat(
 			[]string{
 				std, module + "/tool", module + "/agent", module + "/ledger", module + "/wait", module + "/wire",
-				module + "/graph/flow", module + "/space", module + "/policy",
+				module + "/graph/...", module + "/internal/binding", module + "/internal/strict", module + "/internal/nearest",
+				"cel.dev/...", module + "/space", module + "/policy",
 				module + "/resolver", module + "/schema/...", module + "/internal/failure",
 				module + "/internal/uuid7", module + "/internal/input", module + "/file", "golang.org/x/sync/...",
 				"github.com/Masterminds/semver/v3",

@@ -44,11 +44,21 @@ func TestResume(t *testing.T) {
 		want   flow.Frame
 		fault  string
 	}{
-		"First":      {all, "begin", flow.Frame{At: "begin", Phase: flow.PhaseBegin}, ""},
-		"Failed":     {all, "", flow.Frame{At: "last", Phase: flow.PhaseCall, State: "again/0/more", Last: "again"}, ""},
-		"MapsKeep":   {all, "again", flow.Frame{At: "again", Phase: flow.PhaseBegin, State: "fetch", Last: "each"}, ""},
-		"AfterFault": {[]graph.Passed{begin, refused}, "judge", flow.Frame{At: "judge", Phase: flow.PhaseBegin, Last: "fetch"}, ""},
-		"Next":       {[]graph.Passed{begin, done("fetch", flow.Tool, false), branch}, "each", flow.Frame{At: "each", Phase: flow.PhaseBegin, Last: "fetch"}, ""},
+		"First":    {all, "begin", flow.Frame{At: "begin", Phase: flow.PhaseBegin}, ""},
+		"Failed":   {all, "", flow.Frame{At: "last", Phase: flow.PhaseCall, State: "again/0/more", Last: "again"}, ""},
+		"MapsKeep": {all, "again", flow.Frame{At: "again", Phase: flow.PhaseBegin, State: "fetch", Last: "each"}, ""},
+		"AfterFault": {
+			[]graph.Passed{begin, refused},
+			"judge",
+			flow.Frame{At: "judge", Phase: flow.PhaseBegin, Last: "fetch"},
+			"",
+		},
+		"Next": {
+			[]graph.Passed{begin, done("fetch", flow.Tool, false), branch},
+			"each",
+			flow.Frame{At: "each", Phase: flow.PhaseBegin, Last: "fetch"},
+			"",
+		},
 		"Handler": {
 			append(slices.Clip(all), done("mend", flow.Tool, false)), "mend",
 			flow.Frame{At: "mend", Phase: flow.PhaseCall, State: "again/0/more", Last: "again", Failed: "last"},

@@ -71,6 +71,9 @@ func Run(ctx context.Context, cfg Config) (err error) {
 	if verdict == nil && !d.model.live && ctx.Err() == nil {
 		verdict = d.playAsk(ctx)
 	}
+	if verdict == nil && !d.model.live && ctx.Err() == nil {
+		verdict = d.playGraph(ctx)
+	}
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}

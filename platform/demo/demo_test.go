@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"flag"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -42,11 +43,28 @@ func TestDemo(t *testing.T) {
 		"quoteShipping@1.0.0", "a person approves refundOrder", "    parcel  ", "    shipping  ",
 		"All 27 calls ended as the transcript expects", "askWarehouse@1.0.0", "[Tool Result: askWarehouse]",
 		"Twenty blue teapots come in on 20 March", "request_input@1.1.0", "a person opens /i/… and answers",
-		"Twenty green teapots are on order",
+		"Twenty green teapots are on order", "call the graph reviewCustomer",
 	} {
 		require.Contains(t, out.String(), want)
 	}
+	requirePicture(t, filepath.Join(data, "reviewCustomer.svg"))
 	requireNoSecret(t, data, out.String())
+}
+
+var redraw = flag.Bool("redraw", false, "write the picture of the documentation anew")
+
+// requirePicture requires that the picture of the documentation is the one that the demo draws.
+func requirePicture(t *testing.T, drawn string) {
+	t.Helper()
+	got, err := os.ReadFile(drawn)
+	require.NoError(t, err)
+	shown := filepath.Join(root(t), "docs", "images", "reviewCustomer.svg")
+	if *redraw {
+		require.NoError(t, os.WriteFile(shown, got, 0o644))
+	}
+	want, err := os.ReadFile(shown)
+	require.NoError(t, err)
+	require.Equal(t, string(want), string(got))
 }
 
 // A live model is asked over the network, here at a server that answers as

@@ -108,14 +108,17 @@ func testResumedGraphs(t *testing.T, d *Database) {
 	f := NewFixture(t, d)
 	at := time.Now()
 	ended := func(path string, k flow.Kind, sets string) graph.Record {
-		r := graph.Record{Path: path, Node: path, Kind: k, Status: graph.Completed, EndedAt: at, Result: json.RawMessage(`1`)}
+		r := graph.Record{
+			Path: path, Node: path, Kind: k, Status: graph.Completed, EndedAt: at, Result: json.RawMessage(`1`),
+		}
 		if sets != "" {
 			r.State = json.RawMessage(sets)
 		}
 		return r
 	}
 	require.NoError(t, f.Store.WriteNodes(t.Context(), f.graphCall(), []graph.Record{
-		ended("a", flow.Tool, `{"n":1}`), ended("m/0/x", flow.Tool, `{"n":2}`), ended("m/0/y", flow.Tool, ""), ended("m/0", "", ""),
+		ended("a", flow.Tool, `{"n":1}`), ended("m/0/x", flow.Tool, `{"n":2}`), ended("m/0/y", flow.Tool, ""),
+		ended("m/0", "", ""),
 		ended("m", flow.Map, ""), ended("l/0/z", flow.Tool, ""), ended("l/0", "", ""), ended("l", flow.Loop, ""), ended("", "", ""),
 	}))
 	passed, err := f.Store.ListPath(t.Context(), f.graphCall())
