@@ -119,7 +119,8 @@ func testResumedGraphs(t *testing.T, d *Database) {
 	require.NoError(t, f.Store.WriteNodes(t.Context(), f.graphCall(), []graph.Record{
 		ended("a", flow.Tool, `{"n":1}`), ended("m/0/x", flow.Tool, `{"n":2}`), ended("m/0/y", flow.Tool, ""),
 		ended("m/0", "", ""),
-		ended("m", flow.Map, ""), ended("l/0/z", flow.Tool, ""), ended("l/0", "", ""), ended("l", flow.Loop, ""), ended("", "", ""),
+		ended("m", flow.Map, ""),
+		ended("l/0/z", flow.Tool, ""), ended("l/0", "", ""), ended("l", flow.Loop, ""), ended("", "", ""),
 	}))
 	passed, err := f.Store.ListPath(t.Context(), f.graphCall())
 	require.NoError(t, err)
