@@ -144,10 +144,11 @@ CREATE OR REPLACE FUNCTION public.claim_space_wakes(most integer, lease interval
 AS $function$
     with due as (
         select d.tenant_id, d.space_id, d.agent_id, d.subject from space_wakes d
+        join tenants t on t.id = d.tenant_id and t.status = 'active'
         where d.due_at <= now() or d.due_at > now() + interval '15 minutes'
         order by d.due_at
         limit most
-        for update skip locked
+        for update of d skip locked
     ), claimed as (
         update space_wakes w set due_at = now() + lease, attempts = w.attempts + 1
         from due
@@ -167,10 +168,11 @@ CREATE OR REPLACE FUNCTION public.claim_workflow_starts(most integer, lease inte
 AS $function$
     with due as (
         select d.tenant_id, d.workflow_id from workflow_starts d
-        where d.next_at <= now() or d.next_at > now() + interval '5 minutes'
+        join tenants t on t.id = d.tenant_id and t.status = 'active'
+        where d.next_at <= now()
         order by d.next_at
         limit most
-        for update skip locked
+        for update of d skip locked
     ), claimed as (
         update workflow_starts s set next_at = now() + lease, attempts = s.attempts + 1
         from due where s.tenant_id = due.tenant_id and s.workflow_id = due.workflow_id
@@ -188,6 +190,7 @@ CREATE OR REPLACE FUNCTION public.count_workflow_starts()
 AS $function$
     select json_build_object('count', count(*), 'oldest_s', coalesce(extract(epoch from now() - min(s.created_at)), 0))
     from workflow_starts s
+    join tenants t on t.id = s.tenant_id and t.status = 'active'
 $function$
 ;
 
@@ -1061,6 +1064,45 @@ begin
     update word_blocks b
     set passages = b.passages - of_passages, live = b.live - of_passages, length = greatest(b.length - words, 0)
     where b.tenant_id = of_tenant and b.number = of_block;
+end
+$function$
+;
+
+CREATE OR REPLACE FUNCTION public.return_space_wakes()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+declare
+    n integer;
+begin
+    with left_over as (
+        delete from inbox_items i
+        where i.tenant_id = new.tenant_id and i.run_id = new.id and i.message_id is null and i.space_id is not null
+        returning i.space_id, i.from_seq, i.upto_seq, i.hops
+    ), due as (
+        select l.space_id, min(l.from_seq) as from_seq, max(l.upto_seq) as upto_seq, min(l.hops) as hops
+        from left_over l
+        where exists (
+            select from space_members m
+            where m.tenant_id = new.tenant_id and m.space_id = l.space_id and m.kind = 'agent' and m.agent_id = new.agent_id)
+        group by l.space_id
+    ), returned as (
+        insert into space_wakes as w (tenant_id, space_id, agent_id, subject, permissions, scopes, from_seq, upto_seq, hops, run_id)
+        select new.tenant_id, d.space_id, new.agent_id, new.subject, new.permissions, new.scopes, d.from_seq, d.upto_seq, d.hops,
+            new_uuid7()
+        from due d
+        order by d.space_id
+        on conflict (tenant_id, space_id, agent_id, subject) do update
+            set from_seq = least(w.from_seq, excluded.from_seq), upto_seq = greatest(w.upto_seq, excluded.upto_seq),
+                hops = least(w.hops, excluded.hops)
+    )
+    select count(*)::integer into n from left_over;
+    if n > 0 then
+        update runs r set inbox = greatest(r.inbox - n, 0) where r.tenant_id = new.tenant_id and r.id = new.id;
+    end if;
+    return null;
 end
 $function$
 ;
@@ -2016,6 +2058,10 @@ create table inbox_items (
     created_at timestamp with time zone not null default now(),
     message_id uuid,
     taken_at timestamp with time zone,
+    space_id uuid,
+    from_seq bigint,
+    upto_seq bigint,
+    hops integer,
     constraint inbox_items_pkey PRIMARY KEY (tenant_id, id),
     constraint inbox_items_check CHECK (((message_id IS NULL) = (taken_at IS NULL))),
     constraint inbox_items_kind_check CHECK ((kind = ANY (ARRAY['tool_result'::text, 'message'::text]))),
@@ -2409,6 +2455,7 @@ CREATE INDEX runs_status ON public.runs USING btree (tenant_id, status, id DESC)
 CREATE UNIQUE INDEX runs_workflow ON public.runs USING btree (tenant_id, workflow_id, first_run_id) WHERE (kind <> 'agent'::text);
 CREATE TRIGGER runs_end_approvals AFTER UPDATE OF status ON public.runs FOR EACH ROW WHEN ((new.status = ANY (ARRAY['completed'::text, 'failed'::text, 'cancelled'::text]))) EXECUTE FUNCTION cancel_run_approvals();
 CREATE TRIGGER runs_end_waits AFTER UPDATE OF status ON public.runs FOR EACH ROW WHEN ((new.status = ANY (ARRAY['completed'::text, 'failed'::text, 'cancelled'::text]))) EXECUTE FUNCTION end_run_waits();
+CREATE TRIGGER runs_return_wakes AFTER UPDATE OF status ON public.runs FOR EACH ROW WHEN (((new.inbox > 0) AND (new.agent_id IS NOT NULL) AND (new.status = ANY (ARRAY['completed'::text, 'failed'::text, 'cancelled'::text])) AND (old.status IS DISTINCT FROM new.status))) EXECUTE FUNCTION return_space_wakes();
 CREATE TRIGGER runs_spaces AFTER DELETE ON public.runs REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION drop_run_spaces();
 CREATE TRIGGER runs_webhook_deliveries AFTER DELETE ON public.runs REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION drop_webhook_deliveries();
 alter table runs enable row level security;

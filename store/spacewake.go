@@ -46,24 +46,27 @@ func (s *Store) DeliverWake(
 	var run string
 	err = s.inTx(ctx, op, key.Tenant, func(q *db.Queries) error {
 		begin, run = nil, ""
+		going, err := runOfWake(ctx, q.LockRunOfWake, db.LockRunOfWakeParams(wakeParams(key)))
+		if err != nil {
+			return err
+		}
 		w, row, err := lockWake(ctx, q, key)
 		if w == nil || err != nil {
 			return err
 		}
-		if len(w.Messages) == 0 { // Nothing that it may be told.
+		now, err := runOfWake(ctx, q.FindRunOfWake, db.FindRunOfWakeParams(wakeParams(key)))
+		switch {
+		case err != nil:
+			return err
+		case now != going: // A run began or ended, or the authority changed, before the wake was locked.
+			return errRaced
+		case len(w.Messages) == 0: // Nothing that it may be told.
 			return endWake(ctx, q, *w)
-		}
-		run, err = q.LockRunOfWake(ctx, db.LockRunOfWakeParams{
-			TenantID: string(key.Tenant), AgentID: key.AgentID, SpaceID: key.SpaceID, Subject: key.Subject,
-			Permissions: row.Permissions, Scopes: row.Scopes,
-		})
-		if errors.Is(err, pgx.ErrNoRows) {
+		case going == "":
 			begin = w
 			return nil
 		}
-		if err != nil {
-			return err
-		}
+		run = going
 		params, err := inboxParams(op, agent.InboxItem{
 			Tenant: key.Tenant, RunID: run, Kind: agent.InboxMessage, Content: []tool.Content{tool.Text(render(*w))},
 			By: key.Subject,
@@ -71,6 +74,7 @@ func (s *Store) DeliverWake(
 		if err != nil {
 			return err
 		}
+		params.SpaceID, params.FromSeq, params.UptoSeq, params.Hops = &row.SpaceID, &row.FromSeq, &row.UptoSeq, &row.Hops
 		if _, err := q.AddInboxItem(ctx, params); err != nil { // The run is locked: it goes on.
 			return err
 		}
@@ -118,11 +122,25 @@ func (s *Store) AcceptWokenRun(ctx context.Context, a agent.Acceptance, w space.
 	})
 }
 
-// lockWake returns a wake with what the agent is woken by; nil where it is over.
-func lockWake(ctx context.Context, q *db.Queries, key space.WakeKey) (*space.Wake, db.SpaceWake, error) {
-	found, err := q.LockSpaceWake(ctx, db.LockSpaceWakeParams{
+func wakeParams(key space.WakeKey) db.LockSpaceWakeParams {
+	return db.LockSpaceWakeParams{
 		TenantID: string(key.Tenant), SpaceID: key.SpaceID, AgentID: key.AgentID, Subject: key.Subject,
-	})
+	}
+}
+
+// runOfWake returns the run that takes a wake up, as a query finds it; empty where none goes on.
+func runOfWake[P any](ctx context.Context, find func(context.Context, P) (string, error), params P) (string, error) {
+	id, err := find(ctx, params)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return "", nil
+	}
+	return id, err
+}
+
+// lockWake returns a wake with what the agent is woken by; nil where it is over, or its tenant is
+// suspended.
+func lockWake(ctx context.Context, q *db.Queries, key space.WakeKey) (*space.Wake, db.SpaceWake, error) {
+	found, err := q.LockSpaceWake(ctx, wakeParams(key))
 	row := found.SpaceWake
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, row, nil

@@ -90,6 +90,26 @@ func TestClaimStarts(t *testing.T) {
 	}
 }
 
+// A start of a tenant that is suspended waits until the tenant is active, and is not counted as late.
+func TestStartsOfASuspendedTenantWait(t *testing.T) {
+	t.Parallel()
+	f := storetest.NewFixture(t, storetest.NewDatabase(t))
+	f.Start(t)
+	for _, c := range []struct {
+		status store.TenantStatus
+		due    int
+	}{{store.TenantSuspended, 0}, {store.TenantActive, 1}} {
+		_, err := f.Platform.SetTenantStatus(t.Context(), f.Tenant, c.status)
+		require.NoError(t, err)
+		backlog, err := f.Store.CountStarts(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, c.due, backlog.Count)
+		keys, err := f.Store.ClaimStarts(t.Context(), 10, time.Minute)
+		require.NoError(t, err)
+		require.Len(t, keys, c.due)
+	}
+}
+
 // An attempt that lost its claim neither postpones the start nor ends the run.
 func TestAttemptsAreFenced(t *testing.T) {
 	t.Parallel()

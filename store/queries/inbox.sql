@@ -6,8 +6,9 @@ with run as (
     where r.tenant_id = @tenant_id and r.id = @run_id and (@kind::text <> 'message' or r.status in ('pending', 'running'))
     returning r.tenant_id, r.id
 )
-insert into inbox_items (tenant_id, id, run_id, kind, content, call_id, author)
-select r.tenant_id, @id, r.id, @kind, @content::json, sqlc.narg('call_id')::uuid, @author from run r;
+insert into inbox_items (tenant_id, id, run_id, kind, content, call_id, author, space_id, from_seq, upto_seq, hops)
+select r.tenant_id, @id, r.id, @kind, @content::json, sqlc.narg('call_id')::uuid, @author, sqlc.narg('space_id')::uuid,
+    sqlc.narg('from_seq')::bigint, sqlc.narg('upto_seq')::bigint, sqlc.narg('hops')::int from run r;
 
 -- name: FindInboxRun :one
 -- The run that takes up what comes for a run: the nearest of it and the agents above it that

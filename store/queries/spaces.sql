@@ -179,7 +179,7 @@ select coalesce((select i.hops from run_spaces i where i.tenant_id = @tenant_id 
 select claim_space_wakes(@most::int, make_interval(secs => @lease_s::float8))::json as claimed;
 
 -- name: LockSpaceWake :one
--- A wake, and whether the key that it acts for has lapsed.
+-- A wake of a tenant that is active, and whether the key that it acts for has lapsed.
 select sqlc.embed(w), s.slug as space, s.name as space_name, a.slug as agent, exists (
     select from api_keys k
     where k.tenant_id = w.tenant_id and 'key:' || k.id::text = w.subject
@@ -187,6 +187,7 @@ select sqlc.embed(w), s.slug as space, s.name as space_name, a.slug as agent, ex
 from space_wakes w
 join spaces s on s.tenant_id = w.tenant_id and s.id = w.space_id
 join agents a on a.tenant_id = w.tenant_id and a.id = w.agent_id
+join tenants t on t.id = w.tenant_id and t.status = 'active'
 where w.tenant_id = @tenant_id and w.space_id = @space_id and w.agent_id = @agent_id and w.subject = @subject
 for update of w;
 
@@ -199,15 +200,26 @@ order by m.seq desc
 limit sqlc.arg('limit')::int;
 
 -- name: LockRunOfWake :one
--- The run of an agent that goes on, in the space or woken by it, for the same authority.
-select r.id from runs r
-join run_spaces i on i.tenant_id = r.tenant_id and i.run_id = r.id
-where r.tenant_id = @tenant_id and r.agent_id = @agent_id::uuid and r.status in ('pending', 'running')
-  and (i.space_id = @space_id::uuid or i.woken_in = @space_id::uuid)
-  and r.subject = @subject and r.permissions = @permissions::text[] and r.scopes = @scopes::text[]
+-- The run of an agent that goes on, in the space or woken by it, for the same authority. It is
+-- locked before the wake, as where a run ends.
+select r.id from space_wakes w
+join runs r on r.tenant_id = w.tenant_id and r.agent_id = w.agent_id and r.status in ('pending', 'running')
+  and r.subject = w.subject and r.permissions = w.permissions and r.scopes = w.scopes
+join run_spaces i on i.tenant_id = r.tenant_id and i.run_id = r.id and (i.space_id = w.space_id or i.woken_in = w.space_id)
+where w.tenant_id = @tenant_id and w.space_id = @space_id and w.agent_id = @agent_id and w.subject = @subject
 order by r.id desc
 limit 1
 for no key update of r;
+
+-- name: FindRunOfWake :one
+-- As LockRunOfWake finds it, once the wake is locked.
+select r.id from space_wakes w
+join runs r on r.tenant_id = w.tenant_id and r.agent_id = w.agent_id and r.status in ('pending', 'running')
+  and r.subject = w.subject and r.permissions = w.permissions and r.scopes = w.scopes
+join run_spaces i on i.tenant_id = r.tenant_id and i.run_id = r.id and (i.space_id = w.space_id or i.woken_in = w.space_id)
+where w.tenant_id = @tenant_id and w.space_id = @space_id and w.agent_id = @agent_id and w.subject = @subject
+order by r.id desc
+limit 1;
 
 -- name: SetRunHops :exec
 update run_spaces i set hops = @hops where i.tenant_id = @tenant_id and i.run_id = @run_id;

@@ -160,6 +160,7 @@ func testSpaceWakes(t *testing.T, d *Database) {
 		_, err = f.Store.AcceptWokenRun(t.Context(), f.wokenRun(t, *begin), *begin)
 		require.NoError(t, err)
 	})
+	testWakesLeft(t, d)
 	t.Run("are claimed by one process at a time", func(t *testing.T) {
 		t.Parallel()
 		f := NewFixture(t, d)

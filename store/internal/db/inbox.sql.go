@@ -12,11 +12,12 @@ import (
 const AddInboxItem = `-- name: AddInboxItem :execrows
 with run as (
     update runs r set inbox = r.inbox + 1
-    where r.tenant_id = $6 and r.id = $7 and ($2::text <> 'message' or r.status in ('pending', 'running'))
+    where r.tenant_id = $10 and r.id = $11 and ($2::text <> 'message' or r.status in ('pending', 'running'))
     returning r.tenant_id, r.id
 )
-insert into inbox_items (tenant_id, id, run_id, kind, content, call_id, author)
-select r.tenant_id, $1, r.id, $2, $3::json, $4::uuid, $5 from run r
+insert into inbox_items (tenant_id, id, run_id, kind, content, call_id, author, space_id, from_seq, upto_seq, hops)
+select r.tenant_id, $1, r.id, $2, $3::json, $4::uuid, $5, $6::uuid,
+    $7::bigint, $8::bigint, $9::int from run r
 `
 
 type AddInboxItemParams struct {
@@ -25,6 +26,10 @@ type AddInboxItemParams struct {
 	Content  []byte
 	CallID   *string
 	Author   string
+	SpaceID  *string
+	FromSeq  *int64
+	UptoSeq  *int64
+	Hops     *int32
 	TenantID string
 	RunID    string
 }
@@ -38,6 +43,10 @@ func (q *Queries) AddInboxItem(ctx context.Context, arg AddInboxItemParams) (int
 		arg.Content,
 		arg.CallID,
 		arg.Author,
+		arg.SpaceID,
+		arg.FromSeq,
+		arg.UptoSeq,
+		arg.Hops,
 		arg.TenantID,
 		arg.RunID,
 	)
@@ -124,7 +133,7 @@ func (q *Queries) FindInboxRun(ctx context.Context, arg FindInboxRunParams) (str
 }
 
 const ListInbox = `-- name: ListInbox :many
-select tenant_id, id, run_id, kind, content, call_id, author, created_at, message_id, taken_at from inbox_items i
+select tenant_id, id, run_id, kind, content, call_id, author, created_at, message_id, taken_at, space_id, from_seq, upto_seq, hops from inbox_items i
 where i.tenant_id = $1 and i.run_id = $2 and i.message_id is null
 order by i.created_at, i.id
 limit $3::int
@@ -157,6 +166,10 @@ func (q *Queries) ListInbox(ctx context.Context, arg ListInboxParams) ([]InboxIt
 			&i.CreatedAt,
 			&i.MessageID,
 			&i.TakenAt,
+			&i.SpaceID,
+			&i.FromSeq,
+			&i.UptoSeq,
+			&i.Hops,
 		); err != nil {
 			return nil, err
 		}

@@ -252,6 +252,10 @@ type InboxItem struct {
 	CreatedAt time.Time
 	MessageID *string
 	TakenAt   *time.Time
+	SpaceID   *string
+	FromSeq   *int64
+	UptoSeq   *int64
+	Hops      *int32
 }
 
 // MCP servers that tenants attached.

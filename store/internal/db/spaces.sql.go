@@ -447,6 +447,36 @@ func (q *Queries) FindRunHops(ctx context.Context, arg FindRunHopsParams) (int32
 	return hops, err
 }
 
+const FindRunOfWake = `-- name: FindRunOfWake :one
+select r.id from space_wakes w
+join runs r on r.tenant_id = w.tenant_id and r.agent_id = w.agent_id and r.status in ('pending', 'running')
+  and r.subject = w.subject and r.permissions = w.permissions and r.scopes = w.scopes
+join run_spaces i on i.tenant_id = r.tenant_id and i.run_id = r.id and (i.space_id = w.space_id or i.woken_in = w.space_id)
+where w.tenant_id = $1 and w.space_id = $2 and w.agent_id = $3 and w.subject = $4
+order by r.id desc
+limit 1
+`
+
+type FindRunOfWakeParams struct {
+	TenantID string
+	SpaceID  string
+	AgentID  string
+	Subject  string
+}
+
+// As LockRunOfWake finds it, once the wake is locked.
+func (q *Queries) FindRunOfWake(ctx context.Context, arg FindRunOfWakeParams) (string, error) {
+	row := q.db.QueryRow(ctx, FindRunOfWake,
+		arg.TenantID,
+		arg.SpaceID,
+		arg.AgentID,
+		arg.Subject,
+	)
+	var id string
+	err := row.Scan(&id)
+	return id, err
+}
+
 const FindRunSpace = `-- name: FindRunSpace :one
 select s.tenant_id, s.id, s.slug, s.name, s.description, s.max_hops, s.last_seq, s.archived_at, s.revision, s.created_by, s.created_at, s.updated_at, i.hops, r.agent from run_spaces i
 join runs r on r.tenant_id = i.tenant_id and r.id = i.run_id
@@ -990,34 +1020,31 @@ func (q *Queries) LockAgentForNotes(ctx context.Context, arg LockAgentForNotesPa
 }
 
 const LockRunOfWake = `-- name: LockRunOfWake :one
-select r.id from runs r
-join run_spaces i on i.tenant_id = r.tenant_id and i.run_id = r.id
-where r.tenant_id = $1 and r.agent_id = $2::uuid and r.status in ('pending', 'running')
-  and (i.space_id = $3::uuid or i.woken_in = $3::uuid)
-  and r.subject = $4 and r.permissions = $5::text[] and r.scopes = $6::text[]
+select r.id from space_wakes w
+join runs r on r.tenant_id = w.tenant_id and r.agent_id = w.agent_id and r.status in ('pending', 'running')
+  and r.subject = w.subject and r.permissions = w.permissions and r.scopes = w.scopes
+join run_spaces i on i.tenant_id = r.tenant_id and i.run_id = r.id and (i.space_id = w.space_id or i.woken_in = w.space_id)
+where w.tenant_id = $1 and w.space_id = $2 and w.agent_id = $3 and w.subject = $4
 order by r.id desc
 limit 1
 for no key update of r
 `
 
 type LockRunOfWakeParams struct {
-	TenantID    string
-	AgentID     string
-	SpaceID     string
-	Subject     string
-	Permissions []string
-	Scopes      []string
+	TenantID string
+	SpaceID  string
+	AgentID  string
+	Subject  string
 }
 
-// The run of an agent that goes on, in the space or woken by it, for the same authority.
+// The run of an agent that goes on, in the space or woken by it, for the same authority. It is
+// locked before the wake, as where a run ends.
 func (q *Queries) LockRunOfWake(ctx context.Context, arg LockRunOfWakeParams) (string, error) {
 	row := q.db.QueryRow(ctx, LockRunOfWake,
 		arg.TenantID,
-		arg.AgentID,
 		arg.SpaceID,
+		arg.AgentID,
 		arg.Subject,
-		arg.Permissions,
-		arg.Scopes,
 	)
 	var id string
 	err := row.Scan(&id)
@@ -1032,6 +1059,7 @@ select w.tenant_id, w.space_id, w.agent_id, w.subject, w.permissions, w.scopes, 
 from space_wakes w
 join spaces s on s.tenant_id = w.tenant_id and s.id = w.space_id
 join agents a on a.tenant_id = w.tenant_id and a.id = w.agent_id
+join tenants t on t.id = w.tenant_id and t.status = 'active'
 where w.tenant_id = $1 and w.space_id = $2 and w.agent_id = $3 and w.subject = $4
 for update of w
 `
@@ -1051,7 +1079,7 @@ type LockSpaceWakeRow struct {
 	Lapsed    bool
 }
 
-// A wake, and whether the key that it acts for has lapsed.
+// A wake of a tenant that is active, and whether the key that it acts for has lapsed.
 func (q *Queries) LockSpaceWake(ctx context.Context, arg LockSpaceWakeParams) (LockSpaceWakeRow, error) {
 	row := q.db.QueryRow(ctx, LockSpaceWake,
 		arg.TenantID,
