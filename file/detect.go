@@ -54,8 +54,9 @@ type Detected struct {
 
 // Detect says what a content is, from itself alone: its whole structure is walked, so that a file of
 // one type that another program could take for one of another type is refused as far as that can
-// be seen. It decompresses nothing. HTML, SVG and other markup, programs, archives and whatever
-// else is not in [MediaTypes] is refused with tool.Invalid, as are images that are too large.
+// be seen. It decompresses nothing but a document's list of parts and the beginning of its main
+// part. HTML, SVG and other markup, programs, archives and whatever else is not in [MediaTypes] is
+// refused with tool.Invalid, as are images that are too large.
 func Detect(content []byte) (Detected, error) {
 	var d Detected
 	var err error

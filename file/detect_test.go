@@ -77,6 +77,28 @@ func archive(tb testing.TB, parts ...string) []byte {
 	return b.Bytes()
 }
 
+// document makes an office document of its main part, the type that it is listed with, and others.
+func document(tb testing.TB, name, contentType, content string, others ...string) []byte {
+	tb.Helper()
+	return archive(tb, append(parts(name, contentType, content), others...)...)
+}
+
+func parts(name, contentType, content string) []string {
+	return []string{
+		`[Content_Types].xml=<?xml version="1.0"?><Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types">` +
+			`<Default Extension="xml" ContentType="application/xml"/>` +
+			`<Override PartName="/` + name + `" ContentType="` + contentType + `"/></Types>`,
+		name + "=" + content,
+	}
+}
+
+const (
+	docxMain = file.DOCX + ".main+xml"
+	xlsxMain = file.XLSX + ".main+xml"
+	words    = `<?xml version="1.0"?><w:document xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"/>`
+	sheets   = `<workbook xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"></workbook>`
+)
+
 const pdf = "%PDF-1.7\n1 0 obj\n<<>>\nendobj\ntrailer\n<<>>\n%%EOF\n"
 
 // What a file is, is decided by its content.
@@ -97,10 +119,13 @@ func TestDetect(t *testing.T) {
 		"CSV":         {[]byte("a,b\r\n1,2\r\n"), file.Detected{MediaType: file.CSV}},
 		"JSON":        {[]byte(` {"a": [1]} `), file.Detected{MediaType: file.JSON}},
 		"Almost JSON": {[]byte(`{"a": [1}`), file.Detected{MediaType: file.Text}},
-		"DOCX": {
-			archive(t, "[Content_Types].xml=x", "word/document.xml=<w/>"), file.Detected{MediaType: file.DOCX},
+		"DOCX": {document(t, "word/document.xml", docxMain, words), file.Detected{MediaType: file.DOCX}},
+		"XLSX": {document(t, "xl/workbook.xml", xlsxMain, sheets), file.Detected{MediaType: file.XLSX}},
+		"Strict DOCX": {
+			document(t, "word/document.xml", docxMain,
+				`<w:document xmlns:w="http://purl.oclc.org/ooxml/wordprocessingml/main"/>`),
+			file.Detected{MediaType: file.DOCX},
 		},
-		"XLSX": {archive(t, "[Content_Types].xml=x", "xl/workbook.xml=<w/>"), file.Detected{MediaType: file.XLSX}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -116,7 +141,7 @@ func TestDetect(t *testing.T) {
 func TestDetectRefuses(t *testing.T) {
 	t.Parallel()
 
-	good := []string{"[Content_Types].xml=x", "word/document.xml=<w/>"}
+	good := parts("word/document.xml", docxMain, words)
 	for name, c := range map[string]struct {
 		content []byte
 		says    string
@@ -164,7 +189,25 @@ func TestDetectRefuses(t *testing.T) {
 		"Backslash":         {archive(t, append(good, `..\x=x`)...), "outside"},
 		"Part twice":        {archive(t, append(good, good[0])...), "twice"},
 		"Bomb":              {archive(t, append(good, "word/big.xml="+strings.Repeat("0", 20<<20))...), "unpacked"},
-		"Two documents":     {archive(t, append(good, "xl/workbook.xml=x")...), "archives"},
+		"Two documents":     {archive(t, append(good, "xl/workbook.xml=x")...), "list of parts"},
+		"No list of parts":  {archive(t, "word/document.xml="+words), "archives"},
+		"List of no parts":  {archive(t, "[Content_Types].xml=x", "word/document.xml="+words), "list of parts"},
+		"Part not listed":   {document(t, "word/other.xml", docxMain, words, "word/document.xml="+words), "list of parts"},
+		"Other part listed": {document(t, "word/document.xml", xlsxMain, words), "list of parts"},
+		"Template": {
+			document(t, "word/document.xml", strings.Replace(docxMain, "document.main", "template.main", 1), words),
+			"list of parts",
+		},
+		"Macros by type": {
+			document(t, "word/document.xml", "application/vnd.ms-word.document.macroEnabled.main+xml", words), "list of parts",
+		},
+		"Main part is empty":   {document(t, "word/document.xml", docxMain, ""), "main part"},
+		"Main part is no XML":  {document(t, "word/document.xml", docxMain, "MZ program"), "main part"},
+		"Main part is another": {document(t, "word/document.xml", docxMain, sheets), "main part"},
+		"Main part is a page":  {document(t, "xl/workbook.xml", xlsxMain, "<html/>"), "main part"},
+		"Entities": {
+			document(t, "word/document.xml", docxMain, `<!DOCTYPE a [<!ENTITY b "c">]>`+words), "main part",
+		},
 		"Archive cut":       {archive(t, good...)[:40], "damaged"},
 		"Archive signature": {[]byte("PK\x03\x04"), "damaged"},
 	} {

@@ -12,10 +12,11 @@ const (
 	maxEntries  = 5000
 	maxUnpacked = 512 << 20 // Bytes of all entries, as they say themselves.
 	maxRatio    = 200       // Of an entry's size to that in the archive.
+	maxTypes    = 1 << 20   // Bytes of the list of an office document's parts.
 )
 
 // walkZip tells documents of an office suite, which are archives, from other archives. Nothing is
-// unpacked.
+// unpacked but the list of the parts' types and the beginning of the main part.
 func walkZip(content []byte) (string, error) {
 	archive, err := zip.NewReader(bytes.NewReader(content), int64(len(content)))
 	if err != nil {
@@ -42,11 +43,8 @@ func walkZip(content []byte) (string, error) {
 	switch {
 	case unpacked > maxUnpacked:
 		return "", refuse("the document is too large when it is unpacked")
-	case !names["[Content_Types].xml"]:
-	case names["word/document.xml"] && !names["xl/workbook.xml"]:
-		return DOCX, nil
-	case names["xl/workbook.xml"] && !names["word/document.xml"]:
-		return XLSX, nil
+	case names["[Content_Types].xml"] && (names["word/document.xml"] || names["xl/workbook.xml"]):
+		return officeType(archive)
 	}
 	return "", refuse("archives are not accepted: send %s", list())
 }
