@@ -85,7 +85,8 @@ func document(tb testing.TB, name, contentType, content string, others ...string
 
 func parts(name, contentType, content string) []string {
 	return []string{
-		`[Content_Types].xml=<?xml version="1.0"?><Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types">` +
+		`[Content_Types].xml=<?xml version="1.0"?>` +
+			`<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types">` +
 			`<Default Extension="xml" ContentType="application/xml"/>` +
 			`<Override PartName="/` + name + `" ContentType="` + contentType + `"/></Types>`,
 		name + "=" + content,
@@ -119,8 +120,8 @@ func TestDetect(t *testing.T) {
 		"CSV":         {[]byte("a,b\r\n1,2\r\n"), file.Detected{MediaType: file.CSV}},
 		"JSON":        {[]byte(` {"a": [1]} `), file.Detected{MediaType: file.JSON}},
 		"Almost JSON": {[]byte(`{"a": [1}`), file.Detected{MediaType: file.Text}},
-		"DOCX": {document(t, "word/document.xml", docxMain, words), file.Detected{MediaType: file.DOCX}},
-		"XLSX": {document(t, "xl/workbook.xml", xlsxMain, sheets), file.Detected{MediaType: file.XLSX}},
+		"DOCX":        {document(t, "word/document.xml", docxMain, words), file.Detected{MediaType: file.DOCX}},
+		"XLSX":        {document(t, "xl/workbook.xml", xlsxMain, sheets), file.Detected{MediaType: file.XLSX}},
 		"Strict DOCX": {
 			document(t, "word/document.xml", docxMain,
 				`<w:document xmlns:w="http://purl.oclc.org/ooxml/wordprocessingml/main"/>`),
