@@ -123,10 +123,11 @@ func (e *attemptEnd) failed(ctx context.Context) (disabled bool, err error) {
 	if err != nil || e.attempt.Status == webhook.Pending && e.attempt.Disable == "" {
 		return false, err
 	}
-	reason := e.attempt.Disable
+	reason, shared := e.attempt.Disable, e.attempt.Disable
 	if reason == "" {
-		reason = fmt.Sprintf("nothing was delivered since %s, and a delivery failed for good: %s",
-			e.row.FirstAttemptAt.UTC().Format("2006-01-02 15:04:05Z"), e.attempt.Error)
+		since := fmt.Sprintf("nothing was delivered since %s, and a delivery failed for good: ",
+			e.row.FirstAttemptAt.UTC().Format("2006-01-02 15:04:05Z"))
+		reason, shared = since+e.attempt.Error, since+e.attempt.Shared()
 	}
 	hook, err := e.q.DisableWebhook(ctx, db.DisableWebhookParams{
 		TenantID: e.tenant, ID: e.row.WebhookID, Reason: text(reason), AtOnce: e.attempt.Disable != "",
@@ -139,7 +140,7 @@ func (e *attemptEnd) failed(ctx context.Context) (disabled bool, err error) {
 		return false, err
 	}
 	data, err := encodePayload(webhook.Disabled{
-		WebhookID: hook.ID, Description: hook.Description, Reason: hook.DisabledReason,
+		WebhookID: hook.ID, Description: hook.Description, Reason: text(shared),
 	})
 	if err != nil {
 		return false, err

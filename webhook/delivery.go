@@ -112,6 +112,16 @@ type Attempt struct {
 	Disable string
 }
 
+// Shared returns why an attempt failed, for other receivers of the tenant: what the receiver
+// answered with, but nothing of where it is. The error of a request without an answer may name its
+// host.
+func (a Attempt) Shared() string {
+	if a.Code == 0 {
+		return "no answer was received"
+	}
+	return a.Error
+}
+
 // DeliveryQuery selects deliveries, newest first.
 type DeliveryQuery struct {
 	Tenant    tool.TenantID

@@ -215,7 +215,9 @@ func testWebhooks(t *testing.T, d *Database) {
 		due = f.claim(t, 1, 1)[0]
 		require.Equal(t, got.ID, due.ID, "under the same id")
 		require.Equal(t, 1, due.Attempts)
-		require.True(t, end(due, webhook.Attempt{Status: webhook.Failed, Error: "no answer"}), "nothing was delivered since")
+		require.True(t, end(due, webhook.Attempt{
+			Status: webhook.Failed, Error: `looking up "secret.hooks.test" failed: no answer`,
+		}), "nothing was delivered since")
 		is = f.findWebhook(t, w.ID)
 		require.False(t, is.Active)
 		require.NotNil(t, is.DisabledAt)
@@ -223,6 +225,8 @@ func testWebhooks(t *testing.T, d *Database) {
 		notice := f.deliveries(t, watcher)
 		require.Len(t, notice, 1)
 		require.Contains(t, string(notice[0].Data), w.ID)
+		require.Contains(t, string(notice[0].Data), "no answer was received")
+		require.NotContains(t, string(notice[0].Data), "secret.hooks.test", "where a receiver is is not for the others")
 
 		ping, err := f.Store.PingWebhook(t.Context(), f.Tenant, w.ID)
 		require.NoError(t, err)
