@@ -142,6 +142,9 @@ func (s *Service) mend(ctx context.Context, c schedule.Claimed) error {
 	err := handle.Update(ctx, client.ScheduleUpdateOptions{
 		DoUpdate: func(in client.ScheduleUpdateInput) (*client.ScheduleUpdate, error) {
 			has := in.Description.Schedule
+			if c.Synced() {
+				keepQueue(has, want)
+			}
 			if equal(has, want, c.Crons) {
 				return nil, temporal.ErrSkipScheduleUpdate
 			}
@@ -160,6 +163,17 @@ func (s *Service) mend(ctx context.Context, c schedule.Claimed) error {
 		CatchupWindow: want.Policy.CatchupWindow, Note: want.State.Note, Paused: want.State.Paused,
 	})
 	return err //nolint:wrapcheck // As above.
+}
+
+// keepQueue takes the task queue of Temporal's schedule over: it belongs to the queue of the server
+// that told Temporal of its last change. Servers with others leave it there, or they would move it
+// back and forth.
+func keepQueue(has, want client.Schedule) {
+	started, ok := has.Action.(*client.ScheduleWorkflowAction)
+	wanted, _ := want.Action.(*client.ScheduleWorkflowAction)
+	if ok && started.TaskQueue != "" {
+		wanted.TaskQueue = started.TaskQueue
+	}
 }
 
 // suspended ends the note of a schedule that rests.
