@@ -52,7 +52,8 @@ func TestMessageInTheLastTurnOfARun(t *testing.T) {
 	t.Parallel()
 
 	for name, c := range map[string]struct {
-		model    leaver
+		last     agent.ModelResponse
+		err      error
 		maxTurns int
 		cancel   bool
 		status   agent.RunStatus
@@ -60,20 +61,20 @@ func TestMessageInTheLastTurnOfARun(t *testing.T) {
 	}{
 		"the run is cancelled": {cancel: true, status: agent.RunCancelled},
 		"the run fails": {
-			model:  leaver{err: &tool.Error{Kind: tool.Invalid, Op: "model", Msg: "refused"}},
+			err:    &tool.Error{Kind: tool.Invalid, Op: "model", Msg: "refused"},
 			status: agent.RunFailed,
 		},
 		"the run answers in its last turn": {
-			model: leaver{last: agent.ModelResponse{Text: "done"}}, maxTurns: 2, status: agent.RunCompleted,
+			last: agent.ModelResponse{Text: "done"}, maxTurns: 2, status: agent.RunCompleted,
 		},
 		"the run skips in its last turn": {
-			model: leaver{last: agent.ModelResponse{Calls: calls("skip", `{}`)}}, maxTurns: 2, status: agent.RunCompleted,
+			last: agent.ModelResponse{Calls: calls("skip", `{}`)}, maxTurns: 2, status: agent.RunCompleted,
 		},
 		"the run reaches its limit of turns": {
-			model: leaver{last: agent.ModelResponse{Calls: calls("get_plans", `{}`)}}, maxTurns: 2, status: agent.RunFailed,
+			last: agent.ModelResponse{Calls: calls("get_plans", `{}`)}, maxTurns: 2, status: agent.RunFailed,
 		},
 		"the run skips, and may take another turn": {
-			model: leaver{last: agent.ModelResponse{Calls: calls("skip", `{}`)}}, status: agent.RunCompleted, sameRun: true,
+			last: agent.ModelResponse{Calls: calls("skip", `{}`)}, status: agent.RunCompleted, sameRun: true,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -83,7 +84,7 @@ func TestMessageInTheLastTurnOfARun(t *testing.T) {
 				Name: "desk", Model: "desk/x", Spaces: []string{agent.AllSpaces}, Limits: agent.Limits{MaxTurns: c.maxTurns},
 			})
 			h.join(space.Member{Kind: space.Agent, Name: "desk"})
-			model := &leaver{inTurn: make(chan struct{}), let: make(chan struct{}), last: c.model.last, err: c.model.err}
+			model := &leaver{inTurn: make(chan struct{}), let: make(chan struct{}), last: c.last, err: c.err}
 			h.start(worker.Config{Models: map[string]agent.Model{"desk": model}})
 			run, w := h.run(a, "go")
 			<-model.inTurn

@@ -56,8 +56,8 @@ func testWakesLeft(t *testing.T, d *Database) {
 			require.Equal(t, f.Principal, begin.Principal)
 			var left int
 			require.NoError(t, f.Conn(t).QueryRow(t.Context(),
-				"select r.inbox + (select count(*) from inbox_items i where i.run_id = r.id and i.message_id is null) from runs r where r.id = $1",
-				f.Run.ID).Scan(&left))
+				`select r.inbox + (select count(*) from inbox_items i where i.run_id = r.id and i.message_id is null)
+				from runs r where r.id = $1`, f.Run.ID).Scan(&left))
 			require.Zero(t, left, "the run that continues it is not given them too")
 			_, err := f.Store.AcceptWokenRun(t.Context(), f.wokenRun(t, *begin), *begin)
 			require.NoError(t, err)
