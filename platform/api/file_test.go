@@ -3,8 +3,11 @@ package api_test
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"image"
 	"image/png"
+	"io"
+	"net"
 	"net/http"
 	"net/url"
 	"strings"
@@ -170,4 +173,34 @@ func TestFilesOfRequests(t *testing.T) {
 	for _, f := range after.Items {
 		require.Equal(t, f.ID == given.Photo.FileID, f.ExpiresAt == nil)
 	}
+}
+
+// An upload whose connection is cut leaves nothing.
+func TestUploadThatIsCut(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	content := pngOf(t, 40, 30)
+	at, err := url.Parse(b.url)
+	require.NoError(t, err)
+	for name, head := range map[string]string{
+		"of a known length": fmt.Sprintf("Content-Length: %d\r\n\r\n%s", len(content), content[:len(content)-1]),
+		"in chunks":         fmt.Sprintf("Transfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n", len(content), content),
+	} {
+		conn, err := net.Dial("tcp", at.Host)
+		require.NoError(t, err, name)
+		_, err = fmt.Fprintf(conn, "POST /v1/files?name=cut.png HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\n%s",
+			at.Host, b.key, head)
+		require.NoError(t, err, name)
+		// The end of what is sent: the server answers, or hangs up, when it is through with the request.
+		require.NoError(t, conn.(*net.TCPConn).CloseWrite(), name)
+		said, _ := io.ReadAll(conn)
+		require.NotContains(t, string(said), "201 Created", name)
+		require.NoError(t, conn.Close(), name)
+	}
+	var left int
+	require.NoError(t, b.Conn(t).QueryRow(t.Context(), `select (select count(*) from files) +
+		(select count(*) from file_chunks) + (select count(*) from left_files)`).Scan(&left))
+	require.Zero(t, left)
+	got := b.do(t, http.MethodPost, "/v1/files?name=cut.png", content)
+	require.Equal(t, http.StatusCreated, got.status, "the whole of it is accepted: "+string(got.body))
 }
