@@ -74,6 +74,9 @@ type Entry struct {
 	// the assistant message, at Position of its prepared arguments.
 	ArgumentsStored bool
 	Receipt         json.RawMessage // What coercion changed; empty when nothing.
+	// Hidden says that the call is posted to no space, whatever space its run is in.
+	// Unset, the ledger looks whether it is.
+	Hidden bool
 }
 
 // AdmitRequest asks for the admission of one attempt.

@@ -160,6 +160,7 @@ func admitParams(op string, req ledger.AdmitRequest) (db.AdmitCallParams, error)
 		Subject: text(req.Principal.Subject), Mode: string(e.mode),
 		ArgumentsStored: req.ArgumentsStored, Arguments: e.arguments, ArgumentsDigest: e.argumentsDigest, Receipt: e.receipt,
 		Repeatable: req.Repeatable, Send: req.Send, AnswerID: e.answerID, ParentID: optional(req.ParentID),
+		Hidden: req.Hidden,
 	}, nil
 }
 

@@ -111,7 +111,7 @@ func BenchmarkTurn(b *testing.B) {
 		turn.RunID = run.ID
 		head = turn.Message.ID
 		e := f.EntryOf(run, turn, "effect-"+turn.Calls[0].InvocationID)
-		e.Arguments, e.ArgumentsStored = turn.Calls[0].Arguments, false
+		e.Arguments, e.ArgumentsStored, e.Hidden = turn.Calls[0].Arguments, false, true
 		done, err := f.Store.Record(b.Context(), loop.Record{
 			Tenant: f.Tenant, RunID: run.ID, Turn: &turn,
 			Begin: []ledger.AdmitRequest{{Entry: e, Repeatable: true, Send: true}},

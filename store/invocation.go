@@ -45,13 +45,27 @@ func (s *Store) ListInvocations(
 	if err := checkIDs(op, q.RunID, q.AgentID, q.Parent, q.Before); err != nil {
 		return nil, err
 	}
-	rows, err := ask(ctx, s.doFiltered, op, tenant, (*db.Queries).ListInvocations, db.ListInvocationsParams{
-		TenantID: string(tenant), Before: optional(q.Before), Status: string(q.Status), Tool: text(q.Tool),
-		Kind:  string(q.Kind),
+	params := db.ListInvocationsParams{
+		TenantID: string(tenant), Before: optional(q.Before), Tool: text(q.Tool), Kind: string(q.Kind),
 		RunID: optional(q.RunID), AgentID: optional(q.AgentID), ParentID: optional(q.Parent), Since: idTime(q.Since),
-		Until: idTime(q.Until),
-		Limit: pageSize(q.Limit),
-	})
+		Until: idTime(q.Until), Limit: pageSize(q.Limit),
+	}
+	var rows []db.ToolInvocation
+	var err error
+	switch {
+	case q.Status == "" || q.Status == tool.StatusCompleted:
+		params.Status = string(q.Status)
+		rows, err = ask(ctx, s.doFiltered, op, tenant, (*db.Queries).ListInvocations, params)
+	case q.Status.Final():
+		params.FailedStatus = string(q.Status)
+		rows, err = ask(ctx, s.doFiltered, op, tenant, (*db.Queries).ListInvocations, params)
+	default:
+		rows, err = ask(ctx, s.doFiltered, op, tenant, (*db.Queries).ListOpenInvocations, db.ListOpenInvocationsParams{
+			TenantID: params.TenantID, Status: string(q.Status), Before: params.Before, Tool: params.Tool, Kind: params.Kind,
+			RunID: params.RunID, AgentID: params.AgentID, ParentID: params.ParentID, Since: params.Since, Until: params.Until,
+			Limit: params.Limit,
+		})
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/toolcrib/toolcrib/store"
 	"github.com/toolcrib/toolcrib/store/internal/db"
 	"github.com/toolcrib/toolcrib/store/storetest"
+	"github.com/toolcrib/toolcrib/tool"
 )
 
 // idAt returns an id of a point in time.
@@ -62,14 +63,75 @@ func TestPagesByStatusUseAnIndex(t *testing.T) {
 	runs := explain(t, conn, db.ListRuns, f.Tenant, nil, "failed", "", nil, nil, nil, nil, 50)
 	require.Contains(t, runs, "runs_status")
 	require.NotContains(t, runs, "Sort")
-	calls := explain(t, conn, db.ListInvocations, f.Tenant, nil, "failed", "", "", nil, nil, nil, nil, nil, 50)
+	calls := explain(t, conn, db.ListInvocations, f.Tenant, nil, "", "failed", "", "", nil, nil, nil, nil, nil, 50)
 	// Partitions without rows, or with few, may be read in another way.
-	require.Regexp(t, `Index Scan using \w+status\w* on tool_invocations_\w+ \w+\n\s+Index Cond: .*status = 'failed'`,
+	require.Regexp(t, `Index Scan using \w+failed_status\w* on tool_invocations_\w+ \w+\n\s+Index Cond: .*failed_status = 'failed'`,
 		calls)
+	done := explain(t, conn, db.ListInvocations, f.Tenant, nil, "completed", "", "", "", nil, nil, nil, nil, nil, 50)
+	require.Regexp(t, `Index Scan Backward using \w+pkey\w* on tool_invocations_\w+`, done, "most calls completed")
+	require.NotRegexp(t, `-> +Sort`, done)
 
 	page, err := f.Store.ListInvocations(t.Context(), f.Tenant, store.InvocationQuery{Status: "failed"})
 	require.NoError(t, err)
 	require.Len(t, page, 20)
+}
+
+// Pages of calls that have not ended read those alone.
+func TestPagesOfOpenCallsUseAnIndex(t *testing.T) {
+	t.Parallel()
+
+	d := storetest.NewDatabase(t)
+	f := storetest.NewFixture(t, d)
+	conn := d.Conn(t)
+	for _, sql := range []string{
+		`create temp table calls as select n, n % 1000 = 0 as open,
+			(substr(uuid_floor(now() - n * interval '10 ms')::text, 1, 24) || lpad(to_hex(n), 12, '0'))::uuid as id from generate_series(1, 20000) n`,
+		`insert into effects (tenant_id, effect_id, phase, fence, attempt, invocation_id, version_digest, arguments_digest, status)
+			select '` + string(f.Tenant) + `', 'e' || n, case when open then 'sent' else 'done' end, 1, 1, id, '', '',
+				case when not open then 'completed' end from calls`,
+		`insert into tool_invocations (id, tenant_id, call_id, effect_id, tool, mode, status)
+			select id, '` + string(f.Tenant) + `', 'c', 'e' || n, 'x', 'production', case when open then 'running' else 'completed' end from calls`,
+		"analyze effects", "analyze tool_invocations",
+	} {
+		_, err := conn.Exec(t.Context(), sql)
+		require.NoError(t, err)
+	}
+	plan := explain(t, conn, db.ListOpenInvocations, f.Tenant, "running", nil, "", "", nil, nil, nil, nil, nil, 50)
+	require.Regexp(t, `Index Only Scan using effects_open on effects`, plan)
+	// Partitions without rows may be read in another way.
+	require.Regexp(t, `Index Scan using \w+pkey on tool_invocations_\w+ \w+\n\s+Index Cond: .*id = e.invocation_id`, plan)
+	require.NotRegexp(t, `-> +Sort`, plan)
+	page, err := f.Store.ListInvocations(t.Context(), f.Tenant, store.InvocationQuery{Status: tool.StatusRunning})
+	require.NoError(t, err)
+	require.Len(t, page, 20)
+	require.Greater(t, page[0].InvocationID, page[19].InvocationID, "newest first")
+}
+
+// What a turn changes is in no index, so that rows are updated in place.
+func TestATurnUpdatesRowsInPlace(t *testing.T) {
+	t.Parallel()
+
+	d := storetest.NewDatabase(t)
+	f := storetest.NewFixture(t, d)
+	conn := d.Conn(t)
+	e := f.Lone(t)
+	f.Admit(t, e, true, true)
+	tx, err := conn.Begin(t.Context())
+	require.NoError(t, err)
+	defer func() { _ = tx.Rollback(t.Context()) }()
+	for table, sql := range map[string]string{
+		"tool_invocations_%": `update tool_invocations set status = 'completed', output = '{}', is_error = true, error_kind = '', error = '',
+			completed_at = now() where tenant_id = $1 and id = $2`,
+		"runs": "update runs set last_seq = last_seq + 1, turns = turns + 1, head_message_id = $2 where tenant_id = $1",
+	} {
+		_, err := tx.Exec(t.Context(), sql, f.Tenant, e.InvocationID)
+		require.NoError(t, err)
+		var updated, inPlace int
+		require.NoError(t, tx.QueryRow(t.Context(), `select sum(n_tup_upd), sum(n_tup_hot_upd) from pg_stat_xact_user_tables
+			where relname like $1`, table).Scan(&updated, &inPlace))
+		require.NotZero(t, updated)
+		require.Equal(t, updated, inPlace, table)
+	}
 }
 
 // since and until keep partitions of other months from being read.
@@ -84,7 +146,7 @@ func TestTimesPrunePartitions(t *testing.T) {
 	now := time.Now().UTC()
 	first := time.Date(now.Year(), now.Month(), 1, 0, 0, 0, 0, time.UTC)
 	name := func(months int) string { return "tool_invocations_" + first.AddDate(0, months, 0).Format("2006_01") }
-	plan := explain(t, conn, db.ListInvocations, f.Tenant, nil, "", "", "", nil, nil, nil, first.AddDate(0, 1, 0),
+	plan := explain(t, conn, db.ListInvocations, f.Tenant, nil, "", "", "", "", nil, nil, nil, first.AddDate(0, 1, 0),
 		first.AddDate(0, 2, 0), 50)
 	require.Contains(t, plan, name(1))
 	require.NotContains(t, plan, name(0))

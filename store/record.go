@@ -253,6 +253,7 @@ type begunCall struct {
 	ArgumentsDigest    *string         `json:"arguments_digest"`
 	Receipt            json.RawMessage `json:"receipt"`
 	Send               bool            `json:"send"`
+	Hidden             bool            `json:"hidden"`
 }
 
 // addBegun adds the calls that may be admitted with the record.
@@ -276,7 +277,7 @@ func (p *recordParams) addBegun(op string, begin []ledger.AdmitRequest) error {
 			EffectID: checked.EffectID, InvocationID: checked.InvocationID, ToolID: req.ToolID, Turn: req.Turn,
 			Position: req.Position, CallID: checked.CallID, Tool: checked.Tool, Version: checked.Version, Digest: checked.Digest,
 			ImplementationType: checked.ImplementationType, ParentID: checked.ParentID, Arguments: checked.Arguments,
-			ArgumentsDigest: checked.ArgumentsDigest, Receipt: checked.Receipt, Send: req.Send,
+			ArgumentsDigest: checked.ArgumentsDigest, Receipt: checked.Receipt, Send: req.Send, Hidden: req.Hidden,
 		})
 	}
 	if len(calls) == 0 {

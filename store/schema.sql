@@ -5,7 +5,7 @@
 CREATE OR REPLACE FUNCTION public.answer_content(result json, error_kind text, error text)
  RETURNS json
  LANGUAGE sql
- IMMUTABLE
+ STABLE
 AS $function$
     select case
         when result is null then json_build_array(json_build_object('type', 'text', 'text', error_kind || ': ' || error))
@@ -681,6 +681,17 @@ AS $function$
 $function$
 ;
 
+CREATE OR REPLACE FUNCTION public.note_failed_status()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+    new.failed_status := new.status;
+    return new;
+end
+$function$
+;
+
 CREATE OR REPLACE FUNCTION public.overdue_approvals(most integer, over interval)
  RETURNS json
  LANGUAGE sql
@@ -911,7 +922,7 @@ begin
             from json_to_recordset(p_begin) as x (
                 effect_id text, invocation_id uuid, tool_id uuid, turn integer, position integer, call_id text, tool text,
                 version text, digest text, implementation_type text, parent_id uuid, arguments json, arguments_digest text,
-                receipt json, send boolean)
+                receipt json, send boolean, hidden boolean)
             left join lateral (
                 select r.* from tenants n
                 join tool_registry r on r.id = x.tool_id and r.scope_id in (n.id, '00000000-0000-0000-0000-000000000000')
@@ -935,10 +946,11 @@ begin
             end if;
             insert into tool_invocations (id, tenant_id, run_id, turn, position, call_id, effect_id, tool_id, tool_scope_id,
                 tool, version, digest, implementation_type, subject, agent_id, mode, status, egress_class, approval_required,
-                attempt, input, receipt, started_at, parent_id)
+                attempt, input, receipt, started_at, parent_id, shown)
             values (c.invocation_id, p_tenant, p_run, c.turn, c.position, c.call_id, c.effect_id, c.tool_id, c.scope_id,
                 c.tool, c.version, c.digest, c.implementation_type, p_subject, p_agent, p_mode, 'running', c.egress_class,
-                c.requires_approval or c.permission_policy = 'always_ask', 1, c.arguments, c.receipt, now(), c.parent_id)
+                c.requires_approval or c.permission_policy = 'always_ask', 1, c.arguments, c.receipt, now(), c.parent_id,
+                case when c.hidden then false end)
             on conflict do nothing;
             if not found then
                 raise exception 'the invocation id was used before' using errcode = 'TC001';
@@ -1906,9 +1918,10 @@ create table effects (
     constraint effects_pkey PRIMARY KEY (tenant_id, effect_id),
     constraint effects_check CHECK (((phase = 'done'::text) = (status IS NOT NULL))),
     constraint effects_effect_id_check CHECK ((effect_id <> ''::text)),
-    constraint effects_phase_check CHECK ((phase = ANY (ARRAY['accepted'::text, 'admitted'::text, 'sent'::text, 'done'::text])))
+    constraint effects_phase_check CHECK ((phase = ANY ('{accepted,admitted,sent,done}'::text[])))
 ) with (fillfactor=70);
 CREATE INDEX effects_created ON public.effects USING btree (created_at);
+CREATE INDEX effects_open ON public.effects USING btree (tenant_id, invocation_id DESC) WHERE (phase <> 'done'::text);
 alter table effects enable row level security;
 alter table effects force row level security;
 create policy maintenance_read on effects for select to toolcrib_maintenance using (true);
@@ -2219,7 +2232,7 @@ create table messages (
     created_at timestamp with time zone not null default now(),
     constraint messages_pkey PRIMARY KEY (tenant_id, run_id, id),
     constraint messages_check CHECK ((parent_id <> id)),
-    constraint messages_role_check CHECK ((role = ANY (ARRAY['system'::text, 'user'::text, 'assistant'::text, 'tool'::text]))),
+    constraint messages_role_check CHECK ((role = ANY ('{system,user,assistant,tool}'::text[]))),
     constraint messages_tenant_id_run_id_fkey FOREIGN KEY (tenant_id, run_id) REFERENCES runs(tenant_id, id) ON DELETE CASCADE,
     constraint messages_tenant_id_run_id_parent_id_fkey FOREIGN KEY (tenant_id, run_id, parent_id) REFERENCES messages(tenant_id, run_id, id)
 );
@@ -2441,9 +2454,9 @@ create table runs (
     constraint runs_pkey PRIMARY KEY (tenant_id, id),
     constraint runs_check CHECK (((parent_run_id IS NULL) = (parent_invocation_id IS NULL))),
     constraint runs_check1 CHECK (((parent_run_id IS NULL) = (depth = 0))),
-    constraint runs_kind_check CHECK ((kind = ANY (ARRAY['agent'::text, 'tool_call'::text, 'tool_test'::text, 'host'::text]))),
-    constraint runs_mode_check CHECK ((mode = ANY (ARRAY['production'::text, 'debug'::text]))),
-    constraint runs_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'running'::text, 'completed'::text, 'failed'::text, 'cancelled'::text, 'hosted'::text]))),
+    constraint runs_kind_check CHECK ((kind = ANY ('{agent,tool_call,tool_test,host}'::text[]))),
+    constraint runs_mode_check CHECK ((mode = ANY ('{production,debug}'::text[]))),
+    constraint runs_status_check CHECK ((status = ANY ('{pending,running,completed,failed,cancelled,hosted}'::text[]))),
     constraint runs_tenant_id_agent_id_fkey FOREIGN KEY (tenant_id, agent_id) REFERENCES agents(tenant_id, id) ON DELETE RESTRICT,
     constraint runs_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE,
     constraint runs_tenant_id_parent_run_id_fkey FOREIGN KEY (tenant_id, parent_run_id) REFERENCES runs(tenant_id, id) ON DELETE CASCADE
@@ -2772,24 +2785,27 @@ create table tool_invocations (
     started_at timestamp with time zone,
     completed_at timestamp with time zone,
     parent_id uuid,
+    failed_status text,
+    shown boolean,
     constraint tool_invocations_pkey PRIMARY KEY (tenant_id, id),
-    constraint tool_invocations_approval_status_check CHECK ((approval_status = ANY (ARRAY['not_required'::text, 'pending'::text, 'approved'::text, 'rejected'::text, 'expired'::text]))),
+    constraint tool_invocations_approval_status_check CHECK ((approval_status = ANY ('{not_required,pending,approved,rejected,expired}'::text[]))),
     constraint tool_invocations_check CHECK (((tool_scope_id = tenant_id) OR (tool_scope_id = '00000000-0000-0000-0000-000000000000'::uuid))),
     constraint tool_invocations_check1 CHECK (((tool_id IS NULL) = (tool_scope_id IS NULL))),
-    constraint tool_invocations_mode_check CHECK ((mode = ANY (ARRAY['production'::text, 'debug'::text]))),
-    constraint tool_invocations_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'approved'::text, 'running'::text, 'waiting'::text, 'completed'::text, 'failed'::text, 'rejected'::text, 'cancelled'::text, 'expired'::text, 'unknown'::text]))),
+    constraint tool_invocations_mode_check CHECK ((mode = ANY ('{production,debug}'::text[]))),
+    constraint tool_invocations_status_check CHECK ((status = ANY ('{pending,approved,running,waiting,completed,failed,rejected,cancelled,expired,unknown}'::text[]))),
     constraint tool_invocations_tenant_id_run_id_fkey FOREIGN KEY (tenant_id, run_id) REFERENCES runs(tenant_id, id) ON DELETE CASCADE,
     constraint tool_invocations_tool_id_tool_scope_id_fkey FOREIGN KEY (tool_id, tool_scope_id) REFERENCES tool_registry(id, scope_id) ON DELETE RESTRICT
 ) partition by RANGE (id);
 CREATE INDEX tool_invocations_agent ON ONLY public.tool_invocations USING btree (tenant_id, agent_id, id DESC) WHERE (agent_id IS NOT NULL);
 CREATE INDEX tool_invocations_approval ON ONLY public.tool_invocations USING btree (tenant_id, id) WHERE (approval_status = 'pending'::text);
+CREATE INDEX tool_invocations_failed_status ON ONLY public.tool_invocations USING btree (tenant_id, failed_status, id DESC) WHERE (failed_status IS NOT NULL);
 CREATE INDEX tool_invocations_run ON ONLY public.tool_invocations USING btree (tenant_id, run_id, id DESC) WHERE (run_id IS NOT NULL);
-CREATE INDEX tool_invocations_status ON ONLY public.tool_invocations USING btree (tenant_id, status, id DESC);
 CREATE INDEX tool_invocations_tool ON ONLY public.tool_invocations USING btree (tenant_id, tool_id, id DESC) WHERE (tool_id IS NOT NULL);
 CREATE TRIGGER tool_invocations_end_approval AFTER UPDATE OF status ON public.tool_invocations FOR EACH ROW WHEN (((new.approval_status = 'pending'::text) AND (new.status = ANY (ARRAY['completed'::text, 'failed'::text, 'rejected'::text, 'cancelled'::text, 'expired'::text, 'unknown'::text])))) EXECUTE FUNCTION cancel_call_approval();
 CREATE TRIGGER tool_invocations_end_wait AFTER UPDATE OF status ON public.tool_invocations FOR EACH ROW WHEN (((new.implementation_type = 'client'::text) AND (new.status = ANY (ARRAY['failed'::text, 'rejected'::text, 'cancelled'::text, 'expired'::text, 'unknown'::text])))) EXECUTE FUNCTION end_call_wait();
-CREATE TRIGGER tool_invocations_space_followed AFTER UPDATE OF status ON public.tool_invocations FOR EACH ROW WHEN (((new.agent_id IS NOT NULL) AND (new.parent_id IS NULL) AND (old.status IS DISTINCT FROM new.status))) EXECUTE FUNCTION follow_space_call();
-CREATE TRIGGER tool_invocations_space_posted AFTER INSERT ON public.tool_invocations FOR EACH ROW WHEN (((new.agent_id IS NOT NULL) AND (new.parent_id IS NULL) AND (new.run_id IS NOT NULL) AND (new.tool_id IS NOT NULL))) EXECUTE FUNCTION post_space_call();
+CREATE TRIGGER tool_invocations_failed_status BEFORE INSERT OR UPDATE OF status ON public.tool_invocations FOR EACH ROW WHEN ((new.status = ANY ('{failed,rejected,cancelled,expired,unknown}'::text[]))) EXECUTE FUNCTION note_failed_status();
+CREATE TRIGGER tool_invocations_space_followed AFTER UPDATE OF status ON public.tool_invocations FOR EACH ROW WHEN (((new.shown IS DISTINCT FROM false) AND (new.agent_id IS NOT NULL) AND (new.parent_id IS NULL) AND (old.status IS DISTINCT FROM new.status))) EXECUTE FUNCTION follow_space_call();
+CREATE TRIGGER tool_invocations_space_posted AFTER INSERT ON public.tool_invocations FOR EACH ROW WHEN (((new.shown IS DISTINCT FROM false) AND (new.agent_id IS NOT NULL) AND (new.parent_id IS NULL) AND (new.run_id IS NOT NULL) AND (new.tool_id IS NOT NULL))) EXECUTE FUNCTION post_space_call();
 alter table tool_invocations enable row level security;
 alter table tool_invocations force row level security;
 create policy maintenance_read on tool_invocations for select to toolcrib_maintenance using (true);
@@ -2802,8 +2818,9 @@ create table tool_invocations_default partition of tool_invocations (
 ) with (fillfactor=80);
 CREATE TRIGGER tool_invocations_end_approval AFTER UPDATE OF status ON public.tool_invocations_default FOR EACH ROW WHEN (((new.approval_status = 'pending'::text) AND (new.status = ANY (ARRAY['completed'::text, 'failed'::text, 'rejected'::text, 'cancelled'::text, 'expired'::text, 'unknown'::text])))) EXECUTE FUNCTION cancel_call_approval();
 CREATE TRIGGER tool_invocations_end_wait AFTER UPDATE OF status ON public.tool_invocations_default FOR EACH ROW WHEN (((new.implementation_type = 'client'::text) AND (new.status = ANY (ARRAY['failed'::text, 'rejected'::text, 'cancelled'::text, 'expired'::text, 'unknown'::text])))) EXECUTE FUNCTION end_call_wait();
-CREATE TRIGGER tool_invocations_space_followed AFTER UPDATE OF status ON public.tool_invocations_default FOR EACH ROW WHEN (((new.agent_id IS NOT NULL) AND (new.parent_id IS NULL) AND (old.status IS DISTINCT FROM new.status))) EXECUTE FUNCTION follow_space_call();
-CREATE TRIGGER tool_invocations_space_posted AFTER INSERT ON public.tool_invocations_default FOR EACH ROW WHEN (((new.agent_id IS NOT NULL) AND (new.parent_id IS NULL) AND (new.run_id IS NOT NULL) AND (new.tool_id IS NOT NULL))) EXECUTE FUNCTION post_space_call();
+CREATE TRIGGER tool_invocations_failed_status BEFORE INSERT OR UPDATE OF status ON public.tool_invocations_default FOR EACH ROW WHEN ((new.status = ANY ('{failed,rejected,cancelled,expired,unknown}'::text[]))) EXECUTE FUNCTION note_failed_status();
+CREATE TRIGGER tool_invocations_space_followed AFTER UPDATE OF status ON public.tool_invocations_default FOR EACH ROW WHEN (((new.shown IS DISTINCT FROM false) AND (new.agent_id IS NOT NULL) AND (new.parent_id IS NULL) AND (old.status IS DISTINCT FROM new.status))) EXECUTE FUNCTION follow_space_call();
+CREATE TRIGGER tool_invocations_space_posted AFTER INSERT ON public.tool_invocations_default FOR EACH ROW WHEN (((new.shown IS DISTINCT FROM false) AND (new.agent_id IS NOT NULL) AND (new.parent_id IS NULL) AND (new.run_id IS NOT NULL) AND (new.tool_id IS NOT NULL))) EXECUTE FUNCTION post_space_call();
 alter table tool_invocations_default enable row level security;
 alter table tool_invocations_default force row level security;
 create policy tenant_isolation on tool_invocations_default for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid));

@@ -111,6 +111,10 @@ func requireUpgraded(t *testing.T, address, want string) {
 	again, err := store.Migrate(t.Context(), address)
 	require.NoError(t, err)
 	require.Empty(t, again)
+	if before["tool_invocations"] > 0 {
+		require.Equal(t, []string{"failed failed"}, texts(t, conn, `select distinct status || ' ' || coalesce(failed_status, '')
+			from tool_invocations where status not in ('pending', 'approved', 'running', 'waiting', 'completed')`))
+	}
 
 	s, err := store.Open(t.Context(), address, store.Options{SetRole: store.AppRole})
 	require.NoError(t, err)

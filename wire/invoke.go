@@ -139,7 +139,7 @@ type Steps struct {
 func (in *InvokeInput) Entry() ledger.Entry {
 	entry := ledger.Entry{
 		CallIdentity: in.CallIdentity, VersionIdentity: in.Pin.VersionIdentity,
-		Arguments: in.Arguments, ArgumentsStored: in.Stored, Receipt: in.Receipt,
+		Arguments: in.Arguments, ArgumentsStored: in.Stored, Receipt: in.Receipt, Hidden: !in.Pin.Shown,
 	}
 	entry.Slug = cmp.Or(in.Pin.Slug, in.Slug, in.Name)
 	return entry

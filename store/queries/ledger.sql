@@ -68,13 +68,13 @@ with authority as (
 ), invocation as (
     insert into tool_invocations as i (id, tenant_id, run_id, turn, position, call_id, effect_id, tool_id, tool_scope_id, tool,
         version, digest, implementation_type, subject, agent_id, mode, status, egress_class, approval_required, attempt, input, receipt,
-        started_at, parent_id)
+        started_at, parent_id, shown)
     select e.invocation_id, @tenant_id, sqlc.narg('run_id'), @turn, @position, @call_id, e.effect_id, a.tool_id, a.scope_id, @tool,
            @version, @digest, @implementation_type, @subject, sqlc.narg('agent_id')::uuid, @mode,
            case when a.held then 'pending' else 'running' end, a.egress_class,
            a.requires_approval or a.permission_policy = 'always_ask', e.attempt,
            coalesce(sqlc.narg('arguments')::json, a.stored_arguments), sqlc.narg('receipt')::json, case when not a.held then now() end,
-           sqlc.narg('parent_id')::uuid
+           sqlc.narg('parent_id')::uuid, case when @hidden::boolean then false end
     from admitted e cross join authority a
     on conflict (tenant_id, id) do update
         set status = case when excluded.status = 'pending' and i.status = 'approved' then i.status else excluded.status end,

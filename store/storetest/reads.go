@@ -46,8 +46,41 @@ func testReads(t *testing.T, d *Database) {
 		)
 		require.Empty(t, list(store.InvocationQuery{RunID: f.NewRun(t).ID}))
 		require.Empty(t, list(store.InvocationQuery{Tool: "other"}))
+		require.Equal(t, ids[1:2], list(store.InvocationQuery{
+			Status: tool.StatusRunning, Tool: f.Tool.Slug, RunID: f.Run.ID, AgentID: f.Agent.ID, Before: ids[0], Limit: 1,
+			Since: time.Now().Add(-time.Hour), Until: time.Now().Add(time.Hour),
+		}))
+		running := store.InvocationQuery{Status: tool.StatusRunning}
+		for _, change := range []func(q *store.InvocationQuery){
+			func(q *store.InvocationQuery) { q.RunID = f.NewRun(t).ID },
+			func(q *store.InvocationQuery) { q.AgentID = NewID(t) },
+			func(q *store.InvocationQuery) { q.Parent = NewID(t) },
+			func(q *store.InvocationQuery) { q.Tool = "other" },
+			func(q *store.InvocationQuery) { q.Kind = tool.Timeout },
+			func(q *store.InvocationQuery) { q.Since = time.Now().Add(time.Hour) },
+			func(q *store.InvocationQuery) { q.Until = time.Now().Add(-time.Hour) },
+			func(q *store.InvocationQuery) { q.Status = tool.StatusPending },
+		} {
+			none := running
+			change(&none)
+			require.Empty(t, list(none), "%+v", none)
+		}
 		require.Empty(t, list(store.InvocationQuery{Since: time.Now().Add(time.Hour)}))
 		require.Empty(t, list(store.InvocationQuery{Until: time.Now().Add(-time.Hour)}))
+		for _, status := range tool.InvocationStatuses() {
+			if !status.Final() || status == tool.StatusFailed {
+				continue
+			}
+			e := f.Lone(t)
+			end := Completed(e, f.Admit(t, e, true, true).Fence)
+			if end.Status = status; status != tool.StatusCompleted {
+				end.Result, end.Kind, end.Msg = nil, tool.Cancelled, "it ended"
+			}
+			_, err := f.Store.Settle(t.Context(), end)
+			require.NoError(t, err)
+			require.Equal(t, []string{e.InvocationID}, list(store.InvocationQuery{Status: status}), status)
+		}
+		require.Equal(t, ids, list(running))
 	})
 
 	t.Run("RunPages", func(t *testing.T) {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/toolcrib/toolcrib/agent"
 	"github.com/toolcrib/toolcrib/ledger"
+	"github.com/toolcrib/toolcrib/loop"
 	"github.com/toolcrib/toolcrib/space"
 	"github.com/toolcrib/toolcrib/tool"
 	"github.com/toolcrib/toolcrib/wait"
@@ -283,6 +284,30 @@ func testSpaceCalls(t *testing.T, d *Database) {
 		require.NoError(t, err)
 		hidden.Answer(t, hidden.Turn)
 		require.Empty(t, hidden.messages(t, sp))
+	})
+	t.Run("show nothing of a call that is known not to be visible", func(t *testing.T) {
+		t.Parallel()
+		f := NewFixture(t, d)
+		sp := f.Space(t, "launch")
+		f.Entered(t, sp)
+		e := f.Entry(t)
+		e.Hidden = true
+		_, err := f.Store.Settle(t.Context(), Completed(e, f.Admit(t, e, true, true).Fence))
+		require.NoError(t, err)
+
+		turn := f.NewTurnFrom(t, f.Run, f.Turn.Message.ID, NewID(t), 2)
+		e = f.EntryOf(f.Run, turn, "effect-"+turn.Calls[0].InvocationID)
+		e.Hidden, e.Arguments, e.ArgumentsStored = true, turn.Calls[0].Arguments, false
+		done, err := f.Store.Record(t.Context(), loop.Record{
+			Tenant: f.Tenant, RunID: f.Run.ID, Begin: []ledger.AdmitRequest{{Entry: e, Repeatable: true, Send: true}},
+		})
+		require.NoError(t, err)
+		require.NotNil(t, done.Tickets[0])
+		require.Empty(t, f.messages(t, sp))
+		turn = f.NewTurnFrom(t, f.Run, turn.Message.ID, NewID(t), 3)
+		e = f.EntryOf(f.Run, turn, "effect-"+turn.Calls[0].InvocationID)
+		f.Admit(t, e, true, true)
+		require.Equal(t, e.InvocationID, f.message(t, sp).ID, "another one is shown")
 	})
 	t.Run("need action until an asynchronous call is answered", func(t *testing.T) {
 		t.Parallel()

@@ -11,7 +11,7 @@ import (
 )
 
 const FindInvocation = `-- name: FindInvocation :one
-select id, tenant_id, run_id, turn, position, call_id, effect_id, tool_id, tool_scope_id, tool, version, digest, implementation_type, subject, agent_id, mode, status, approval_required, approval_status, approval_decided_by, approval_reason, egress_class, attempt, input, receipt, output, is_error, error_kind, error, cost_estimate, created_at, started_at, completed_at, parent_id from tool_invocations where tenant_id = $1 and id = $2
+select id, tenant_id, run_id, turn, position, call_id, effect_id, tool_id, tool_scope_id, tool, version, digest, implementation_type, subject, agent_id, mode, status, approval_required, approval_status, approval_decided_by, approval_reason, egress_class, attempt, input, receipt, output, is_error, error_kind, error, cost_estimate, created_at, started_at, completed_at, parent_id, failed_status, shown from tool_invocations where tenant_id = $1 and id = $2
 `
 
 type FindInvocationParams struct {
@@ -57,46 +57,52 @@ func (q *Queries) FindInvocation(ctx context.Context, arg FindInvocationParams) 
 		&i.StartedAt,
 		&i.CompletedAt,
 		&i.ParentID,
+		&i.FailedStatus,
+		&i.Shown,
 	)
 	return i, err
 }
 
 const ListInvocations = `-- name: ListInvocations :many
-select id, tenant_id, run_id, turn, position, call_id, effect_id, tool_id, tool_scope_id, tool, version, digest, implementation_type, subject, agent_id, mode, status, approval_required, approval_status, approval_decided_by, approval_reason, egress_class, attempt, input, receipt, output, is_error, error_kind, error, cost_estimate, created_at, started_at, completed_at, parent_id from tool_invocations
+select id, tenant_id, run_id, turn, position, call_id, effect_id, tool_id, tool_scope_id, tool, version, digest, implementation_type, subject, agent_id, mode, status, approval_required, approval_status, approval_decided_by, approval_reason, egress_class, attempt, input, receipt, output, is_error, error_kind, error, cost_estimate, created_at, started_at, completed_at, parent_id, failed_status, shown from tool_invocations
 where tenant_id = $1
   and ($2::uuid is null or id < $2)
   and ($3::text = '' or status = $3)
-  and ($4::text = '' or tool = $4)
-  and ($5::text = '' or error_kind = $5)
-  and ($6::uuid is null or run_id = $6)
-  and ($7::uuid is null or agent_id = $7)
-  and ($8::uuid is null or parent_id = $8)
-  and ($9::timestamptz is null or id >= uuid_floor($9))
-  and ($10::timestamptz is null or id < uuid_floor($10))
+  and ($4::text = '' or failed_status = $4)
+  and ($5::text = '' or tool = $5)
+  and ($6::text = '' or error_kind = $6)
+  and ($7::uuid is null or run_id = $7)
+  and ($8::uuid is null or agent_id = $8)
+  and ($9::uuid is null or parent_id = $9)
+  and ($10::timestamptz is null or id >= uuid_floor($10))
+  and ($11::timestamptz is null or id < uuid_floor($11))
 order by id desc
-limit $11::int
+limit $12::int
 `
 
 type ListInvocationsParams struct {
-	TenantID string
-	Before   *string
-	Status   string
-	Tool     string
-	Kind     string
-	RunID    *string
-	AgentID  *string
-	ParentID *string
-	Since    *time.Time
-	Until    *time.Time
-	Limit    int32
+	TenantID     string
+	Before       *string
+	Status       string
+	FailedStatus string
+	Tool         string
+	Kind         string
+	RunID        *string
+	AgentID      *string
+	ParentID     *string
+	Since        *time.Time
+	Until        *time.Time
+	Limit        int32
 }
 
-// The time of a call is in its id, by which partitions are pruned.
+// The time of a call is in its id, by which partitions are pruned. Calls with one of the
+// statuses of failed_status have an index; those that completed are most.
 func (q *Queries) ListInvocations(ctx context.Context, arg ListInvocationsParams) ([]ToolInvocation, error) {
 	rows, err := q.db.Query(ctx, ListInvocations,
 		arg.TenantID,
 		arg.Before,
 		arg.Status,
+		arg.FailedStatus,
 		arg.Tool,
 		arg.Kind,
 		arg.RunID,
@@ -148,6 +154,109 @@ func (q *Queries) ListInvocations(ctx context.Context, arg ListInvocationsParams
 			&i.StartedAt,
 			&i.CompletedAt,
 			&i.ParentID,
+			&i.FailedStatus,
+			&i.Shown,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const ListOpenInvocations = `-- name: ListOpenInvocations :many
+select i.id, i.tenant_id, i.run_id, i.turn, i.position, i.call_id, i.effect_id, i.tool_id, i.tool_scope_id, i.tool, i.version, i.digest, i.implementation_type, i.subject, i.agent_id, i.mode, i.status, i.approval_required, i.approval_status, i.approval_decided_by, i.approval_reason, i.egress_class, i.attempt, i.input, i.receipt, i.output, i.is_error, i.error_kind, i.error, i.cost_estimate, i.created_at, i.started_at, i.completed_at, i.parent_id, i.failed_status, i.shown from effects e
+join tool_invocations i on i.tenant_id = e.tenant_id and i.id = e.invocation_id
+where e.tenant_id = $1 and e.phase <> 'done'
+  and i.tenant_id = $1 and i.status = $2::text
+  and ($3::uuid is null or e.invocation_id < $3)
+  and ($4::text = '' or i.tool = $4)
+  and ($5::text = '' or i.error_kind = $5)
+  and ($6::uuid is null or i.run_id = $6)
+  and ($7::uuid is null or i.agent_id = $7)
+  and ($8::uuid is null or i.parent_id = $8)
+  and ($9::timestamptz is null or e.invocation_id >= uuid_floor($9))
+  and ($10::timestamptz is null or e.invocation_id < uuid_floor($10))
+order by e.invocation_id desc
+limit $11::int
+`
+
+type ListOpenInvocationsParams struct {
+	TenantID string
+	Status   string
+	Before   *string
+	Tool     string
+	Kind     string
+	RunID    *string
+	AgentID  *string
+	ParentID *string
+	Since    *time.Time
+	Until    *time.Time
+	Limit    int32
+}
+
+// ListInvocations for a status of calls that have not ended, which are found by their effects.
+func (q *Queries) ListOpenInvocations(ctx context.Context, arg ListOpenInvocationsParams) ([]ToolInvocation, error) {
+	rows, err := q.db.Query(ctx, ListOpenInvocations,
+		arg.TenantID,
+		arg.Status,
+		arg.Before,
+		arg.Tool,
+		arg.Kind,
+		arg.RunID,
+		arg.AgentID,
+		arg.ParentID,
+		arg.Since,
+		arg.Until,
+		arg.Limit,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []ToolInvocation
+	for rows.Next() {
+		var i ToolInvocation
+		if err := rows.Scan(
+			&i.ID,
+			&i.TenantID,
+			&i.RunID,
+			&i.Turn,
+			&i.Position,
+			&i.CallID,
+			&i.EffectID,
+			&i.ToolID,
+			&i.ToolScopeID,
+			&i.Tool,
+			&i.Version,
+			&i.Digest,
+			&i.ImplementationType,
+			&i.Subject,
+			&i.AgentID,
+			&i.Mode,
+			&i.Status,
+			&i.ApprovalRequired,
+			&i.ApprovalStatus,
+			&i.ApprovalDecidedBy,
+			&i.ApprovalReason,
+			&i.EgressClass,
+			&i.Attempt,
+			&i.Input,
+			&i.Receipt,
+			&i.Output,
+			&i.IsError,
+			&i.ErrorKind,
+			&i.Error,
+			&i.CostEstimate,
+			&i.CreatedAt,
+			&i.StartedAt,
+			&i.CompletedAt,
+			&i.ParentID,
+			&i.FailedStatus,
+			&i.Shown,
 		); err != nil {
 			return nil, err
 		}

@@ -68,13 +68,13 @@ with authority as (
 ), invocation as (
     insert into tool_invocations as i (id, tenant_id, run_id, turn, position, call_id, effect_id, tool_id, tool_scope_id, tool,
         version, digest, implementation_type, subject, agent_id, mode, status, egress_class, approval_required, attempt, input, receipt,
-        started_at, parent_id)
+        started_at, parent_id, shown)
     select e.invocation_id, $3, $7, $15, $5, $16, e.effect_id, a.tool_id, a.scope_id, $17,
            $18, $2, $8, $19, $20::uuid, $9,
            case when a.held then 'pending' else 'running' end, a.egress_class,
            a.requires_approval or a.permission_policy = 'always_ask', e.attempt,
            coalesce($21::json, a.stored_arguments), $22::json, case when not a.held then now() end,
-           $23::uuid
+           $23::uuid, case when $24::boolean then false end
     from admitted e cross join authority a
     on conflict (tenant_id, id) do update
         set status = case when excluded.status = 'pending' and i.status = 'approved' then i.status else excluded.status end,
@@ -100,7 +100,7 @@ with authority as (
 ), answer as (
     -- A settled effect answers this call too, wherever it is in a forked transcript.
     insert into messages (id, tenant_id, run_id, parent_id, turn, position, role, content, call_id, is_error)
-    select $24, $3, $7, $12, $15, $5, 'tool',
+    select $25, $3, $7, $12, $15, $5, 'tool',
            answer_content(e.result, e.error_kind, e.error), $16, answer_is_error(e.result)
     from effects e cross join authority a
     where e.tenant_id = $3 and e.effect_id = $4 and e.phase = 'done'
@@ -160,6 +160,7 @@ type AdmitCallParams struct {
 	Arguments          []byte
 	Receipt            []byte
 	ParentID           *string
+	Hidden             bool
 	AnswerID           string
 }
 
@@ -225,6 +226,7 @@ func (q *Queries) AdmitCall(ctx context.Context, arg AdmitCallParams) (AdmitCall
 		arg.Arguments,
 		arg.Receipt,
 		arg.ParentID,
+		arg.Hidden,
 		arg.AnswerID,
 	)
 	var i AdmitCallRow

@@ -600,6 +600,8 @@ type ToolInvocation struct {
 	StartedAt          *time.Time
 	CompletedAt        *time.Time
 	ParentID           *string
+	FailedStatus       *string
+	Shown              *bool
 }
 
 // Tools: the editable head, its state, and the authority over its calls.
