@@ -94,9 +94,14 @@ func configure(config *pgx.ConnConfig, asked Timeouts) {
 // limitSession sets the timeouts of statements outside of transactions: a statement
 // is prepared before its transaction begins, and may wait for locks then too. They
 // are not startup parameters, which poolers refuse.
+//
+// Results and messages of more than 2 KB are compressed by lz4, which takes less time than
+// the default, unless the server has no lz4 or its operator chose a method.
 func limitSession(ctx context.Context, conn *pgx.Conn, t Timeouts) error {
 	_, err := conn.Exec(ctx, `select set_config('statement_timeout', $1, false), set_config('lock_timeout', $2, false),
-		set_config('idle_in_transaction_session_timeout', $3, false)`, pgx.QueryExecModeExec,
+		set_config('idle_in_transaction_session_timeout', $3, false),
+		(select set_config(s.name, 'lz4', false) from pg_settings s
+		 where s.name = 'default_toast_compression' and s.source = 'default' and 'lz4' = any (s.enumvals))`, pgx.QueryExecModeExec,
 		milliseconds(t.statement("")), milliseconds(t.Lock), milliseconds(t.Idle))
 	return err
 }
