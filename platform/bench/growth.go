@@ -15,6 +15,7 @@ import (
 
 // growth runs loops of growing length, one alone, and compares the turns at
 // their beginning with those at their end, and what they leave in the history.
+// In each round, hand-written loops and ours take turns.
 func growth(ctx context.Context, l *lab) ([]Figure, error) {
 	s, err := l.newSite(ctx, "bench-growth")
 	if err != nil {
@@ -25,23 +26,73 @@ func growth(ctx context.Context, l *lab) ([]Figure, error) {
 			return nil, err
 		}
 	}
-	hand, err := s.handGrowth(ctx)
-	if err != nil {
-		return nil, err
+	hand := growing{name: "hand-written", lengths: l.size.Growth, run: s.growByHand}
+	rotation := []*growing{&hand}
+	loops, large := make(map[tool.Lane]*growing), make(map[tool.Lane]*growing)
+	for _, lane := range lanes {
+		if loops[lane], err = s.growing(ctx, advanceFunction, lane, l.size.Growth); err != nil {
+			return nil, err
+		}
+		rotation = append(rotation, loops[lane])
+		if large[lane], err = s.growing(ctx, expoundFunction, lane, l.size.Growth[:2]); err != nil {
+			return nil, err
+		}
+	}
+	for round := range l.size.Rounds {
+		for _, g := range rotation {
+			l.progress("round %d of %d: loops, %s", round+1, l.size.Rounds, g.name)
+			if err := g.once(ctx); err != nil {
+				return nil, err
+			}
+		}
 	}
 	var figures []Figure
 	for _, lane := range lanes {
-		loops, err := s.grow(ctx, advanceFunction, lane)
-		if err != nil {
+		l.progress("loops, %s", large[lane].name)
+		if err := large[lane].once(ctx); err != nil { // Its history only, which is the same each time.
 			return nil, err
 		}
-		large, err := s.grow(ctx, expoundFunction, lane)
-		if err != nil {
-			return nil, err
-		}
-		figures = append(figures, growthFigures(lane, loops, large, hand, l.size.Window)...)
+		figures = append(figures, growthFigures(lane, loops[lane], large[lane], &hand, l.size.Window)...)
 	}
 	return figures, nil
+}
+
+// growing is a loop that is run at some lengths, again and again.
+type growing struct {
+	name    string
+	lengths []int
+	run     func(ctx context.Context, turns int) (grown, error)
+	done    [][]grown // By length.
+}
+
+// once runs the loop at each length.
+func (g *growing) once(ctx context.Context) error {
+	if g.done == nil {
+		g.done = make([][]grown, len(g.lengths))
+	}
+	for i, turns := range g.lengths {
+		one, err := g.run(ctx, turns)
+		if err != nil {
+			return err
+		}
+		g.done[i] = append(g.done[i], one)
+	}
+	return nil
+}
+
+// growing publishes agents whose loops have the given lengths. Each is checked by its model.
+func (s *site) growing(ctx context.Context, fn string, lane tool.Lane, lengths []int) (*growing, error) {
+	agents := make(map[int]agent.Agent, len(lengths))
+	for _, turns := range lengths {
+		var err error
+		if agents[turns], err = s.agent(ctx, fn, strconv.Itoa(turns), turns, lane); err != nil {
+			return nil, err
+		}
+	}
+	return &growing{
+		name: fmt.Sprintf("%s, %s", lane, fn), lengths: lengths,
+		run: func(ctx context.Context, turns int) (grown, error) { return s.growOne(ctx, agents[turns], lane, turns) },
+	}, nil
 }
 
 // grown is one loop that ran alone.
@@ -63,28 +114,6 @@ func (g grown) last(window int) time.Duration { return middle(g.each[max(0, len(
 
 func middle(d []time.Duration) time.Duration { return percentile(slices.Sorted(slices.Values(d)), 0.5) }
 
-// grow runs a loop of each length in a lane. Each is checked by its model.
-func (s *site) grow(ctx context.Context, fn string, lane tool.Lane) ([]grown, error) {
-	lengths := s.lab.size.Growth
-	if fn != advanceFunction {
-		lengths = lengths[:min(2, len(lengths))]
-	}
-	var all []grown
-	for _, turns := range lengths {
-		s.lab.progress("a loop of %d turns, %s, %s", turns, lane, fn)
-		a, err := s.agent(ctx, fn, strconv.Itoa(turns), turns, lane)
-		if err != nil {
-			return nil, err
-		}
-		g, err := s.growOne(ctx, a, lane, turns)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, g)
-	}
-	return all, nil
-}
-
 func (s *site) growOne(ctx context.Context, a agent.Agent, lane tool.Lane, turns int) (grown, error) {
 	s.asked.take()
 	w, err := s.run(ctx, a, turns, turns)
@@ -98,31 +127,26 @@ func (s *site) growOne(ctx context.Context, a agent.Agent, lane tool.Lane, turns
 	return grown{turns: turns, each: between(s.asked.take()), bytes: h.bytes, runs: h.runs}, h.checkLane(lane, turns)
 }
 
-func (s *site) handGrowth(ctx context.Context) ([]grown, error) {
-	var all []grown
-	for _, turns := range s.lab.size.Growth {
-		s.lab.progress("a hand-written loop of %d turns", turns)
-		s.asked.take()
-		w, err := s.temporal.ExecuteWorkflow(ctx, s.options("hand/"+uuid.NewString()), handLoop, loopInput{
-			Turns: turns, Model: true, Step: regularStep,
-		})
-		if err != nil {
-			return nil, fmt.Errorf("starting a hand-written loop: %w", err)
-		}
-		var got int
-		if err := w.Get(ctx, &got); err != nil {
-			return nil, fmt.Errorf("running a hand-written loop: %w", err)
-		}
-		if got != turns {
-			return nil, fmt.Errorf("a hand-written loop of %d turns counted to %d", turns, got)
-		}
-		h, err := s.history(ctx, w)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, grown{turns: turns, each: between(s.asked.take()), bytes: h.bytes, runs: h.runs})
+func (s *site) growByHand(ctx context.Context, turns int) (grown, error) {
+	s.asked.take()
+	w, err := s.temporal.ExecuteWorkflow(ctx, s.options("hand/"+uuid.NewString()), handLoop, loopInput{
+		Turns: turns, Model: true, Step: regularStep,
+	})
+	if err != nil {
+		return grown{}, fmt.Errorf("starting a hand-written loop: %w", err)
 	}
-	return all, nil
+	var got int
+	if err := w.Get(ctx, &got); err != nil {
+		return grown{}, fmt.Errorf("running a hand-written loop: %w", err)
+	}
+	if got != turns {
+		return grown{}, fmt.Errorf("a hand-written loop of %d turns counted to %d", turns, got)
+	}
+	h, err := s.history(ctx, w)
+	if err != nil {
+		return grown{}, err
+	}
+	return grown{turns: turns, each: between(s.asked.take()), bytes: h.bytes, runs: h.runs}, nil
 }
 
 func between(at []time.Time) []time.Duration {
@@ -133,34 +157,53 @@ func between(at []time.Time) []time.Duration {
 	return each
 }
 
-func growthFigures(lane tool.Lane, loops, large, hand []grown, window int) []Figure {
+// growthFigures compares the turns of each loop with its own, and takes the median of the loops.
+func growthFigures(lane tool.Lane, ours, large, hand *growing, window int) []Figure {
+	first := func(g grown) float64 { return ms(g.first(window)) }
+	last := func(g grown) float64 { return ms(g.last(window)) }
+	slower := func(g grown) float64 { return last(g) / first(g) }
 	var figures []Figure
-	for i, g := range loops {
-		first, last := g.first(window), g.last(window)
-		f := Figure{
-			Name: fmt.Sprintf("turn_%d_%s", g.turns, lane), Unit: "ms/turn", Ratio: float64(last) / float64(first),
-			Ours: ms(last), Floor: ms(first), P50: ms(middle(g.each)), N: len(g.each),
-			Note: fmt.Sprintf("ours: the last turns of the loop, floor: its first; hand-written %.1f → %.1f; %d executions",
-				ms(hand[i].first(window)), ms(hand[i].last(window)), g.runs),
+	for i, loops := range ours.done {
+		var each []time.Duration
+		for _, g := range loops {
+			each = append(each, g.each...)
 		}
-		if i == len(loops)-1 {
+		f := Figure{
+			Name: fmt.Sprintf("turn_%d_%s", ours.lengths[i], lane), Unit: "ms/turn", Ratio: middleOf(loops, slower),
+			Ours: middleOf(loops, last), Floor: middleOf(loops, first), P50: ms(middle(each)), N: len(each),
+			Note: fmt.Sprintf("ours: the last turns of a loop, floor: its first, medians of %d loops; hand-written %.1f → %.1f, %.2f; "+
+				"%d executions", len(loops), middleOf(hand.done[i], first), middleOf(hand.done[i], last),
+				middleOf(hand.done[i], slower), loops[0].runs),
+		}
+		if i == len(ours.done)-1 {
 			f = f.aimed(atMost(1.05))
 		}
 		figures = append(figures, f)
 	}
 	return append(figures,
-		bytesPerTurn("history_per_turn_"+string(lane), loops, hand, "answers of 200 bytes"),
+		bytesPerTurn("history_per_turn_"+string(lane), ours, hand, "answers of 200 bytes"),
 		bytesPerTurn("history_per_turn_large_"+string(lane), large, hand, "answers of 8 KB"))
 }
 
+// middleOf is the median of a value of loops.
+func middleOf(loops []grown, value func(grown) float64) float64 {
+	values := make([]float64, len(loops))
+	for i, g := range loops {
+		values[i] = value(g)
+	}
+	slices.Sort(values)
+	return percentile(values, 0.5)
+}
+
 // bytesPerTurn is by how much a turn more makes the history larger.
-func bytesPerTurn(name string, ours, hand []grown, note string) Figure {
-	slope := func(g []grown) float64 {
-		return float64(g[1].bytes-g[0].bytes) / float64(g[1].turns-g[0].turns)
+func bytesPerTurn(name string, ours, hand *growing, note string) Figure {
+	slope := func(g *growing) float64 {
+		short, long := g.done[0][0], g.done[1][0]
+		return float64(long.bytes-short.bytes) / float64(long.turns-short.turns)
 	}
 	a, b := slope(ours), slope(hand)
 	return Figure{
-		Name: name, Unit: "bytes/turn", Ratio: a / b, Ours: a, Floor: b, N: ours[1].turns,
+		Name: name, Unit: "bytes/turn", Ratio: a / b, Ours: a, Floor: b, N: ours.lengths[1],
 		Note: note + "; the floor is hand-written, with answers of 200",
 	}.aimed(bound{of: "ours", value: oursOf, most: true, limit: 3072, unit: "bytes"})
 }
