@@ -171,9 +171,9 @@ func growthFigures(lane tool.Lane, ours, large, hand *growing, window int) []Fig
 		f := Figure{
 			Name: fmt.Sprintf("turn_%d_%s", ours.lengths[i], lane), Unit: "ms/turn", Ratio: middleOf(loops, slower),
 			Ours: middleOf(loops, last), Floor: middleOf(loops, first), P50: ms(middle(each)), N: len(each),
-			Note: fmt.Sprintf("ours: the last turns of a loop, floor: its first, medians of %d loops; hand-written %.1f → %.1f, %.2f; "+
-				"%d executions", len(loops), middleOf(hand.done[i], first), middleOf(hand.done[i], last),
-				middleOf(hand.done[i], slower), loops[0].runs),
+			Note: fmt.Sprintf("ours: the last turns of a loop, floor: its first, medians of %d loops; "+
+				"hand-written %.1f → %.1f, %.2f; %d executions", len(loops), middleOf(hand.done[i], first),
+				middleOf(hand.done[i], last), middleOf(hand.done[i], slower), loops[0].runs),
 		}
 		if i == len(ours.done)-1 {
 			f = f.aimed(atMost(1.05))
