@@ -98,10 +98,8 @@ func (r *agentRun) run(ctx workflow.Context) (wire.AdvanceOutput, error) {
 			return r.last, err
 		}
 		// No call is in flight here.
-		info := workflow.GetInfo(ctx)
-		suggested := info.GetContinueAsNewSuggested() || info.GetTargetWorkerDeploymentVersionChanged()
 		// A question's attempts would be counted anew.
-		if suggested && r.last.State != nil && r.last.Handover != wire.HandoverQuestion {
+		if renewable(ctx) && r.last.State != nil && r.last.Handover != wire.HandoverQuestion {
 			return r.last, r.continueAsNew(ctx)
 		}
 	}
@@ -246,12 +244,9 @@ func (r *agentRun) calls(ctx workflow.Context) error {
 // continueAsNew continues in a new execution, on the worker version that is current
 // then.
 func (r *agentRun) continueAsNew(ctx workflow.Context) error {
-	return workflow.NewContinueAsNewErrorWithOptions(ctx, workflow.ContinueAsNewErrorOptions{
-		InitialVersioningBehavior: workflow.ContinueAsNewVersioningBehaviorAutoUpgrade,
-	}, wire.AgentRunWorkflow,
-		wire.AgentRunInput{
-			Principal: r.in.Principal, RunID: r.in.RunID, Resume: r.last.State, Deadline: r.in.Deadline,
-		})
+	return continueAsNew(ctx, wire.AgentRunWorkflow, wire.AgentRunInput{
+		Principal: r.in.Principal, RunID: r.in.RunID, Resume: r.last.State, Deadline: r.in.Deadline,
+	})
 }
 
 // unfinished records the end of a run that no activity could end.

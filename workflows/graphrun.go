@@ -196,11 +196,10 @@ const drainPatience = 20 * time.Second
 
 // draining reports whether nothing is to be begun, because the run continues as new.
 func (r *graphRun) draining(ctx workflow.Context) bool {
-	info := workflow.GetInfo(ctx)
 	if r.drainAt == 0 {
-		return info.GetContinueAsNewSuggested() || info.GetTargetWorkerDeploymentVersionChanged()
+		return renewable(ctx)
 	}
-	return info.GetCurrentHistoryLength() >= r.drainAt
+	return workflow.GetInfo(ctx).GetCurrentHistoryLength() >= r.drainAt
 }
 
 // receive takes up a step that ended, and all others that did. Impatient, it reports false where
@@ -311,7 +310,5 @@ func (r *graphRun) continueAsNew(ctx workflow.Context) error {
 	if r.clock != nil {
 		in.Deadline = r.clock.at
 	}
-	return workflow.NewContinueAsNewErrorWithOptions(ctx, workflow.ContinueAsNewErrorOptions{
-		InitialVersioningBehavior: workflow.ContinueAsNewVersioningBehaviorAutoUpgrade,
-	}, wire.GraphRunWorkflow, in)
+	return continueAsNew(ctx, wire.GraphRunWorkflow, in)
 }

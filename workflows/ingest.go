@@ -39,7 +39,7 @@ func Ingest(ctx workflow.Context, in wire.IngestInput) (wire.IngestOutput, error
 	}
 	if out.State == wire.IngestWorking {
 		in.Embedded = out.Embedded
-		return out, workflow.NewContinueAsNewError(ctx, wire.IngestWorkflow, in)
+		return out, continueAsNew(ctx, wire.IngestWorkflow, in)
 	}
 	return out, nil
 }

@@ -30,7 +30,7 @@ func Reembed(ctx workflow.Context, in wire.ReembedInput) (wire.ReembedOutput, er
 	}
 	if out.State == wire.IngestWorking {
 		in.Embedded = out.Embedded
-		return out, workflow.NewContinueAsNewError(ctx, wire.ReembedWorkflow, in)
+		return out, continueAsNew(ctx, wire.ReembedWorkflow, in)
 	}
 	return out, nil
 }
@@ -62,8 +62,7 @@ const maxEvents = 2000
 
 // full reports whether the history is long enough.
 func full(ctx workflow.Context) bool {
-	info := workflow.GetInfo(ctx)
-	return info.GetContinueAsNewSuggested() || info.GetCurrentHistoryLength() > maxEvents
+	return renewable(ctx) || workflow.GetInfo(ctx).GetCurrentHistoryLength() > maxEvents
 }
 
 // promoteOptions are for the activity that switches searches to a generation

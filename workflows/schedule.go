@@ -107,5 +107,5 @@ func await(ctx, detached workflow.Context, in wire.ScheduledRunInput) (wire.Sche
 		}
 		pause = min(2*pause, endedInterval)
 	}
-	return wire.ScheduledRunOutput{}, workflow.NewContinueAsNewError(ctx, wire.ScheduledRunWorkflow, in)
+	return wire.ScheduledRunOutput{}, continueAsNew(ctx, wire.ScheduledRunWorkflow, in)
 }

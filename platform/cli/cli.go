@@ -99,6 +99,9 @@ mean something: "toolcrib help exit-codes".`,
 			}
 			a.started = true
 			a.Printer = terminal.Printer{Out: a.screen(cmd.OutOrStdout()), JSON: a.flags.json}
+			if err := a.applySettings(cmd); err != nil {
+				return err
+			}
 			return a.applyVariables(cmd)
 		},
 	}
@@ -117,6 +120,8 @@ mean something: "toolcrib help exit-codes".`,
 	for _, extension := range extensions {
 		root.AddCommand(extension(a)...)
 	}
+	root.AddCommand(a.settingsCommand())
+	registerSettings(root)
 	nameVariables(root)
 	return root
 }

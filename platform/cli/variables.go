@@ -13,8 +13,22 @@ import (
 // flag: each of their flags has one.
 var servers = []string{"serve", "worker", "dev"}
 
+// temporals are the flags whose variables are those of Temporal's own tools.
+var temporals = map[string]string{
+	"temporal-address": "TEMPORAL_ADDRESS", "temporal-namespace": "TEMPORAL_NAMESPACE",
+	"temporal-api-key-file": "TEMPORAL_API_KEY_FILE", "temporal-tls": "TEMPORAL_TLS",
+	"temporal-tls-client-cert-path":    "TEMPORAL_TLS_CLIENT_CERT_PATH",
+	"temporal-tls-client-key-path":     "TEMPORAL_TLS_CLIENT_KEY_PATH",
+	"temporal-tls-server-ca-cert-path": "TEMPORAL_TLS_SERVER_CA_CERT_PATH",
+	"temporal-tls-server-name":         "TEMPORAL_TLS_SERVER_NAME",
+	"deployment":                       "TEMPORAL_DEPLOYMENT_NAME", "build-id": "TEMPORAL_WORKER_BUILD_ID",
+}
+
 // variableOf returns the environment variable of a flag: TOOLCRIB_ALLOW_HOST of --allow-host.
 func variableOf(flag string) string {
+	if name := temporals[flag]; name != "" {
+		return name
+	}
 	return "TOOLCRIB_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
 }
 

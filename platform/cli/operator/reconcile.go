@@ -24,6 +24,7 @@ type reconcileFlags struct {
 	database      string
 	dryRun, adopt bool
 	unknown       time.Duration
+	temporal      temporalFlags
 }
 
 func maintenanceFlag(cmd *cobra.Command, url *string) {
@@ -81,6 +82,7 @@ was found, and with 6 when the database or Temporal does not answer.`,
 	cmd.Flags().DurationVar(&flags.unknown, "unknown-within", defaultUnknown, "list calls of unknown outcome of this time")
 	cli.DatabaseFlag(cmd, &flags.database)
 	maintenanceFlag(cmd, &a.maintenance)
+	flags.temporal.register(cmd)
 	return cmd
 }
 
@@ -102,7 +104,7 @@ func (a *app) reconcile(ctx context.Context, flags reconcileFlags) error {
 		return err
 	}
 	defer s.Close()
-	opts, err := serve.TemporalOptions(cli.Environment(a.Env.Environ), log)
+	opts, err := flags.temporal.options(a.Env.Environ, log)
 	if err != nil {
 		return err
 	}

@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/spf13/cobra"
+	"go.temporal.io/sdk/client"
 
 	"github.com/toolcrib/toolcrib/internal/vault"
 	"github.com/toolcrib/toolcrib/platform/cli"
@@ -29,6 +30,7 @@ func (a *app) serveCommand() *cobra.Command {
 	var reach WorkerFlags
 	var limits limitFlags
 	var files fileFlags
+	var temporal temporalFlags
 	cmd := &cobra.Command{
 		Use:   "serve",
 		Short: "Run the HTTP API",
@@ -82,6 +84,9 @@ Metrics are at /metrics of an API that only this machine can reach, or else at
 			if err := files.read(a.Env.Getenv); err != nil {
 				return err
 			}
+			if settings.temporal, err = temporal.options(a.Env.Environ, log); err != nil {
+				return err
+			}
 			var closeFiles func()
 			if settings.handler.FileConfig, closeFiles, err = files.open(cmd.Context(), a.Env.Getenv); err != nil {
 				return err
@@ -106,6 +111,7 @@ Metrics are at /metrics of an API that only this machine can reach, or else at
 	cli.DatabaseFlag(cmd, &database)
 	connectionsFlag(cmd, &connections)
 	cli.KEKFlag(cmd, &kek)
+	temporal.register(cmd)
 	return cmd
 }
 
@@ -131,6 +137,7 @@ type serveSettings struct {
 	database, address, metrics, queue string
 	connections                       int
 	handler                           serve.HandlerConfig // Its limits.
+	temporal                          client.Options
 	log                               *slog.Logger
 }
 
@@ -146,10 +153,7 @@ func (a *app) serve(ctx context.Context, settings serveSettings) error {
 	}
 	defer s.Close()
 	o.Collect(observe.Pool(s))
-	opts, err := serve.TemporalOptions(cli.Environment(a.Env.Environ), settings.log)
-	if err != nil {
-		return err
-	}
+	opts := settings.temporal
 	temporal, err := serve.DialTemporal(ctx, o.Client(opts))
 	if err != nil {
 		return err

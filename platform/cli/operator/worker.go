@@ -195,6 +195,8 @@ func (a *app) workerCommand() *cobra.Command {
 	var flags WorkerFlags
 	var connections, cached int
 	var verbose bool
+	var temporal temporalFlags
+	var version versionFlags
 	cmd := &cobra.Command{
 		Use:   "worker",
 		Short: "Run a worker, which executes runs and calls",
@@ -202,6 +204,9 @@ func (a *app) workerCommand() *cobra.Command {
 
 The database role must own nothing and not bypass row level security. Temporal
 is found as its own tools do it: TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE, …
+
+With --deployment the worker is a version of a Worker Deployment, and gets work once
+that version is current: see "toolcrib deployment --help".
 
 Metrics and health checks are served at --metrics-address, if it is given.
 Traces go where OTEL_EXPORTER_OTLP_ENDPOINT says.`,
@@ -230,9 +235,17 @@ Traces go where OTEL_EXPORTER_OTLP_ENDPOINT says.`,
 			}
 			cfg.SandboxCommand = a.Env.Sandbox
 			cfg.DatabaseURL, cfg.KeyEncryption = url, keys.Keys()
-			return a.work(cmd.Context(), serve.WorkerConfig{
-				Plugin: cfg, TaskQueue: cmp.Or(queue, a.Env.Getenv(cli.QueueVariable)), CachedWorkflows: cached,
-			}, metrics, log)
+			work := serve.WorkerConfig{
+				Plugin: cfg, Environ: a.Env.Environ, TaskQueue: cmp.Or(queue, a.Env.Getenv(cli.QueueVariable)),
+				CachedWorkflows: cached,
+			}
+			if work.Options.DeploymentOptions, err = version.options(buildID()); err != nil {
+				return err
+			}
+			if work.Temporal, err = temporal.options(a.Env.Environ, log); err != nil {
+				return err
+			}
+			return a.work(cmd.Context(), work, metrics, log)
 		},
 	}
 	flags.Register(cmd)
@@ -246,6 +259,8 @@ Traces go where OTEL_EXPORTER_OTLP_ENDPOINT says.`,
 	cmd.Flags().IntVar(&cached, "cached-workflows", serve.DefaultCachedWorkflows,
 		"workflows kept in memory, some 100 KB each; one that is not is replayed when it goes on")
 	cli.KEKFlag(cmd, &kek)
+	temporal.register(cmd)
+	version.register(cmd)
 	return cmd
 }
 
@@ -262,16 +277,16 @@ func (a *app) work(ctx context.Context, cfg serve.WorkerConfig, metrics string, 
 	defer plugin.Store.Close()
 	o.Collect(observe.Pool(plugin.Store))
 	plugin.TracerProvider, plugin.MeterProvider = o.TracerProvider(), o.MeterProvider()
-	opts, err := serve.TemporalOptions(cli.Environment(a.Env.Environ), log)
-	if err != nil {
-		return err
-	}
-	cfg.Temporal = o.Metrics(opts)
+	cfg.Temporal = o.Metrics(cfg.Temporal)
 	w, err := serve.StartWorker(ctx, cfg)
 	if err != nil {
 		return err
 	}
-	log.InfoContext(ctx, "working", slog.String("task_queue", cmp.Or(cfg.TaskQueue, serve.DefaultTaskQueue)))
+	attributes := []slog.Attr{slog.String("task_queue", cmp.Or(cfg.TaskQueue, serve.DefaultTaskQueue))}
+	if version := cfg.Options.DeploymentOptions.Version; version.DeploymentName != "" {
+		attributes = append(attributes, slog.String("deployment", version.DeploymentName), slog.String("build_id", version.BuildID))
+	}
+	log.LogAttrs(ctx, slog.LevelInfo, "working", attributes...)
 	defer w.Stop()
 	return a.together(ctx, metrics, o, probe.New(append(probe.Database(plugin.Store), probe.Temporal(w.Client()))...), log,
 		func(ctx context.Context) error {
