@@ -11,14 +11,14 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.temporal.io/sdk/client"
 	sdkworker "go.temporal.io/sdk/worker"
+	"go.temporal.io/sdk/workflow"
 
 	"github.com/toolcrib/toolcrib/agent"
 	"github.com/toolcrib/toolcrib/platform/cli"
 	"github.com/toolcrib/toolcrib/platform/cli/operator"
-	"github.com/toolcrib/toolcrib/tool"
 	"github.com/toolcrib/toolcrib/wait"
-	"github.com/toolcrib/toolcrib/wire"
 	"github.com/toolcrib/toolcrib/worker"
+	"github.com/toolcrib/toolcrib/workflows/workflowstest"
 )
 
 // build starts a worker that is a version of a Worker Deployment. The answers of its
@@ -36,6 +36,9 @@ func (o *office) build(deployment, id string) (stop func()) {
 		DeploymentOptions: sdkworker.DeploymentOptions{
 			UseVersioning: true, Version: sdkworker.WorkerDeploymentVersion{DeploymentName: deployment, BuildID: id},
 		},
+	})
+	w.RegisterWorkflowWithOptions(workflowstest.Chain, workflow.RegisterOptions{
+		Name: workflowstest.ChainWorkflow, VersioningBehavior: workflow.VersioningBehaviorAutoUpgrade,
 	})
 	require.NoError(o.t, w.Start())
 	stopped := false
@@ -112,7 +115,7 @@ func TestWorkerVersions(t *testing.T) {
 	asked := o.waiting(1)[0]
 	build, behaviour := o.versionOf(waiting.GetID())
 	require.Equal(t, "old", build)
-	require.Equal(t, "VERSIONING_BEHAVIOR_PINNED", strings.ToUpper(behaviour))
+	require.Equal(t, "Pinned", behaviour)
 
 	o.build(name, "new")
 	setCurrent(t, name, "new")
@@ -163,19 +166,21 @@ func TestWaitingCallsMoveToTheCurrentBuild(t *testing.T) {
 	name := "d-" + newID(t)
 	stopOld := o.build(name, "old")
 	setCurrent(t, name, "old")
-	w := o.waitingCall()
+	w, err := o.temporal.ExecuteWorkflow(t.Context(), client.StartWorkflowOptions{ID: "host/" + name, TaskQueue: o.queue},
+		workflowstest.ChainWorkflow, workflowstest.ChainInput{
+			Principal: o.principal, Tool: "refund", Calls: 1, Arguments: json.RawMessage(`{"q":"x"}`),
+		})
+	require.NoError(t, err)
 	asked := o.waiting(1)[0]
 	o.build(name, "new")
 	setCurrent(t, name, "new")
 	stopOld()
 	require.NoError(t, o.tell(o.decide(wait.Verdict{ID: asked.ID, Approve: true, Seen: asked.Binding})))
-	var out wire.InvokeOutput
-	require.NoError(t, w.Get(t.Context(), &out))
-	require.Equal(t, tool.StatusCompleted, out.Status)
+	require.NoError(t, w.Get(t.Context(), nil))
 	require.Equal(t, 1, o.refunds())
-	build, behaviour := o.versionOf(w.GetID())
+	build, behaviour := o.versionOf(asked.WorkflowID)
 	require.Equal(t, "new", build)
-	require.Equal(t, "VERSIONING_BEHAVIOR_AUTO_UPGRADE", behaviour)
+	require.Equal(t, "AutoUpgrade", behaviour)
 }
 
 // A share of new runs goes to a build that ramps: all of them at 100 percent, none at 0.
@@ -188,28 +193,24 @@ func TestRampedBuild(t *testing.T) {
 	o.build(name, "old")
 	setCurrent(t, name, "old")
 	o.build(name, "new")
-	for i, share := range []string{"100", "0"} {
+	for _, share := range []string{"100", "0"} {
 		require.Eventually(t, func() bool {
 			code, _, _ := deployment(t, "ramp", name, "new", share)
 			return code == cli.ExitOK
 		}, time.Minute, 200*time.Millisecond)
 		want := map[string]string{"100": "new", "0": "old"}[share]
-		require.Eventually(t, func() bool { // Matching learns of it a moment later.
+		require.Eventually(t, func() bool { // The server applies a change a moment later.
 			_, w := o.run(a, "go")
-			for len(o.waiting(1)) == 0 {
-				return false
-			}
-			build, _ := o.versionOf(w.GetID())
-			require.NoError(t, o.temporal.TerminateWorkflow(t.Context(), w.GetID(), "", "probe"))
 			asked := o.waiting(1)[0]
-			o.decide(wait.Verdict{ID: asked.ID, Reason: "probe"})
+			build, _ := o.versionOf(w.GetID())
+			require.NoError(t, o.tell(o.decide(wait.Verdict{ID: asked.ID, Reason: "probe"})))
+			_, err := o.wait(w)
+			require.NoError(t, err)
 			return build == want
-		}, time.Minute, 200*time.Millisecond, "%d: %s%%", i, share)
+		}, time.Minute, 200*time.Millisecond, "%s%%", share)
 	}
 	code, _, errs := deployment(t, "ramp", name, "new", "101")
 	require.Equal(t, cli.ExitUsage, code, errs)
 	_, out, _ := deployment(t, "list")
 	require.Contains(t, out, name)
 }
-
-var _ client.WorkflowRun
