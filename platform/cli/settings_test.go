@@ -126,7 +126,8 @@ func TestSettingsExample(t *testing.T) {
 	require.NotNil(t, example)
 	file := settingsFileOf(t, string(example[1]))
 	for _, name := range []string{"database-url", "maintenance-url", "temporal-key", "s3-secret", "proxy"} {
-		require.NoError(t, os.WriteFile(filepath.Join(filepath.Dir(file), name), []byte("https://synthetic.example\n"), 0o600))
+		secret := filepath.Join(filepath.Dir(file), name)
+		require.NoError(t, os.WriteFile(secret, []byte("https://synthetic.example\n"), 0o600))
 	}
 	environ := []string{"TOOLS_OPENAI_KEY=synthetic"}
 	shown := shownSettings(t, environ, "--settings", file)

@@ -39,7 +39,7 @@ its flags. Secrets are not shown.
 A file with a mistake is refused, with all mistakes and their lines and exit code 2.`,
 		`  toolcrib settings --settings settings.yaml
   toolcrib settings worker --set --json
-  toolcrib settings worker -- --allow-host orders.internal:8443`)
+  toolcrib settings serve`)
 	cmd.Flags().BoolVar(&set, "set", false, "leave out settings that have their defaults")
 	cmd.Flags().String(settingsFlag, "", "YAML file of settings ("+SettingsVariable+")")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {

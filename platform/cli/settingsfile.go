@@ -28,7 +28,8 @@ func registerSettings(cmd *cobra.Command) {
 	if !server && flags.Lookup("database-url") == nil && flags.Lookup("temporal-address") == nil {
 		return
 	}
-	cmd.Flags().String(settingsFlag, "", "YAML file of settings, which flags and variables override ("+SettingsVariable+")")
+	cmd.Flags().String(settingsFlag, "",
+		"YAML file of settings, which flags and variables override ("+SettingsVariable+")")
 }
 
 // unflagged are the settings that are no flags of servers.

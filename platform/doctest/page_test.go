@@ -37,6 +37,7 @@ var blockKinds = []string{shellKind, terminalKind, yamlKind, goKind, sqlKind}
 
 // untried lists the pages that only describe, and have nothing to run.
 var untried = []string{
+	"settings.md",      // Its example is read by a test in platform/cli.
 	"features.md",      // Its own test is at the root.
 	"models.md",        // Its providers are not on this machine.
 	"observability.md", // Its tests are in platform/observe.

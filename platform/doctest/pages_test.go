@@ -30,7 +30,9 @@ var (
 	// On a PostgreSQL and a Temporal of the reader's.
 	ownTemporal = []string{"your-temporal.md", "plugin.md", "tools/function.md", "tools/custom.md"}
 	// Without anything to run.
-	descriptive = []string{"README.md", "concepts.md", "failure-semantics.md", "upgrades.md", "install.md"}
+	descriptive = []string{"README.md", "concepts.md", "failure-semantics.md", "upgrades.md", "install.md", "deployment.md", "backup.md",
+		"sizing.md", "security.md",
+	}
 )
 
 // All instructions of the first pages work, on what make dev starts.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -71,9 +72,12 @@ func answersOf(build string) agent.Model {
 func deployment(t *testing.T, args ...string) (code int, out, errs string) {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
+	var environ []string
+	if !slices.ContainsFunc(args, func(arg string) bool { return arg == "--settings" || arg == "--temporal-address" }) {
+		environ = []string{"TEMPORAL_ADDRESS=" + server.Address()}
+	}
 	env := cli.Env{
-		In: strings.NewReader(""), Out: &stdout, Err: &stderr, Dir: t.TempDir(),
-		Environ: []string{"TEMPORAL_ADDRESS=" + server.Address()},
+		Environ: environ, In: strings.NewReader(""), Out: &stdout, Err: &stderr, Dir: t.TempDir(),
 	}
 	code = cli.Run(t.Context(), env, append([]string{"deployment"}, args...), operator.New)
 	return code, stdout.String(), stderr.String()

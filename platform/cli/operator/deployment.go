@@ -39,10 +39,10 @@ func (a *app) deploymentCommand() *cobra.Command {
 Deployment of Temporal. New work goes to the current version, and a share of it to
 one that ramps. A run ends on the version that it began on, or goes on with the
 current one: see docs/deployment.md.`,
-		`  toolcrib worker --deployment toolcrib --build-id v1.4.0
-  toolcrib deployment ramp toolcrib v1.4.0 10
-  toolcrib deployment set-current toolcrib v1.4.0
-  toolcrib deployment drain toolcrib v1.3.2 --timeout 24h`)
+		`  toolcrib worker --deployment tools --build-id v1.4.0
+  toolcrib deployment ramp tools v1.4.0 10
+  toolcrib deployment set-current tools v1.4.0
+  toolcrib deployment drain tools v1.3.2 --timeout 24h`)
 }
 
 // deployments makes a command call do with Temporal's client of deployments.
@@ -157,7 +157,7 @@ func ramp(s deploymentShape) string {
 func (a *app) deploymentShowCommand() *cobra.Command {
 	cmd, _ := a.deployments(&cobra.Command{
 		Use: "show NAME", Short: "Show the versions of a deployment and what each is for", Args: cli.Operands("name"),
-		Example: "  toolcrib deployment show toolcrib",
+		Example: "  toolcrib deployment show tools",
 		Long: `Shows the versions of a deployment: current, ramping, draining (runs are pinned to
 it), drained (none is; its workers may be stopped) or inactive (it never had work).`,
 	}, func(ctx context.Context, c client.WorkerDeploymentClient, _ *deploymentFlags, args []string) error {
@@ -214,7 +214,7 @@ func (f *deploymentFlags) registerRouting(cmd *cobra.Command) {
 func (a *app) deploymentCurrentCommand() *cobra.Command {
 	cmd, flags := a.deployments(&cobra.Command{
 		Use: "set-current NAME BUILD", Short: "Give new work to a build", Args: cli.Operands("name", "build"),
-		Example: "  toolcrib deployment set-current toolcrib v1.4.0",
+		Example: "  toolcrib deployment set-current tools v1.4.0",
 		Long: `Makes a build the current version: new runs begin on it, and those that upgrade go
 on with it. Going back is the same command with the build before. A build whose
 workers have not polled is refused.`,
@@ -239,16 +239,20 @@ func (a *app) deploymentRampCommand() *cobra.Command {
 	cmd, flags := a.deployments(&cobra.Command{
 		Use: "ramp NAME BUILD PERCENT", Short: "Give a share of the new work to a build",
 		Args:    cli.Operands("name", "build", "percentage"),
-		Example: "  toolcrib deployment ramp toolcrib v1.4.0 10",
+		Example: "  toolcrib deployment ramp tools v1.4.0 10",
 		Long: `Gives a share of the new runs, 0 to 100 percent, to a build beside the current
-one. With 0 the build gets no new runs and stays the ramping one.`,
+one. With 0 no build ramps any more.`,
 	}, func(ctx context.Context, c client.WorkerDeploymentClient, flags *deploymentFlags, args []string) error {
 		share, err := strconv.ParseFloat(args[2], 32)
 		if err != nil || !(share >= 0 && share <= 100) {
 			return cli.Usagef("%q is no percentage: expected 0 to 100", args[2])
 		}
+		ramping := args[1]
+		if share == 0 { // A build that keeps a ramp of 0 % is never drained.
+			ramping = ""
+		}
 		_, err = c.GetHandle(args[0]).SetRampingVersion(ctx, client.WorkerDeploymentSetRampingVersionOptions{
-			BuildID: args[1], Percentage: float32(share), AllowNoPollers: flags.allowNoPollers,
+			BuildID: ramping, Percentage: float32(share), AllowNoPollers: flags.allowNoPollers,
 			IgnoreMissingTaskQueues: flags.ignoreQueues,
 		})
 		if err != nil {
@@ -268,7 +272,7 @@ one. With 0 the build gets no new runs and stays the ramping one.`,
 func (a *app) deploymentDrainCommand() *cobra.Command {
 	cmd, flags := a.deployments(&cobra.Command{
 		Use: "drain NAME BUILD", Short: "Wait until no run is left on a build", Args: cli.Operands("name", "build"),
-		Example: "  toolcrib deployment drain toolcrib v1.3.2 --timeout 24h --delete",
+		Example: "  toolcrib deployment drain tools v1.3.2 --timeout 24h --delete",
 		Long: `Waits until a build that gets no new work is drained: no run is pinned to it, and
 its workers may be stopped. Temporal looks every few minutes. The current and the
 ramping build are refused. With --timeout it ends with 6 if runs are left by then;

@@ -46,7 +46,8 @@ func (f *temporalFlags) register(cmd *cobra.Command) {
 	} {
 		flags.StringVar(l.into, l.name, "", l.usage)
 	}
-	flags.BoolVar(&f.tls, "temporal-tls", false, "reach Temporal by TLS; implied by a certificate or an API key (TEMPORAL_TLS)")
+	flags.BoolVar(&f.tls, "temporal-tls", false,
+		"reach Temporal by TLS; implied by a certificate or an API key (TEMPORAL_TLS)")
 }
 
 // options returns the options of a client of Temporal.

@@ -284,7 +284,8 @@ func (a *app) work(ctx context.Context, cfg serve.WorkerConfig, metrics string, 
 	}
 	attributes := []slog.Attr{slog.String("task_queue", cmp.Or(cfg.TaskQueue, serve.DefaultTaskQueue))}
 	if version := cfg.Options.DeploymentOptions.Version; version.DeploymentName != "" {
-		attributes = append(attributes, slog.String("deployment", version.DeploymentName), slog.String("build_id", version.BuildID))
+		attributes = append(attributes,
+			slog.String("deployment", version.DeploymentName), slog.String("build_id", version.BuildID))
 	}
 	log.LogAttrs(ctx, slog.LevelInfo, "working", attributes...)
 	defer w.Stop()

@@ -126,7 +126,8 @@ func Masked(s Setting, text string) string {
 		return ""
 	}
 	u, err := url.Parse(text)
-	if err == nil && u.Host != "" && (strings.HasPrefix(u.Scheme, "postgres") || !s.Secret && (u.User != nil || u.RawQuery != "")) {
+	private := err == nil && (u.User != nil || u.RawQuery != "") && !s.Secret
+	if err == nil && u.Host != "" && (private || strings.HasPrefix(u.Scheme, "postgres")) {
 		return u.Scheme + "://" + path.Join(u.Host, u.EscapedPath())
 	}
 	if s.Secret {
