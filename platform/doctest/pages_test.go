@@ -30,7 +30,8 @@ var (
 	// On a PostgreSQL and a Temporal of the reader's.
 	ownTemporal = []string{"your-temporal.md", "plugin.md", "tools/function.md", "tools/custom.md"}
 	// Without anything to run.
-	descriptive = []string{"README.md", "concepts.md", "failure-semantics.md", "upgrades.md", "install.md", "deployment.md", "backup.md",
+	descriptive = []string{
+		"README.md", "concepts.md", "failure-semantics.md", "upgrades.md", "install.md", "deployment.md", "backup.md",
 		"sizing.md", "security.md",
 	}
 )

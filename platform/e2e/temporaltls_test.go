@@ -97,6 +97,7 @@ func TestTemporalBehindTLS(t *testing.T) {
 
 	trust := []string{"--temporal-tls-server-ca-cert-path", ca}
 	certificate := []string{"--temporal-tls-client-cert-path", cert, "--temporal-tls-client-key-path", key}
+	keyed := append([]string{"--temporal-address", byKey}, trust...)
 	for name, tt := range map[string]struct {
 		args []string
 		ok   bool
@@ -105,9 +106,9 @@ func TestTemporalBehindTLS(t *testing.T) {
 		"NoCertificate":       {append([]string{"--temporal-address", mutual}, trust...), false},
 		"UnknownServer":       {append([]string{"--temporal-address", mutual}, certificate...), false},
 		"NoTLS":               {[]string{"--temporal-address", mutual}, false},
-		"APIKey":              {append([]string{"--temporal-address", byKey, "--temporal-api-key-file", keyFile}, trust...), true},
-		"WrongAPIKey":         {append([]string{"--temporal-address", byKey, "--temporal-api-key-file", cert}, trust...), false},
-		"NoAPIKey":            {append([]string{"--temporal-address", byKey}, trust...), false},
+		"APIKey":              {append([]string{"--temporal-api-key-file", keyFile}, keyed...), true},
+		"WrongAPIKey":         {append([]string{"--temporal-api-key-file", ca}, keyed...), false},
+		"NoAPIKey":            {keyed, false},
 		"SettingsFile":        {[]string{"--settings", settings}, true},
 		"SettingsFileAndFlag": {[]string{"--settings", settings, "--temporal-address", mutual}, false},
 		"Namespace":           {[]string{"--settings", settings, "--temporal-namespace", "missing"}, false},
