@@ -228,6 +228,9 @@ func TestTheAppRoleIsBoundInEveryTable(t *testing.T) {
 	outside.Implementation = tool.Client
 	_, err = f.Store.OfferCall(t.Context(), f.Offer(outside, f.Admit(t, outside, false, false).Fence))
 	require.NoError(t, err)
+	require.NoError(t, d.Platform.SetRetentionRule(t.Context(), store.RetentionRule{
+		Tenant: f.Tenant, Class: store.RetainRuns, KeepDays: 30,
+	}))
 	stranger := d.Tenant(t)
 
 	super := d.Conn(t)

@@ -119,6 +119,7 @@ func (s *Store) SweepFiles(ctx context.Context, limit int) (int, error) {
 		swept, err = q.SweepFiles(ctx, pageSize(limit))
 		return err
 	})
+	s.sweeps.note(SweepExpiredFiles, int(swept), err)
 	return int(swept), err
 }
 

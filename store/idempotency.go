@@ -153,6 +153,7 @@ func (s *Store) SweepRequests(ctx context.Context) (int, error) {
 		})
 		total += int(gone)
 		if err != nil || gone < sweepSize {
+			s.sweeps.note(SweepRequestKeys, total, err)
 			return total, err
 		}
 	}

@@ -96,6 +96,7 @@ func (s *Store) TakeExpiredMCPSessions(ctx context.Context, most int) ([]session
 		rows, err = q.TakeExpiredMCPSessions(ctx, number(most))
 		return err
 	})
+	s.sweeps.note(SweepMCPSessions, len(rows), err)
 	if err != nil {
 		return nil, err
 	}

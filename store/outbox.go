@@ -171,6 +171,7 @@ func (s *Store) SweepDeliveries(ctx context.Context) (int, error) {
 		})
 		total += int(gone)
 		if err != nil || gone < maxDeliverySweep {
+			s.sweeps.note(string(RetainDeliveries), total, err)
 			return total, err
 		}
 	}

@@ -17,8 +17,10 @@ const (
 )
 
 // PurgeRuns deletes the runs of all tenants that ended before a time, at least a day
-// ago, with their messages, events, output, calls and ledger rows: a call that is
-// retried after that runs again. It returns the number of deleted runs. Each batch
+// ago, with their messages, events, output, calls and ledger rows, whatever the rules of
+// retention are. Effects that may have changed something outside stay, and go by their own
+// rule: their calls are not repeated. What something open needs is never deleted. It returns
+// the number of deleted runs. Each batch
 // commits by itself, so that it can be interrupted and resumed; concurrent calls are
 // safe. It fails with tool.Invalid for a later time.
 func (p *Platform) PurgeRuns(ctx context.Context, endedBefore time.Time) (int, error) {

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
 	"github.com/toolcrib/toolcrib/agent"
@@ -26,23 +27,7 @@ func TestPurgeRuns(t *testing.T) {
 		require.NoError(t, err)
 	}
 	ended := func(f *storetest.Fixture, age time.Duration, status string) string {
-		run := f.NewRun(t)
-		turn := f.NewTurn(t, run, 1)
-		e := f.EntryOf(run, turn, "effect-"+run.ID)
-		_, err := f.Store.Decide(t.Context(), f.Verdict(f.Ask(t, f.Request(t, e)), "user:bob", true))
-		require.NoError(t, err)
-		ticket := f.Admit(t, e, true, true)
-		_, err = f.Store.Settle(t.Context(), storetest.Completed(e, ticket.Fence))
-		require.NoError(t, err)
-		at := time.Now().Add(-age)
-		id := idAt(t, at)
-		exec("set session_replication_role = replica") // Moves the run into the past, with what refers to it.
-		exec("update runs set id = $2, status = $3, completed_at = $4 where id = $1", run.ID, id, status, at)
-		for _, table := range []string{"messages", "run_events", "run_output", "tool_invocations", "approvals"} {
-			exec("update "+table+" set run_id = $2 where run_id = $1", run.ID, id)
-		}
-		exec("set session_replication_role = origin")
-		return id
+		return endedRun(t, conn, f, age, status, false)
 	}
 	day := 24 * time.Hour
 	old := ended(f, 100*day, string(agent.RunCompleted))
@@ -81,4 +66,41 @@ func TestPurgeRuns(t *testing.T) {
 	require.NoError(t, err)
 	_, err = conn.Exec(t.Context(), "select purge_runs(now(), 1)")
 	require.ErrorContains(t, err, "permission denied")
+}
+
+// endedRun makes a run with one call that ended so long ago, and returns its id. The call may be one
+// that changed something outside.
+func endedRun(
+	t *testing.T, conn *pgx.Conn, f *storetest.Fixture, age time.Duration, status string, write bool,
+) string {
+	t.Helper()
+	exec := func(sql string, args ...any) {
+		_, err := conn.Exec(t.Context(), sql, args...)
+		require.NoError(t, err)
+	}
+	run := f.NewRun(t)
+	turn := f.NewTurn(t, run, 1)
+	e := f.EntryOf(run, turn, "effect-"+run.ID)
+	_, err := f.Store.Decide(t.Context(), f.Verdict(f.Ask(t, f.Request(t, e)), "user:bob", true))
+	require.NoError(t, err)
+	ticket := f.Admit(t, e, true, true)
+	_, err = f.Store.Settle(t.Context(), storetest.Completed(e, ticket.Fence))
+	require.NoError(t, err)
+	at := time.Now().Add(-age)
+	id := idAt(t, at)
+	exec("set session_replication_role = replica") // Moves the run into the past, with what refers to it.
+	exec("update runs set id = $2, status = $3, completed_at = $4, created_at = $4 where id = $1", run.ID, id, status, at)
+	for _, table := range []string{"messages", "run_events", "run_output", "tool_invocations", "approvals"} {
+		exec("update "+table+" set run_id = $2 where run_id = $1", run.ID, id)
+	}
+	exec("update run_events set at = $2 where run_id = $1", id, at)
+	class := tool.EgressNone
+	if write {
+		class = tool.EgressWrite
+	}
+	exec("update tool_invocations set egress_class = $2 where run_id = $1", id, string(class))
+	exec(`update effects e set created_at = $2 from tool_invocations i
+		where i.run_id = $1 and i.effect_id = e.effect_id`, id, at)
+	exec("set session_replication_role = origin")
+	return id
 }

@@ -16,7 +16,7 @@ import (
 var crossTenant = map[string]bool{
 	"FindTenantBySlug": true, "ListTenants": true,
 	"ListOpenRuns": true, "ListStrandedRuns": true, "ListOpenDocuments": true, "ListOpenGenerations": true,
-	"ListUnknownCalls": true,
+	"ListUnknownCalls": true, "ListRetentionRules": true,
 }
 
 // Row level security isolates tenants even where a query forgets to; this law

@@ -86,6 +86,7 @@ func (s *Store) SweepScheduleStarts(ctx context.Context) (int, error) {
 		})
 		total += int(gone)
 		if err != nil || gone < maxStartSweep {
+			s.sweeps.note(string(RetainScheduleStarts), total, err)
 			return total, err
 		}
 	}

@@ -227,6 +227,35 @@ end
 $function$
 ;
 
+CREATE OR REPLACE FUNCTION public.drop_empty_partitions()
+ RETURNS integer
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+ SET lock_timeout TO '200ms'
+AS $function$
+declare
+    name text;
+    dropped integer := 0;
+begin
+    for name in
+        select c.relname from pg_inherits h join pg_class c on c.oid = h.inhrelid
+        where h.inhparent = 'tool_invocations'::regclass and c.relname ~ '^tool_invocations_\d{4}_\d{2}$'
+          and to_date(right(c.relname, 7), 'YYYY_MM') + interval '2 months' < now() and pg_relation_size(c.oid) = 0
+    loop
+        lock table tool_invocations in access exclusive mode;
+        if pg_relation_size(name::regclass) = 0 then
+            execute format('drop table %I', name);
+            dropped := dropped + 1;
+        end if;
+    end loop;
+    return dropped;
+exception when lock_not_available then
+    return 0; -- The next sweep drops them.
+end
+$function$
+;
+
 CREATE OR REPLACE FUNCTION public.drop_event_seals()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -801,29 +830,37 @@ CREATE OR REPLACE FUNCTION public.purge_runs(ended_before timestamp with time zo
 AS $function$
 declare
     tenant uuid;
-    gone uuid[];
     purged integer := 0;
 begin
     for tenant in select t.id from tenants t order by t.id loop
         perform set_config('app.tenant_id', tenant::text, true);
-        gone := array(
-            select r.id from runs r
-            where r.tenant_id = tenant and r.id < uuid_floor(ended_before)
-              and (r.status in ('completed', 'failed', 'cancelled') and r.completed_at < ended_before
-                or r.status = 'hosted' and not exists (
-                    select from run_events e where e.tenant_id = tenant and e.run_id = r.id and e.at >= ended_before))
-              and not exists (select from runs c where c.tenant_id = tenant and c.parent_run_id = r.id)
-            order by r.id
-            limit most - purged
-            for update skip locked);
-        delete from effects e using tool_invocations i
-        where i.tenant_id = tenant and i.run_id = any (gone) and e.tenant_id = tenant and e.effect_id = i.effect_id;
-        delete from runs r where r.tenant_id = tenant and r.id = any (gone);
-        purged := purged + cardinality(gone);
+        purged := purged + purge_tenant_runs(tenant, ended_before, most - purged);
         exit when purged >= most;
     end loop;
     perform set_config('app.tenant_id', '', true);
     return purged;
+end
+$function$
+;
+
+CREATE OR REPLACE FUNCTION public.purge_tenant_runs(tenant uuid, before timestamp with time zone, most integer)
+ RETURNS integer
+ LANGUAGE plpgsql
+AS $function$
+declare
+    gone uuid[];
+begin
+    execute format('select array(select x.id from runs x where %s order by x.id limit $3 for update skip locked)',
+        (retention_rows('runs')).due) into gone using tenant, before, most;
+    update effects e set run_gone_at = now() from tool_invocations i
+    where i.tenant_id = tenant and i.run_id = any (gone) and e.tenant_id = tenant and e.effect_id = i.effect_id
+      and (i.egress_class not in ('none', 'read_only') or e.status = 'unknown')
+      and (e.phase = 'sent' or e.sent_before or e.status = 'unknown' or e.result is not null);
+    delete from effects e using tool_invocations i
+    where i.tenant_id = tenant and i.run_id = any (gone) and e.tenant_id = tenant and e.effect_id = i.effect_id
+      and e.run_gone_at is null;
+    delete from runs r where r.tenant_id = tenant and r.id = any (gone);
+    return cardinality(gone);
 end
 $function$
 ;
@@ -1080,6 +1117,116 @@ end
 $function$
 ;
 
+CREATE OR REPLACE FUNCTION public.retention_before(tenant uuid, of_class text)
+ RETURNS timestamp with time zone
+ LANGUAGE sql
+ STABLE
+AS $function$
+    select now() - make_interval(days => r.keep_days) from retention_rules r
+    where r.class = of_class and (r.tenant_id = tenant or r.tenant_id is null)
+    order by r.tenant_id nulls last
+    limit 1
+$function$
+;
+
+CREATE OR REPLACE FUNCTION public.retention_rows(of_class text, OUT source text, OUT key text, OUT due text)
+ RETURNS record
+ LANGUAGE sql
+ IMMUTABLE
+AS $function$
+    select v.source, v.key, v.due from (values
+        ('runs', 'runs', 'id', $due$x.tenant_id = $1 and x.id < uuid_floor($2)
+            and (x.status in ('completed', 'failed', 'cancelled') and x.completed_at < $2
+              or x.status = 'hosted'
+                and not exists (select from run_events e where e.tenant_id = $1 and e.run_id = x.id and e.at >= $2)
+                and not exists (
+                    select from tool_invocations i where i.tenant_id = $1 and i.run_id = x.id
+                      and i.status in ('pending', 'approved', 'running', 'waiting')))
+            and not exists (select from runs c where c.tenant_id = $1 and c.parent_run_id = x.id)
+            and not exists (
+                select from webhook_deliveries d join webhooks w on w.tenant_id = $1 and w.id = d.webhook_id
+                where d.tenant_id = $1 and d.run_id = x.id and d.status = 'pending' and w.active)$due$),
+        ('deliveries', 'webhook_deliveries', 'id', $due$x.tenant_id = $1 and x.id < uuid_floor($2) and x.created_at < $2
+            and (x.status = 'delivered' or x.status = 'pending' and not exists (
+                select from webhooks w where w.tenant_id = $1 and w.id = x.webhook_id and w.active))$due$),
+        ('dead_letters', 'webhook_deliveries', 'id', $due$x.tenant_id = $1 and x.id < uuid_floor($2)
+            and x.ended_at < $2 and x.status = 'failed'$due$),
+        ('schedule_starts', 'schedule_starts', 'id', $due$x.tenant_id = $1 and x.id < uuid_floor($2)
+            and x.created_at < $2$due$),
+        ('space_messages', 'space_messages', 'id', $due$x.tenant_id = $1 and x.id < uuid_floor($2) and x.updated_at < $2
+            and x.status in ('complete', 'failed') and not exists (
+                select from runs r where r.tenant_id = $1 and r.id = x.run_id and r.status in ('pending', 'running'))$due$),
+        ('files', 'files', 'id', $due$x.tenant_id = $1 and x.id < uuid_floor($2) and x.created_at < $2 and x.expires_at is null
+            and not exists (
+                select from runs r where r.tenant_id = $1 and r.id in (x.run_id, x.root_run_id)
+                  and r.status in ('pending', 'running', 'hosted'))
+            and not exists (
+                select from tool_invocations i where i.tenant_id = $1
+                  and i.status in ('pending', 'approved', 'running', 'waiting')
+                  and (i.id = x.invocation_id or strpos(i.input::text, x.id::text) > 0))
+            and not exists (
+                select from runs r join messages m on m.tenant_id = $1 and m.run_id = r.id
+                where r.tenant_id = $1 and r.status in ('pending', 'running')
+                  and (strpos(r.input::text, x.id::text) > 0 or strpos(m.content::text, x.id::text) > 0))$due$),
+        ('notes', 'agent_notes', 'ctid', $due$x.tenant_id = $1 and x.updated_at < $2
+            and (x.kind = 'memory' or x.done)$due$)
+    ) v (class, source, key, due)
+    where v.class = of_class
+$function$
+;
+
+CREATE OR REPLACE FUNCTION public.retention_state(of_tenant uuid, counting boolean)
+ RETURNS json
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+declare
+    tenant uuid;
+    classes text[] := array['runs', 'effects', 'deliveries', 'dead_letters', 'schedule_starts', 'space_messages', 'files', 'notes'];
+    due bigint[] := array_fill(0::bigint, array[8]);
+    oldest timestamptz[] := array_fill(null::timestamptz, array[8]);
+    rows_of record;
+    before timestamptz;
+    n bigint;
+    at timestamptz;
+begin
+    for tenant in select t.id from tenants t where of_tenant is null or t.id = of_tenant loop
+        perform set_config('app.tenant_id', tenant::text, true);
+        for k in 1 .. 8 loop
+            before := retention_before(tenant, classes[k]);
+            n := 0;
+            if classes[k] = 'effects' then
+                continue;
+            end if;
+            rows_of := retention_rows(classes[k]);
+            if counting and before is not null then
+                execute format('select count(*) from %I x where %s', rows_of.source, rows_of.due) into n using tenant, before;
+            end if;
+            execute format('select x.created_at from %I x where x.tenant_id = $1 %s order by x.%s limit 1', rows_of.source,
+                case classes[k] when 'deliveries' then $q$and x.status <> 'failed'$q$
+                    when 'dead_letters' then $q$and x.status = 'failed'$q$ else '' end,
+                case rows_of.key when 'id' then 'id' else 'created_at' end) into at using tenant;
+            due[k] := due[k] + n;
+            oldest[k] := least(oldest[k], at);
+        end loop;
+    end loop;
+    perform set_config('app.tenant_id', '', true);
+    select min(e.created_at) into at from effects e
+    where e.run_gone_at is not null and (of_tenant is null or e.tenant_id = of_tenant);
+    oldest[2] := at;
+    if counting then
+        select count(*) into n from effects e
+        where e.run_gone_at is not null and (of_tenant is null or e.tenant_id = of_tenant)
+          and e.created_at < retention_before(e.tenant_id, 'effects');
+        due[2] := n;
+    end if;
+    return (select json_agg(json_build_object('class', classes[g], 'due', due[g], 'oldest', oldest[g]) order by g)
+        from generate_series(1, 8) g);
+end
+$function$
+;
+
 CREATE OR REPLACE FUNCTION public.return_space_wakes()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1307,22 +1454,73 @@ end
 $function$
 ;
 
+CREATE OR REPLACE FUNCTION public.sweep_retention(of_class text, after_tenant uuid, most integer, tenants_at_once integer)
+ RETURNS json
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+declare
+    tenant uuid;
+    before timestamptz;
+    rows_of record;
+    seen integer := 0;
+    n integer;
+    removed integer := 0;
+begin
+    if not pg_try_advisory_xact_lock(hashtextextended('retention/' || of_class, 0)) then
+        return json_build_object('busy', true, 'removed', 0, 'after', after_tenant, 'more', false);
+    end if;
+    if of_class = 'effects' then
+        with gone as (
+            delete from effects e using (
+                select o.tenant_id, o.effect_id from effects o
+                where o.run_gone_at is not null
+                  and o.created_at < now() - (select make_interval(days => min(r.keep_days)) from retention_rules r
+                                              where r.class = 'effects')
+                  and o.created_at < retention_before(o.tenant_id, 'effects')
+                order by o.created_at
+                limit most) due
+            where e.tenant_id = due.tenant_id and e.effect_id = due.effect_id
+            returning 1
+        )
+        select count(*) into removed from gone;
+        return json_build_object('busy', false, 'removed', removed, 'after', after_tenant, 'more', removed >= most);
+    end if;
+    rows_of := retention_rows(of_class);
+    for tenant in select t.id from tenants t where t.id > after_tenant order by t.id limit tenants_at_once loop
+        seen := seen + 1;
+        before := retention_before(tenant, of_class);
+        if before is not null then
+            perform set_config('app.tenant_id', tenant::text, true);
+            if of_class = 'runs' then
+                removed := removed + purge_tenant_runs(tenant, before, most - removed);
+            else
+                execute format('delete from %1$I d where d.tenant_id = $1 and d.%2$s = any (array(
+                        select x.%2$s from %1$I x where %3$s limit $3 for update skip locked))',
+                    rows_of.source, rows_of.key, rows_of.due)
+                    using tenant, before, most - removed;
+                get diagnostics n = row_count;
+                removed := removed + n;
+            end if;
+            exit when removed >= most;
+        end if;
+        after_tenant := tenant;
+    end loop;
+    perform set_config('app.tenant_id', '', true);
+    return json_build_object('busy', false, 'removed', removed, 'after', after_tenant,
+        'more', removed >= most or seen >= tenants_at_once);
+end
+$function$
+;
+
 CREATE OR REPLACE FUNCTION public.sweep_schedule_starts(most integer)
  RETURNS integer
  LANGUAGE sql
  SECURITY DEFINER
  SET search_path TO 'public', 'pg_temp'
 AS $function$
-    with gone as (
-        delete from schedule_starts d using (
-            select o.tenant_id, o.id from schedule_starts o
-            where o.created_at < now() - interval '30 days'
-            order by o.created_at
-            limit most) old
-        where d.tenant_id = old.tenant_id and d.id = old.id
-        returning 1
-    )
-    select count(*)::integer from gone
+    select (sweep_retention('schedule_starts', '00000000-0000-0000-0000-000000000000', most, 2147483647) ->> 'removed')::integer
 $function$
 ;
 
@@ -1332,16 +1530,7 @@ CREATE OR REPLACE FUNCTION public.sweep_webhook_deliveries(most integer)
  SECURITY DEFINER
  SET search_path TO 'public', 'pg_temp'
 AS $function$
-    with gone as (
-        delete from webhook_deliveries d using (
-            select o.tenant_id, o.id from webhook_deliveries o
-            where o.created_at < now() - interval '30 days'
-            order by o.created_at
-            limit most) old
-        where d.tenant_id = old.tenant_id and d.id = old.id
-        returning 1
-    )
-    select count(*)::integer from gone
+    select (sweep_retention('deliveries', '00000000-0000-0000-0000-000000000000', most, 2147483647) ->> 'removed')::integer
 $function$
 ;
 
@@ -1915,6 +2104,7 @@ create table effects (
     error text,
     created_at timestamp with time zone not null default now(),
     done_at timestamp with time zone,
+    run_gone_at timestamp with time zone,
     constraint effects_pkey PRIMARY KEY (tenant_id, effect_id),
     constraint effects_check CHECK (((phase = 'done'::text) = (status IS NOT NULL))),
     constraint effects_effect_id_check CHECK ((effect_id <> ''::text)),
@@ -1924,6 +2114,8 @@ CREATE INDEX effects_created ON public.effects USING btree (created_at);
 CREATE INDEX effects_open ON public.effects USING btree (tenant_id, invocation_id DESC) WHERE (phase <> 'done'::text);
 alter table effects enable row level security;
 alter table effects force row level security;
+create policy left_delete on effects for delete to toolcrib_owner using ((run_gone_at IS NOT NULL));
+create policy left_read on effects for select to toolcrib_owner using ((run_gone_at IS NOT NULL));
 create policy maintenance_read on effects for select to toolcrib_maintenance using (true);
 create policy tenant_isolation on effects for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid));
 grant insert, select, update on effects to toolcrib_app;
@@ -2335,6 +2527,25 @@ create policy tenant_isolation on pipelines for all to public using ((tenant_id 
 grant insert, select, update on pipelines to toolcrib_app;
 grant select (id, tenant_id, next_generation, updated_at, deleted_at) on pipelines to toolcrib_maintenance;
 comment on table pipelines is 'Collections of documents, and how they are searched.';
+
+create table retention_rules (
+    tenant_id uuid,
+    scope_id uuid not null generated always as (COALESCE(tenant_id, '00000000-0000-0000-0000-000000000000'::uuid)) stored,
+    class text not null,
+    keep_days integer,
+    updated_at timestamp with time zone not null default now(),
+    constraint retention_rules_pkey PRIMARY KEY (scope_id, class),
+    constraint retention_rules_check CHECK (((class <> 'effects'::text) OR (keep_days >= 30))),
+    constraint retention_rules_class_check CHECK ((class = ANY (ARRAY['runs'::text, 'effects'::text, 'deliveries'::text, 'dead_letters'::text, 'schedule_starts'::text, 'space_messages'::text, 'files'::text, 'notes'::text]))),
+    constraint retention_rules_keep_days_check CHECK (((keep_days > 0) AND (keep_days <= 36500))),
+    constraint retention_rules_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE
+);
+alter table retention_rules enable row level security;
+alter table retention_rules force row level security;
+create policy owner_all on retention_rules for all to toolcrib_owner using (true) with check (true);
+create policy tenant_isolation on retention_rules for select to public using (((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid) OR (tenant_id IS NULL)));
+grant select on retention_rules to toolcrib_app;
+comment on table retention_rules is 'How many days ended records are kept, by class.';
 
 create table run_events (
     id bigint not null generated always as identity,

@@ -74,6 +74,7 @@ type Store struct {
 	platform bool // Acts on global rows, without a tenant.
 	notifier *notifier
 	sealer   *sealer
+	sweeps   sweeps
 	quiet    time.Duration // Options.ListenQuiet.
 	closing  sync.Once
 	closed   chan struct{} // Closed by Close: listeners end.

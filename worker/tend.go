@@ -5,6 +5,8 @@ import (
 	"log/slog"
 	"sync"
 	"time"
+
+	"github.com/toolcrib/toolcrib/store"
 )
 
 const (
@@ -32,6 +34,7 @@ func (p *Plugin) tend() {
 				p.cfg.Logger.WarnContext(ctx, "sweeping answered requests failed", slog.Any("error", err))
 			}
 			p.endSessions(ctx)
+			p.sweep(ctx)
 			select {
 			case <-ctx.Done():
 				return
@@ -44,4 +47,19 @@ func (p *Plugin) tend() {
 		cancel()
 		wg.Wait()
 	}))
+}
+
+// sweep deletes the records that are kept no longer, and what that leaves empty.
+func (p *Plugin) sweep(ctx context.Context) {
+	failed := func(err error) {
+		if err != nil && ctx.Err() == nil {
+			// The next sweep goes on.
+			p.cfg.Logger.WarnContext(ctx, "deleting expired records failed", slog.Any("error", err))
+		}
+	}
+	_, err := p.store.SweepRetention(ctx, store.RetentionSweep{})
+	failed(err)
+	_, err = p.store.DropEmptyPartitions(ctx)
+	failed(err)
+	failed(p.store.MeasureRetention(ctx))
 }

@@ -40,3 +40,25 @@ update tenants set mask_sensitive = @mask_sensitive, updated_at = now() where id
 -- name: LockNumber :exec
 -- Serializes what adds to a bounded number of records of a tenant.
 select pg_advisory_xact_lock(hashtextextended(@of::text || '/' || @tenant_id::text, 0));
+
+-- name: SweepRetention :one
+select sweep_retention(@class::text, @after_tenant::uuid, @most::int, @tenants_at_once::int)::json as swept;
+
+-- name: RetentionState :one
+select retention_state(sqlc.narg('tenant_id')::uuid, @counting::boolean)::json as state;
+
+-- name: DropEmptyPartitions :one
+select drop_empty_partitions()::int as dropped;
+
+-- name: ListRetentionRules :many
+-- Cross-tenant: the platform keeps the rules of all tenants.
+select r.tenant_id, t.slug, r.class, r.keep_days from retention_rules r left join tenants t on t.id = r.tenant_id
+order by r.tenant_id nulls first, r.class;
+
+-- name: SetRetentionRule :exec
+insert into retention_rules (tenant_id, class, keep_days)
+values (sqlc.narg('tenant_id'), @class, sqlc.narg('keep_days')::int)
+on conflict (scope_id, class) do update set keep_days = excluded.keep_days, updated_at = now();
+
+-- name: DropRetentionRule :execrows
+delete from retention_rules where tenant_id = @tenant_id and class = @class;

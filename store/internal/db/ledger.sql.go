@@ -420,7 +420,7 @@ with call as (
                         and m.id = $7::uuid
     where n.id = $8
 ), prior as (
-    select e.effect_id, e.tenant_id, e.phase, e.fence, e.attempt, e.sent_before, e.invocation_id, e.version_digest, e.arguments_digest, e.status, e.result, e.error_kind, e.error, e.created_at, e.done_at, $9::bigint = 0 and (coalesce(e.version_digest <> nullif($10::text, ''), false)
+    select e.effect_id, e.tenant_id, e.phase, e.fence, e.attempt, e.sent_before, e.invocation_id, e.version_digest, e.arguments_digest, e.status, e.result, e.error_kind, e.error, e.created_at, e.done_at, e.run_gone_at, $9::bigint = 0 and (coalesce(e.version_digest <> nullif($10::text, ''), false)
                                      or coalesce(e.arguments_digest <> c.arguments_digest, false)) as other_call
     from effects e cross join call c
     where e.tenant_id = $8 and e.effect_id = $11::text

@@ -44,6 +44,34 @@ func (q *Queries) DropDefaultFence(ctx context.Context, fence string) error {
 	return err
 }
 
+const DropEmptyPartitions = `-- name: DropEmptyPartitions :one
+select drop_empty_partitions()::int as dropped
+`
+
+func (q *Queries) DropEmptyPartitions(ctx context.Context) (int32, error) {
+	row := q.db.QueryRow(ctx, DropEmptyPartitions)
+	var dropped int32
+	err := row.Scan(&dropped)
+	return dropped, err
+}
+
+const DropRetentionRule = `-- name: DropRetentionRule :execrows
+delete from retention_rules where tenant_id = $1 and class = $2
+`
+
+type DropRetentionRuleParams struct {
+	TenantID *string
+	Class    string
+}
+
+func (q *Queries) DropRetentionRule(ctx context.Context, arg DropRetentionRuleParams) (int64, error) {
+	result, err := q.db.Exec(ctx, DropRetentionRule, arg.TenantID, arg.Class)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
 const EnsureInvocationPartitions = `-- name: EnsureInvocationPartitions :one
 select ensure_invocation_partitions($1::int)::int as made
 `
@@ -103,6 +131,44 @@ func (q *Queries) FindTenantBySlug(ctx context.Context, slug string) (Tenant, er
 		&i.MaskSensitive,
 	)
 	return i, err
+}
+
+const ListRetentionRules = `-- name: ListRetentionRules :many
+select r.tenant_id, t.slug, r.class, r.keep_days from retention_rules r left join tenants t on t.id = r.tenant_id
+order by r.tenant_id nulls first, r.class
+`
+
+type ListRetentionRulesRow struct {
+	TenantID *string
+	Slug     *string
+	Class    string
+	KeepDays *int32
+}
+
+// Cross-tenant: the platform keeps the rules of all tenants.
+func (q *Queries) ListRetentionRules(ctx context.Context) ([]ListRetentionRulesRow, error) {
+	rows, err := q.db.Query(ctx, ListRetentionRules)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []ListRetentionRulesRow
+	for rows.Next() {
+		var i ListRetentionRulesRow
+		if err := rows.Scan(
+			&i.TenantID,
+			&i.Slug,
+			&i.Class,
+			&i.KeepDays,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const ListTenants = `-- name: ListTenants :many
@@ -174,6 +240,39 @@ func (q *Queries) PurgeRuns(ctx context.Context, arg PurgeRunsParams) (int32, er
 	return purged, err
 }
 
+const RetentionState = `-- name: RetentionState :one
+select retention_state($1::uuid, $2::boolean)::json as state
+`
+
+type RetentionStateParams struct {
+	TenantID *string
+	Counting bool
+}
+
+func (q *Queries) RetentionState(ctx context.Context, arg RetentionStateParams) ([]byte, error) {
+	row := q.db.QueryRow(ctx, RetentionState, arg.TenantID, arg.Counting)
+	var state []byte
+	err := row.Scan(&state)
+	return state, err
+}
+
+const SetRetentionRule = `-- name: SetRetentionRule :exec
+insert into retention_rules (tenant_id, class, keep_days)
+values ($1, $2, $3::int)
+on conflict (scope_id, class) do update set keep_days = excluded.keep_days, updated_at = now()
+`
+
+type SetRetentionRuleParams struct {
+	TenantID *string
+	Class    string
+	KeepDays *int32
+}
+
+func (q *Queries) SetRetentionRule(ctx context.Context, arg SetRetentionRuleParams) error {
+	_, err := q.db.Exec(ctx, SetRetentionRule, arg.TenantID, arg.Class, arg.KeepDays)
+	return err
+}
+
 const SetTenantMasking = `-- name: SetTenantMasking :one
 update tenants set mask_sensitive = $1, updated_at = now() where id = $2 returning id, slug, name, status, created_at, updated_at, mask_sensitive
 `
@@ -220,6 +319,29 @@ func (q *Queries) SetTenantStatus(ctx context.Context, arg SetTenantStatusParams
 		&i.MaskSensitive,
 	)
 	return i, err
+}
+
+const SweepRetention = `-- name: SweepRetention :one
+select sweep_retention($1::text, $2::uuid, $3::int, $4::int)::json as swept
+`
+
+type SweepRetentionParams struct {
+	Class         string
+	AfterTenant   string
+	Most          int32
+	TenantsAtOnce int32
+}
+
+func (q *Queries) SweepRetention(ctx context.Context, arg SweepRetentionParams) ([]byte, error) {
+	row := q.db.QueryRow(ctx, SweepRetention,
+		arg.Class,
+		arg.AfterTenant,
+		arg.Most,
+		arg.TenantsAtOnce,
+	)
+	var swept []byte
+	err := row.Scan(&swept)
+	return swept, err
 }
 
 const TenantOfSlug = `-- name: TenantOfSlug :one
