@@ -152,7 +152,7 @@ func (a *app) serve(ctx context.Context, settings serveSettings) error {
 		return err
 	}
 	defer s.Close()
-	o.Collect(observe.Pool(s))
+	o.Collect(observe.Pool(s), observe.Sweeps(s), observe.Schema(s))
 	opts := settings.temporal
 	temporal, err := serve.DialTemporal(ctx, o.Client(opts))
 	if err != nil {

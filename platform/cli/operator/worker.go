@@ -275,7 +275,7 @@ func (a *app) work(ctx context.Context, cfg serve.WorkerConfig, metrics string, 
 		return err
 	}
 	defer plugin.Store.Close()
-	o.Collect(observe.Pool(plugin.Store))
+	o.Collect(observe.Pool(plugin.Store), observe.Sweeps(plugin.Store), observe.Schema(plugin.Store))
 	plugin.TracerProvider, plugin.MeterProvider = o.TracerProvider(), o.MeterProvider()
 	cfg.Temporal = o.Metrics(cfg.Temporal)
 	w, err := serve.StartWorker(ctx, cfg)
