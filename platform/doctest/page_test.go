@@ -41,6 +41,7 @@ var untried = []string{
 	"features.md",      // Its own test is at the root.
 	"models.md",        // Its providers are not on this machine.
 	"observability.md", // Its tests are in platform/observe.
+	"operations.md",    // Its tests are at the root and in platform/cli.
 	"performance.md",   // Its commands take half an hour.
 }
 
