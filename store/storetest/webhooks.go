@@ -334,10 +334,16 @@ func testWebhooks(t *testing.T, d *Database) {
 		require.NoError(t, err)
 		left := f.deliveries(t, w)
 		require.Len(t, left, 1)
-		_, err = conn.Exec(t.Context(), "update webhook_deliveries set created_at = now() - interval '31 days' where id = $1",
-			left[0].ID)
+		_, err = conn.Exec(t.Context(), `update webhook_deliveries set id = uuid_floor(now() - interval '31 days'),
+			created_at = now() - interval '31 days' where id = $1`, left[0].ID)
 		require.NoError(t, err)
 		gone, err := f.Store.SweepDeliveries(t.Context())
+		require.NoError(t, err)
+		require.Zero(t, gone, "a delivery that is still attempted is kept")
+		_, err = conn.Exec(t.Context(), `update webhook_deliveries set status = 'delivered', ended_at = now()
+			where tenant_id = $1`, f.Tenant)
+		require.NoError(t, err)
+		gone, err = f.Store.SweepDeliveries(t.Context())
 		require.NoError(t, err)
 		require.Equal(t, 1, gone)
 		require.Empty(t, f.deliveries(t, w))
