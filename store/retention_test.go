@@ -243,7 +243,9 @@ func TestRetentionRulesAreChecked(t *testing.T) {
 	tenant := d.Tenant(t)
 	for kind, rules := range map[tool.Kind][]store.RetentionRule{
 		tool.Invalid: {
-			{Class: "calls", KeepDays: 1}, {Class: store.RetainRuns, KeepDays: -1}, {Class: store.RetainRuns, KeepDays: 40000},
+			{Class: "calls", KeepDays: 1},
+			{Class: store.RetainRuns, KeepDays: -1},
+			{Class: store.RetainRuns, KeepDays: 40000},
 			{Class: store.RetainEffects, KeepDays: 29},
 		},
 		tool.NotFound: {

@@ -186,13 +186,15 @@ func TestUploadThatIsCut(t *testing.T) {
 		"of a known length": fmt.Sprintf("Content-Length: %d\r\n\r\n%s", len(content), content[:len(content)-1]),
 		"in chunks":         fmt.Sprintf("Transfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n", len(content), content),
 	} {
-		conn, err := net.Dial("tcp", at.Host)
+		dialed, err := net.Dial("tcp", at.Host)
 		require.NoError(t, err, name)
+		conn, ok := dialed.(*net.TCPConn)
+		require.True(t, ok)
 		_, err = fmt.Fprintf(conn, "POST /v1/files?name=cut.png HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\n%s",
 			at.Host, b.key, head)
 		require.NoError(t, err, name)
 		// The end of what is sent: the server answers, or hangs up, when it is through with the request.
-		require.NoError(t, conn.(*net.TCPConn).CloseWrite(), name)
+		require.NoError(t, conn.CloseWrite(), name)
 		said, _ := io.ReadAll(conn)
 		require.NotContains(t, string(said), "201 Created", name)
 		require.NoError(t, conn.Close(), name)

@@ -117,6 +117,8 @@ func (o *office) status(runID string) agent.RunStatus {
 // restored. With the Temporal there was, a run that waits completes, and what happened
 // since the dump does not happen again. With a new Temporal, runs that waited are closed
 // as failed, their calls are not made, and new runs complete.
+//
+//nolint:paralleltest,tparallel // The cases count the calls of one upstream, one after the other.
 func TestBackupAndRestore(t *testing.T) {
 	t.Parallel()
 

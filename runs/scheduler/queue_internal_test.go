@@ -24,7 +24,9 @@ func TestServersLeaveEachOthersTaskQueues(t *testing.T) {
 		require.Equal(t, queue == "one", equal(has, want, nil), "a change that Temporal does not have yet moves it")
 		keepQueue(has, want)
 		require.True(t, equal(has, want, nil), queue)
-		require.Equal(t, "one", want.Action.(*client.ScheduleWorkflowAction).TaskQueue)
+		action, ok := want.Action.(*client.ScheduleWorkflowAction)
+		require.True(t, ok)
+		require.Equal(t, "one", action.TaskQueue)
 	}
 	none := wanted("")
 	want := wanted("two")

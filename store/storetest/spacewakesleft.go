@@ -111,10 +111,10 @@ func testWakesLeft(t *testing.T, d *Database) {
 			began := time.Now()
 			both.Go(func() {
 				_, err := f.Store.DeliverWake(t.Context(), key, renderTexts)
-				require.NoError(t, err) //nolint:testifylint // The test fails with it.
+				require.NoError(t, err)
 			})
 			both.Go(func() {
-				require.NoError(t, f.Store.FinishRun(t.Context(), agent.RunEnd{ //nolint:testifylint // As above.
+				require.NoError(t, f.Store.FinishRun(t.Context(), agent.RunEnd{
 					Tenant: f.Tenant, RunID: f.Run.ID, Status: agent.RunFailed,
 				}))
 			})

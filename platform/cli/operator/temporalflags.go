@@ -1,13 +1,12 @@
 package operator
 
 import (
+	"log/slog"
 	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"go.temporal.io/sdk/client"
-
-	"log/slog"
 
 	"github.com/toolcrib/toolcrib/platform/cli"
 	"github.com/toolcrib/toolcrib/platform/serve"
