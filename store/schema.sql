@@ -169,7 +169,7 @@ AS $function$
     with due as (
         select d.tenant_id, d.workflow_id from workflow_starts d
         join tenants t on t.id = d.tenant_id and t.status = 'active'
-        where d.next_at <= now()
+        where d.next_at <= now() or d.next_at > now() + interval '5 minutes'
         order by d.next_at
         limit most
         for update of d skip locked

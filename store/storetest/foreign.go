@@ -24,6 +24,7 @@ var methodsWithoutTenant = map[string]string{
 	"Ping":                "reads no rows",
 	"CheckWrites":         "reads no rows",
 	"CheckSchema":         "reads the schema version only",
+	"SchemaGap":           "reads the schema version only",
 	"PoolStats":           "counts this process's connections",
 	"Listen":              "returns ids of runs with events, without contents",
 	"ListenControl":       "returns ids of runs with requests, without contents",
