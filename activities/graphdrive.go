@@ -66,10 +66,14 @@ type graphDriver struct {
 	cancels map[string]context.CancelFunc // Of what is in flight, by frame.
 	ends    chan graphEnd
 	flying  int
-	closing []graphEnd // Calls that are over, and whose ends are to be written.
-	held    []graphEnd // Calls that are left to the workflow, still open.
-	left    bool       // A step is the workflow's: nothing more is begun.
-	ending  bool       // The run ends before its time.
+	closing []graphEnd      // Calls that are over, and whose ends are to be written.
+	held    []graphEnd      // Calls that are left to the workflow, still open.
+	left    bool            // A step is the workflow's: nothing more is begun.
+	ending  bool            // The run ends before its time.
+	due     []flow.Step     // Evaluations that were cut off.
+	limited context.Context //nolint:containedctx // Ends with the run's time, and with the activity.
+	cut     int             // Calls that ended because the run does.
+	broken  error           // Why nothing more may be written.
 }
 
 // graphEnd is how a step in flight ended.
@@ -78,6 +82,7 @@ type graphEnd struct {
 
 	step  flow.Step
 	in    *wire.InvokeInput // Nil where the step only waited.
+	slept bool              // It waited to the end.
 	place int
 }
 
@@ -91,6 +96,10 @@ func newGraphDriver(ctx context.Context, memory *graphMemory, in wire.AdvanceGra
 		state = *in.Resume
 	}
 	memory.whole = begins(&state)
+	memory.first = func(ctx context.Context) error {
+		_, err := d.write(context.WithoutCancel(ctx), nil)
+		return err
+	}
 	d.machine = flow.NewMachine(&d.pinned.Shape, state)
 	d.out.Begun = in.Begun
 	d.report.start(ctx)
@@ -115,6 +124,7 @@ func (d *graphDriver) run(ctx context.Context) (wire.AdvanceGraphOutput, error) 
 		limited, cancel = withDeadline(ctx, time.Until(d.in.Deadline))
 		defer cancel()
 	}
+	d.limited = limited
 	for limited.Err() == nil && d.in.Stop == nil {
 		if err := d.report.alive(); err != nil {
 			return d.out, d.abandon(ctx, err)
@@ -124,8 +134,11 @@ func (d *graphDriver) run(ctx context.Context) (wire.AdvanceGraphOutput, error) 
 			return d.out, d.abandon(ctx, err)
 		}
 		if len(evaluate) > 0 {
-			if err := d.evaluate(limited, evaluate); err != nil && limited.Err() == nil {
-				return d.out, d.abandon(ctx, err)
+			if err := d.evaluate(limited, evaluate); err != nil {
+				if limited.Err() == nil {
+					return d.out, d.abandon(ctx, err)
+				}
+				d.due = evaluate
 			}
 			continue
 		}
@@ -144,6 +157,9 @@ func (d *graphDriver) run(ctx context.Context) (wire.AdvanceGraphOutput, error) 
 	}
 	if ctx.Err() != nil && !cancelled(ctx) {
 		return d.out, d.abandon(ctx, errors.New("the attempt was interrupted"))
+	}
+	if err := d.report.alive(); err != nil {
+		return d.out, d.abandon(ctx, err)
 	}
 	if stop := d.stop(ctx, limited); stop != nil {
 		return d.unwound(context.WithoutCancel(ctx), *stop)
@@ -202,7 +218,7 @@ func (d *graphDriver) sleep(ctx context.Context, s flow.Step) {
 	d.flying++
 	go func() {
 		<-own.Done()
-		d.ends <- graphEnd{step: s}
+		d.ends <- graphEnd{step: s, slept: errors.Is(own.Err(), context.DeadlineExceeded)}
 	}()
 }
 
@@ -225,7 +241,7 @@ func (d *graphDriver) end(ctx context.Context) (wire.AdvanceGraphOutput, error) 
 	}
 	_, failed := d.machine.Over()
 	state := d.machine.State()
-	d.out.Ended = &wire.GraphEnd{Failure: failed, Calls: state.Calls, Steps: state.Steps}
+	d.out.Ended = &wire.GraphEnd{Failure: failed, Calls: state.Calls + d.cut, Steps: state.Steps}
 	return d.out, nil
 }
 
@@ -258,6 +274,7 @@ func (d *graphDriver) abandon(ctx context.Context, cause error) error {
 	for _, cancel := range d.cancels {
 		defer cancel()
 	}
+	d.broken = nil
 	for d.flying > 0 {
 		d.flying--
 		if end := <-d.ends; end.closing != nil {

@@ -19,7 +19,9 @@ func (d *graphDriver) take(ctx context.Context, end graphEnd) error {
 	delete(d.cancels, frame)
 	switch {
 	case end.in == nil:
-		d.machine.Slept(frame)
+		if end.slept || d.machine.Dropped(frame) {
+			d.machine.Slept(frame)
+		}
 		return nil
 	case end.err != nil:
 		return end.err
@@ -39,7 +41,6 @@ func (d *graphDriver) take(ctx context.Context, end graphEnd) error {
 
 // hold leaves a call to the workflow that is still open; one that is not to go on is settled.
 func (d *graphDriver) hold(ctx context.Context, end graphEnd) error {
-	d.left, d.out.Handover = true, wire.HandoverCalls
 	if end.retry != nil {
 		end.made.Retry = causeOf(end.retry)
 		d.list(end)
@@ -47,6 +48,7 @@ func (d *graphDriver) hold(ctx context.Context, end graphEnd) error {
 	if d.machine.Dropped(end.step.Frame) {
 		return d.settle(ctx, end)
 	}
+	d.left, d.out.Handover = true, wire.HandoverCalls
 	d.held = append(d.held, end)
 	return nil
 }
@@ -75,11 +77,12 @@ func (d *graphDriver) list(end graphEnd) {
 }
 
 // called tells the machine how a call ended. One that was cancelled because the run ends is no
-// failure of its node.
+// failure of its node: that the run is stopped is what the machine learns.
 func (d *graphDriver) called(frame string, o ledger.Outcome) {
 	end := flow.Called{}
 	switch {
-	case d.ending && o.Kind == tool.Cancelled:
+	case o.Kind == tool.Cancelled && (d.ending || d.limited.Err() != nil) && !d.machine.Dropped(frame):
+		d.cut++
 		return
 	case o.Kind != "":
 		end.Failure = &flow.Failure{Kind: o.Kind, Msg: o.Msg}
@@ -105,8 +108,10 @@ func (d *graphDriver) drop(ctx context.Context, frame string) error {
 
 // settle ends a call as cancelled, which is still open, and whose frame is not to go on.
 func (d *graphDriver) settle(ctx context.Context, end graphEnd) error {
-	if !d.ending {
+	if d.machine.Dropped(end.step.Frame) {
 		d.machine.Called(end.step.Frame, flow.Called{}, 1)
+	} else {
+		d.cut++
 	}
 	detached := context.WithoutCancel(ctx)
 	_, err := patiently(detached, settlePatience, func() (wire.InvokeOutput, error) {

@@ -34,6 +34,8 @@ type graphMemory struct {
 	size      int
 	unwritten []graph.Record
 	places    map[string]int // Of records in unwritten, by path.
+	// first is called before records are written: it settles the calls that they rest on. May be nil.
+	first func(context.Context) error
 }
 
 func (a *Activities) newGraphMemory(ctx context.Context, c wire.GraphCall) (*graphMemory, error) {
@@ -104,6 +106,11 @@ func (m *graphMemory) arguments(ctx context.Context, s flow.Step) (json.RawMessa
 
 // flush writes the records that were not written yet.
 func (m *graphMemory) flush(ctx context.Context) error {
+	if len(m.unwritten) > 0 && m.first != nil {
+		if err := m.first(ctx); err != nil {
+			return err
+		}
+	}
 	if len(m.unwritten) > 0 {
 		if err := m.a.Graphs.WriteNodes(ctx, runOf(m.call), m.unwritten); err != nil {
 			return fmt.Errorf("recording nodes: %w", err)

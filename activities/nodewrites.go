@@ -98,6 +98,9 @@ func (d *graphDriver) call(ctx context.Context, t *attempt, end graphEnd) {
 // none.
 func (d *graphDriver) write(ctx context.Context, admit []ledger.AdmitRequest) ([]*ledger.Ticket, error) {
 	tickets := make([]*ledger.Ticket, len(admit))
+	if d.broken != nil {
+		return tickets, d.broken
+	}
 	if len(d.closing)+len(admit) == 0 {
 		return tickets, nil
 	}
@@ -127,6 +130,7 @@ func (d *graphDriver) write(ctx context.Context, admit []ledger.AdmitRequest) ([
 			d.doubt[admit[i].EffectID]++
 		}
 	}
+	d.broken = err
 	return done.Tickets, err
 }
 

@@ -2,6 +2,7 @@ package activities
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -15,7 +16,10 @@ import (
 func (d *graphDriver) unwound(ctx context.Context, why flow.Failure) (wire.AdvanceGraphOutput, error) {
 	d.ending, d.left = true, true
 	err := d.settleOpen(ctx)
-	for err == nil {
+	if err == nil && len(d.due) > 0 {
+		err = d.evaluate(ctx, d.due)
+	}
+	for idle := 0; err == nil; {
 		var evaluate []flow.Step
 		if evaluate, err = d.next(ctx); err != nil {
 			break
@@ -28,12 +32,18 @@ func (d *graphDriver) unwound(ctx context.Context, why flow.Failure) (wire.Advan
 			err = d.evaluate(ctx, evaluate)
 		case len(d.ready) > 0:
 			err = d.settleReady(ctx)
+		case idle > maxIdle:
+			err = errors.New("the run of the graph does not end")
 		default: // Nothing is left to find.
+			idle++
 			d.machine.Stop(why)
 		}
 	}
 	return d.out, d.abandon(ctx, err)
 }
+
+// maxIdle is how often a machine that was stopped may give no step, before it gives its last.
+const maxIdle = 5
 
 // settleOpen waits for what is in flight, and settles what was left to the workflow.
 func (d *graphDriver) settleOpen(ctx context.Context) error {

@@ -94,18 +94,27 @@ func (g *Graph) shares(path string) bool {
 	return true
 }
 
-// reaches reports whether the run began the node: it has ended, or comes next.
+// reaches reports whether the run began the node: it has ended, or comes after the last one that has.
 func (g *Graph) reaches(passed []Passed, before, n *node) bool {
-	if before == nil {
-		return n == g.root.nodes[0]
-	}
+	last := Passed{}
 	for _, p := range passed {
-		switch {
-		case p.Path == n.ID:
+		if p.Path == n.ID {
 			return true
-		case p.Path == before.ID:
-			return p.Case == n.ID || p.Case == "" && before.id(before.next) == n.ID
+		}
+		if before != nil && p.Path == before.ID {
+			last = p
 		}
 	}
-	return false
+	failed := last.Status == Failed || last.Status == Cancelled
+	switch {
+	case before == nil:
+		return n == g.root.nodes[0]
+	case failed && before.failTo >= 0:
+		return before.id(before.failTo) == n.ID
+	case failed && before.OnError != Continue:
+		return g.OnError == n.ID
+	case last.Case != "":
+		return last.Case == n.ID
+	}
+	return before.id(before.next) == n.ID
 }

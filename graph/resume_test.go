@@ -64,6 +64,15 @@ func TestResume(t *testing.T) {
 			flow.Frame{At: "mend", Phase: flow.PhaseCall, State: "again/0/more", Last: "again", Failed: "last"},
 			"",
 		},
+		"AfterAFailure": {
+			[]graph.Passed{begin, done("fetch", flow.Tool, true), branch, {Path: "each", Kind: flow.Map, Status: graph.Failed}},
+			"again", flow.Frame{}, `the run did not come to node "again"`,
+		},
+		"HandlerFarAway": {
+			[]graph.Passed{begin, done("fetch", flow.Tool, true), branch, {Path: "each", Kind: flow.Map, Status: graph.Failed},
+				{Path: "mend", Kind: flow.Tool, Status: graph.Failed}}, "",
+			flow.Frame{At: "mend", Phase: flow.PhaseCall, State: "fetch", Last: "fetch", Failed: "each"}, "",
+		},
 		"NotTaken":    {all, "other", flow.Frame{}, `the run did not come to node "other"`},
 		"NotYet":      {[]graph.Passed{begin}, "each", flow.Frame{}, `the run did not come to node "each"`},
 		"InABody":     {all, "item", flow.Frame{}, `node "item" is in a body of "each": name that one`},
@@ -81,7 +90,7 @@ func TestResume(t *testing.T) {
 			}
 			require.NoError(t, err)
 			require.Equal(t, []flow.Frame{tt.want}, state.Frames)
-			require.Equal(t, name == "Handler", state.Handled)
+			require.Equal(t, tt.want.At == "mend", state.Handled)
 		})
 	}
 }

@@ -27,6 +27,8 @@ func (s *Service) resumed(ctx context.Context, n *NewCall) (*tool.Invocation, er
 		return nil, fmt.Errorf("finding the call to continue: %w", err)
 	case before.Implementation != tool.Graph:
 		return nil, notResumed("/resume/invocation", "the call is of %s, which is no graph", before.Slug)
+	case before.Mode != n.Node.Mode:
+		return nil, notResumed("/resume/invocation", "the call was made in %s mode: continue it in that", before.Mode)
 	case !before.Status.Final():
 		return nil, &tool.Error{
 			Kind: tool.Conflict, Op: "runs.Call", Path: "/resume/invocation",

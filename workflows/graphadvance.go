@@ -33,10 +33,12 @@ func (r *graphRun) inPlace(start []flow.Step) bool {
 
 // advance has an activity take the run on, as far as it can. Where it fails, the workflow takes the
 // steps itself, and those that were taken are found.
-func (r *graphRun) advance(ctx, limited workflow.Context, passed func() bool) {
+//
+// The activity knows the graph's time, and ends with it: the workflow's own timer does not cancel it.
+func (r *graphRun) advance(ctx workflow.Context, passed func() bool) {
 	workflow.SetCurrentDetails(ctx, r.details())
 	before := r.machine.State()
-	out, err := r.advanced(limited, before, nil)
+	out, err := r.advanced(ctx, before, nil)
 	if err != nil {
 		r.visible = true
 		if why := r.stopped(ctx, passed()); why != nil { // The attempt that made its calls is lost: they are settled.

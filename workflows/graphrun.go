@@ -91,13 +91,14 @@ func (r *graphRun) run(ctx workflow.Context) error {
 	}
 	for {
 		// What was begun in place is begun here first, so that it ends.
-		if why := r.stopped(ctx, passed()); why != nil && len(r.held) == 0 {
+		why := r.stopped(ctx, passed())
+		if why != nil && len(r.held) == 0 {
 			r.machine.Stop(*why)
 		}
 		if over, _ := r.machine.Over(); over || r.ended != nil {
 			return nil
 		}
-		if r.draining(ctx) {
+		if why == nil && r.draining(ctx) {
 			if r.machine.Flying() == 0 {
 				return r.continueAsNew(ctx)
 			}
@@ -111,7 +112,7 @@ func (r *graphRun) run(ctx workflow.Context) error {
 			r.cancels[frame]()
 		}
 		if len(cancel) == 0 && r.inPlace(start) {
-			r.advance(ctx, limited, passed)
+			r.advance(ctx, passed)
 			continue
 		}
 		due := r.start(limited, start)

@@ -44,11 +44,13 @@ order by g.place
 limit sqlc.arg('limit')::int;
 
 -- name: ListGraphPath :many
--- The nodes of a graph that have ended, and those in it that set the state, without contents, in
--- the order in which they ended.
+-- The nodes of a graph that have ended, and those in bodies that set the state and did not fail, without
+-- contents, in the order in which they ended.
 select g.path, g.kind, g.status, g.branch, (g.state is not null)::boolean as sets from graph_nodes g
 where g.tenant_id = @tenant_id and g.effect_id = @effect_id and g.status <> 'pending' and g.kind <> ''
-  and (strpos(g.path, '/') = 0 or g.state is not null)
+  and (strpos(g.path, '/') = 0 or g.state is not null and not exists (
+      select from graph_nodes b where b.tenant_id = @tenant_id and b.effect_id = @effect_id and b.kind = ''
+          and b.status in ('failed', 'cancelled') and b.path <> '' and starts_with(g.path, b.path || '/')))
 order by g.place;
 
 -- name: CopyGraphNodes :exec

@@ -105,7 +105,9 @@ func (q *Queries) ListGraphNodes(ctx context.Context, arg ListGraphNodesParams) 
 const ListGraphPath = `-- name: ListGraphPath :many
 select g.path, g.kind, g.status, g.branch, (g.state is not null)::boolean as sets from graph_nodes g
 where g.tenant_id = $1 and g.effect_id = $2 and g.status <> 'pending' and g.kind <> ''
-  and (strpos(g.path, '/') = 0 or g.state is not null)
+  and (strpos(g.path, '/') = 0 or g.state is not null and not exists (
+      select from graph_nodes b where b.tenant_id = $1 and b.effect_id = $2 and b.kind = ''
+          and b.status in ('failed', 'cancelled') and b.path <> '' and starts_with(g.path, b.path || '/')))
 order by g.place
 `
 
@@ -122,8 +124,8 @@ type ListGraphPathRow struct {
 	Sets   bool
 }
 
-// The nodes of a graph that have ended, and those in it that set the state, without contents, in
-// the order in which they ended.
+// The nodes of a graph that have ended, and those in bodies that set the state and did not fail, without
+// contents, in the order in which they ended.
 func (q *Queries) ListGraphPath(ctx context.Context, arg ListGraphPathParams) ([]ListGraphPathRow, error) {
 	rows, err := q.db.Query(ctx, ListGraphPath, arg.TenantID, arg.EffectID)
 	if err != nil {
