@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"time"
 
@@ -37,6 +38,11 @@ func (s *server) registerCalls() {
 }
 
 func (s *server) callTool(ctx context.Context, p tool.Principal, in *callInput) (*callOutput, error) {
+	if in.Body.Resume != nil && !p.May(RunsRead) { // The answer has what the other call found.
+		return nil, &tool.Error{
+			Kind: tool.Denied, Op: "api.callTool", Path: "/resume", Msg: fmt.Sprintf("the caller lacks the permission %q", RunsRead),
+		}
+	}
 	call, err := s.runs.Call(ctx, runs.NewCall{
 		Request: requestOf(ctx), Principal: p, Node: wire.Node{
 			ID: in.Body.ID, Tool: refOf(in.Tool, in.Body.Version), Arguments: in.Body.Arguments, Mode: in.Body.Mode,

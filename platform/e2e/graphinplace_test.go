@@ -124,6 +124,52 @@ func TestGraphInPlaceIsStopped(t *testing.T) {
 	}
 }
 
+// A call or a wait that is cut off, because its graph is late or cancelled, is neither a failure nor a
+// success of its node.
+func TestGraphInPlaceIsCutOff(t *testing.T) {
+	t.Parallel()
+
+	const stuck = `{"id":"stuck","kind":"tool","tool":"wait","arguments":{"name":"x"}`
+	for name, tt := range map[string]struct {
+		nodes string
+		calls int // Until it is cancelled; zero for its time to be over.
+		kind  tool.Kind
+	}{
+		"LateCall": {stuck + `}`, 0, tool.Timeout},
+		"LateWait": {`{"id":"g","kind":"tool","tool":"greet","arguments":{"name":"a"}},
+			{"id":"nap","kind":"wait","seconds":4}`, 0, tool.Timeout},
+		"Continued": {stuck + `,"on_error":"continue"},{"id":"done","kind":"end"}`, 2, tool.Cancelled},
+		"Handled":   {stuck + `,"on_error":"done"},{"id":"done","kind":"end"}`, 2, tool.Cancelled},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+
+			s := &everySite{&counter{site: newSite(t)}}
+			functions := greeter(t, s.site)
+			x := tool.Execution{Lane: tool.LaneFast}
+			if tt.calls == 0 {
+				x.TimeoutSeconds = 1
+			}
+			s.publish("slow", graphTool(`{"nodes":[`+tt.nodes+`]}`, x), tool.Policy{})
+			s.start(worker.Config{Functions: functions})
+			w, id := s.beginCall("slow", `{}`)
+			if tt.calls > 0 {
+				require.Eventually(t, func() bool { return len(s.invocations(id)) == tt.calls }, time.Minute, 20*time.Millisecond)
+				require.NoError(t, s.temporal.CancelWorkflow(t.Context(), w.GetID(), w.GetRunID()))
+			}
+			require.Error(t, w.Get(t.Context(), nil))
+			records := s.records(id)
+			require.Equal(t, tt.kind, records[""].ErrorKind)
+			require.NotContains(t, records, "done")
+			require.NotContains(t, records, "nap")
+			require.NotContains(t, records, "stuck")
+			for _, called := range s.invocations(id) {
+				require.True(t, called.Status.Final(), called.CallID)
+			}
+		})
+	}
+}
+
 // A worker dies with a call of a graph in place, and the graph is cancelled before another one
 // takes it up: the call is settled all the same.
 func TestGraphInPlaceIsCancelledAfterCrash(t *testing.T) {
