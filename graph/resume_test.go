@@ -66,12 +66,19 @@ func TestResume(t *testing.T) {
 		},
 		"AfterAFailure": {
 			[]graph.Passed{begin, done("fetch", flow.Tool, true), branch, {Path: "each", Kind: flow.Map, Status: graph.Failed}},
-			"again", flow.Frame{}, `the run did not come to node "again"`,
+			"again",
+			flow.Frame{},
+			`the run did not come to node "again"`,
 		},
 		"HandlerFarAway": {
-			[]graph.Passed{begin, done("fetch", flow.Tool, true), branch, {Path: "each", Kind: flow.Map, Status: graph.Failed},
-				{Path: "mend", Kind: flow.Tool, Status: graph.Failed}}, "",
-			flow.Frame{At: "mend", Phase: flow.PhaseCall, State: "fetch", Last: "fetch", Failed: "each"}, "",
+			[]graph.Passed{
+				begin, done("fetch", flow.Tool, true), branch,
+				{Path: "each", Kind: flow.Map, Status: graph.Failed},
+				{Path: "mend", Kind: flow.Tool, Status: graph.Failed},
+			},
+			"",
+			flow.Frame{At: "mend", Phase: flow.PhaseCall, State: "fetch", Last: "fetch", Failed: "each"},
+			"",
 		},
 		"NotTaken":    {all, "other", flow.Frame{}, `the run did not come to node "other"`},
 		"NotYet":      {[]graph.Passed{begin}, "each", flow.Frame{}, `the run did not come to node "each"`},

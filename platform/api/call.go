@@ -40,7 +40,8 @@ func (s *server) registerCalls() {
 func (s *server) callTool(ctx context.Context, p tool.Principal, in *callInput) (*callOutput, error) {
 	if in.Body.Resume != nil && !p.May(RunsRead) { // The answer has what the other call found.
 		return nil, &tool.Error{
-			Kind: tool.Denied, Op: "api.callTool", Path: "/resume", Msg: fmt.Sprintf("the caller lacks the permission %q", RunsRead),
+			Kind: tool.Denied, Op: "api.callTool", Path: "/resume",
+			Msg: fmt.Sprintf("the caller lacks the permission %q", RunsRead),
 		}
 	}
 	call, err := s.runs.Call(ctx, runs.NewCall{
