@@ -15,8 +15,8 @@ import (
 
 // AdvanceGraph takes the run of a graph as far as this process can: it evaluates conditions,
 // makes the calls of tools that may run in place, and records the nodes. It returns early, with
-// the state to continue from, where a step is the workflow's to take, its slice is used up, the
-// run is cancelled or late, or the worker stops. The workflow ends a run before its time.
+// the state to continue from, where a step is the workflow's to take, its slice is used up, or the
+// worker stops. A run that is cancelled or late it ends.
 //
 // An attempt that dies is repeated: settled calls and recorded nodes are found, not made again.
 func (a *Activities) AdvanceGraph(
@@ -116,7 +116,7 @@ func (d *graphDriver) log(ctx context.Context, msg string, err error) {
 	logFailure(ctx, msg, err, "tenant_id", d.in.Invoke.Principal.Tenant, "run_id", d.in.Invoke.RunID)
 }
 
-// run takes one step after another. The context limited ends with the graph's time.
+// run takes one step after another.
 func (d *graphDriver) run(ctx context.Context) (wire.AdvanceGraphOutput, error) {
 	limited := ctx
 	if !d.in.Deadline.IsZero() {

@@ -3,6 +3,7 @@ package e2e_test
 import (
 	"context"
 	"log/slog"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"testing"
@@ -25,8 +26,13 @@ import (
 func dump(t *testing.T, url string) (file string) {
 	t.Helper()
 	for _, program := range []string{"pg_dump", "pg_restore"} {
-		if _, err := exec.LookPath(program); err != nil {
-			t.Skipf("%s is not installed", program)
+		_, err := exec.LookPath(program)
+		switch {
+		case err == nil:
+		case os.Getenv("TOOLCRIB_REQUIRE_PROGRAMS") != "":
+			t.Fatalf("%s is not on PATH: install PostgreSQL's client programs", program)
+		default:
+			t.Skipf("%s is not on PATH: install PostgreSQL's client programs to rehearse a restore", program)
 		}
 	}
 	file = filepath.Join(t.TempDir(), "toolcrib.dump")

@@ -21,15 +21,15 @@ type leaver struct {
 	last        agent.ModelResponse
 	err         error
 
-	mu   sync.Mutex
-	told []string
+	mu    sync.Mutex
+	asked []string
 }
 
 func (m *leaver) Generate(ctx context.Context, req *agent.ModelRequest) (*agent.ModelResponse, error) {
 	m.mu.Lock()
-	first := len(m.told) == 0
-	second := len(m.told) == 1
-	m.told = append(m.told, req.Messages[len(req.Messages)-1].Content[0].Text)
+	first := len(m.asked) == 0
+	second := len(m.asked) == 1
+	m.asked = append(m.asked, req.Messages[len(req.Messages)-1].Content[0].Text)
 	m.mu.Unlock()
 	switch {
 	case first:
@@ -98,12 +98,12 @@ func TestMessageInTheLastTurnOfARun(t *testing.T) {
 			close(model.let)
 			_, _ = h.wait(w)
 			require.Equal(t, c.status, h.output(t, run.ID).Status)
-			h.eventually("the agent is told", func() bool {
+			h.eventually("the agent is asked", func() bool {
 				model.mu.Lock()
 				defer model.mu.Unlock()
-				return len(model.told) == 3
+				return len(model.asked) == 3
 			})
-			require.Contains(t, model.told[2], "are you there?")
+			require.Contains(t, model.asked[2], "are you there?")
 			all, err := h.ListRuns(t.Context(), h.principal.Tenant, store.RunQuery{AgentID: a.ID})
 			require.NoError(t, err)
 			require.Len(t, all, map[bool]int{true: 1, false: 2}[c.sameRun])
