@@ -45,10 +45,9 @@ func FuzzFind(f *testing.F) {
 	})
 }
 
-// Texts that invite to begin over and over take time that is linear in their length.
-func TestFindIsLinear(t *testing.T) {
-	t.Parallel()
-
+// Texts that invite to begin over and over take time that is linear in their length: one
+// that is sixteen times as long as another takes far less than its square as much.
+func TestFindIsLinear(t *testing.T) { //nolint:paralleltest // Compares times.
 	const call = `{"name":"ping","arguments":{}}`
 	for name, part := range map[string]string{
 		"Braces": "{", "Brackets": "[", "Both": "{[", "Quotes": `{"`, "SingleQuotes": "{'", "Fences": "```",
@@ -66,13 +65,18 @@ func TestFindIsLinear(t *testing.T) {
 		"Described": "<tool><name>ping</name><arguments>{", "PythonTags": "<|python_tag|>ping(a=1) ",
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-
-			text := "{" + strings.Repeat(part, textcall.MaxText/len(part)-1)
-			begin := time.Now()
-			calls, _ := textcall.Find(text, offered)
-			require.LessOrEqual(t, len(calls), textcall.MaxCalls)
-			require.Less(t, time.Since(begin), 5*time.Second)
+			const long, times = textcall.MaxText / 2, 16
+			find := func(size int) time.Duration {
+				text := "{" + strings.Repeat(part, size/len(part)-1)
+				begin := time.Now()
+				calls, _ := textcall.Find(text, offered)
+				require.LessOrEqual(t, len(calls), textcall.MaxCalls)
+				return time.Since(begin)
+			}
+			short := max(find(long/times), find(long/times), find(long/times))
+			for try := 0; find(long) > short*times*times/2; try++ { // A pause of the machine is no defect.
+				require.Less(t, try, 3)
+			}
 		})
 	}
 }

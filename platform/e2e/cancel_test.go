@@ -81,7 +81,7 @@ func TestCancelReachesARunInPlace(t *testing.T) {
 	_, err := service.Cancel(t.Context(), b.principal.Tenant, run.ID)
 	require.NoError(t, err)
 	_, err = b.wait(w)
-	require.Less(t, time.Since(asked), 1500*time.Millisecond)
+	require.Less(t, time.Since(asked), 5*time.Second)
 	require.True(t, temporal.IsCanceledError(err), "%v", err)
 	ended, err := b.FindRun(t.Context(), b.principal.Tenant, run.ID)
 	require.NoError(t, err)
@@ -128,7 +128,7 @@ func TestCancelReachesACall(t *testing.T) {
 		_, ended, err := service.Wait(t.Context(), c, time.Minute, nil)
 		require.True(t, ended)
 		require.Equal(t, tool.Cancelled, tool.KindOf(err))
-		require.Less(t, time.Since(asked), 1500*time.Millisecond, name)
+		require.Less(t, time.Since(asked), 5*time.Second, name)
 		for _, i := range b.invocations(c.RunID) {
 			require.Equal(t, tool.StatusCancelled, i.Status)
 		}
