@@ -28,7 +28,7 @@ var (
 		"tools/input.md", "files.md", "spaces.md",
 	}
 	// On a PostgreSQL and a Temporal of the reader's.
-	ownTemporal = []string{"your-temporal.md", "plugin.md", "tools/function.md", "tools/custom.md"}
+	ownTemporal = []string{"your-temporal.md", "plugin.md", "tools/function.md", "tools/custom.md", "thin-tools.md"}
 	// Without anything to run.
 	descriptive = []string{
 		"README.md", "concepts.md", "failure-semantics.md", "upgrades.md", "install.md", "deployment.md", "backup.md",

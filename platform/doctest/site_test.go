@@ -23,6 +23,7 @@ import (
 const (
 	shopAddress     = shop.Address
 	apiAddress      = "127.0.0.1:8080"
+	summaryAddress  = "127.0.0.1:8790"
 	temporalAddress = "127.0.0.1:7233"
 	postgresAddress = "127.0.0.1:5432"
 )
@@ -208,14 +209,20 @@ func (s *site) openTerminal(t *testing.T, b block) {
 // listen.
 func (s *site) choosePorts(script string) {
 	if strings.Contains(script, "cmd/shop") {
-		// Below the ports that systems give to connections.
-		s.addresses[shopAddress] = fmt.Sprintf("127.0.0.1:%d", 20000+rand.IntN(12000))
+		s.addresses[shopAddress] = freePort()
 		s.examples()
+	}
+	if strings.Contains(script, "examples/thin-tool") {
+		s.addresses[summaryAddress] = freePort()
 	}
 	if strings.Contains(script, "toolcrib serve") {
 		s.addresses[apiAddress] = "127.0.0.1:0"
 	}
 }
+
+// freePort returns an address that is likely to be free, below the ports that systems give to
+// connections.
+func freePort() string { return fmt.Sprintf("127.0.0.1:%d", 20000+rand.IntN(12000)) }
 
 // writeDefinition writes the file of a page's instruction. A file that is in
 // the repository is shown on the page as it is.
