@@ -64,12 +64,16 @@ fuzz: ## Ask the API for everything, properly and otherwise, for FUZZ_TIME (1m)
 	@scripts/with-postgres bash -c 'cd platform && go test ./fuzz -count=1 -timeout 2h -time $(or $(FUZZ_TIME),1m)'
 
 .PHONY: deploys
-deploys: ## Replace workers every 10 s under load, for DEPLOY_TIME (5m)
-	@scripts/with-postgres bash -c 'cd platform && go test ./e2e -count=1 -v -timeout 1h -run TestDeploysUnderLoad -deploy-every 10s -deploy-for $(or $(DEPLOY_TIME),5m)'
+deploys: ## Replace workers every DEPLOY_EVERY (2s) under load, for DEPLOY_TIME (7m): about 200 times
+	@scripts/with-postgres bash -c 'cd platform && go test ./e2e -count=1 -v -timeout 1h -run TestDeploysUnderLoad -deploy-every $(or $(DEPLOY_EVERY),2s) -deploy-for $(or $(DEPLOY_TIME),7m)'
 
 .PHONY: waits
 waits: ## Let WAIT_ACTIONS (10000) decisions, results and time-outs race, and check every call
 	@scripts/with-postgres bash -c 'cd platform && go test ./e2e -count=1 -v -timeout 1h -run TestWaitsRace -wait-actions $(or $(WAIT_ACTIONS),10000)'
+
+.PHONY: long-runs
+long-runs: ## Run agents of LONG_TURNS (10000) turns in both lanes, and say what a turn took at both ends
+	@scripts/with-postgres bash -c 'cd platform && go test ./e2e -count=1 -v -timeout 2h -run TestLongRun -long-turns $(or $(LONG_TURNS),10000)'
 
 .PHONY: drivers
 drivers: ## Take DRIVER_SCRIPTS (200) generated runs through both drivers, and compare what they leave

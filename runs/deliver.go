@@ -23,7 +23,7 @@ const (
 	DeliverLimit = dispatchWidth * int(startLease/(2*StartTimeout))
 	// overdue is for how long the time of a request must be over before it is ended here: its
 	// workflow ends it, if there is one.
-	overdue = time.Minute
+	overdue = 30 * time.Second
 )
 
 // Deliver expires overdue requests, writes the events of those that escalate, then sends
@@ -31,7 +31,9 @@ const (
 // returns the number of deliveries. A failure of one kind does not hold up the others. Several
 // processes may deliver at the same time.
 func (s *Service) Deliver(ctx context.Context, limit int) (delivered int, err error) {
-	if _, err = s.cfg.Store.ExpireOverdue(ctx, limit, overdue); err != nil {
+	expired, err := s.cfg.Store.ExpireOverdue(ctx, limit, overdue)
+	s.metrics.count(ctx, lateExpiry, expired, expired)
+	if err != nil {
 		err = fmt.Errorf("ending overdue requests: %w", err)
 	}
 	if _, escalateErr := s.cfg.Store.EscalateDue(ctx, limit); escalateErr != nil {
@@ -53,12 +55,14 @@ func (s *Service) deliverAll(ctx context.Context, limit int) (delivered int, err
 	})
 	resolved, claimErr := s.cfg.Store.ClaimResolved(ctx, limit, startLease)
 	if claimErr != nil {
+		s.metrics.count(ctx, lateDelivery, len(decided), delivered)
 		return delivered, errors.Join(err, claimErr)
 	}
 	more, resultsErr := each(resolved, func(u wait.Undelivered) (bool, error) {
 		called, err := s.cfg.Store.FindCall(ctx, u.Tenant, u.ID)
 		return err == nil && s.deliverResult(ctx, called), err
 	})
+	s.metrics.count(ctx, lateDelivery, len(decided)+len(resolved), delivered+more)
 	return delivered + more, errors.Join(err, resultsErr)
 }
 
@@ -125,7 +129,10 @@ func (s *Service) deliverDue(ctx context.Context) {
 	if n > 0 {
 		s.log.InfoContext(ctx, "overdue deliveries were made", slog.Int("count", n))
 	}
-	if err != nil && ctx.Err() == nil && tool.KindOf(err) != tool.Unavailable {
-		s.log.WarnContext(ctx, "delivering decisions failed", slog.Any("error", err))
+	if err != nil && ctx.Err() == nil {
+		s.metrics.failure(ctx, lateDelivery)
+		if tool.KindOf(err) != tool.Unavailable {
+			s.log.WarnContext(ctx, "delivering decisions failed", slog.Any("error", err))
+		}
 	}
 }

@@ -39,6 +39,7 @@ func (s *Service) WakeAgents(ctx context.Context, limit int) (woken int, err err
 		})
 	}
 	err = group.Wait()
+	s.metrics.count(ctx, lateWake, len(keys), int(done.Load()))
 	return int(done.Load()), err //nolint:wrapcheck // It says what failed.
 }
 
@@ -102,7 +103,10 @@ func wokenBy(w space.Wake) string {
 // wakeDue is one round of waking agents; a failure is reported where it is found.
 func (s *Service) wakeDue(ctx context.Context) {
 	_, err := s.WakeAgents(ctx, DispatchLimit)
-	if err != nil && ctx.Err() == nil && tool.KindOf(err) != tool.Unavailable && !errors.Is(err, context.Canceled) {
-		s.log.WarnContext(ctx, "waking agents failed; it is tried again", slog.Any("error", err))
+	if err != nil && ctx.Err() == nil && !errors.Is(err, context.Canceled) {
+		s.metrics.failure(ctx, lateWake)
+		if tool.KindOf(err) != tool.Unavailable {
+			s.log.WarnContext(ctx, "waking agents failed; it is tried again", slog.Any("error", err))
+		}
 	}
 }

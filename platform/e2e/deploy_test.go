@@ -24,16 +24,26 @@ var (
 	deployEvery = flag.Duration("deploy-every", 2*time.Second, "the time between two deploys")
 )
 
-// deploy starts a worker of its own. Stop it before the test ends.
-func (s *site) deploy(cfg worker.Config) (stop func()) {
+// deploy starts a worker of its own; with a build, as that version of the deployment. Stop it
+// before the test ends.
+func (s *site) deploy(cfg worker.Config, deployment, build string) (stop func()) {
 	s.t.Helper()
 	cfg.Store = s.Store
 	plugin, err := worker.New(s.t.Context(), cfg)
 	require.NoError(s.t, err)
 	c, err := dial(server.Address(), plugin)
 	require.NoError(s.t, err)
-	w := sdkworker.New(c, s.queue, sdkworker.Options{DisableRegistrationAliasing: true})
+	options := sdkworker.Options{DisableRegistrationAliasing: true}
+	if build != "" {
+		options.DeploymentOptions = sdkworker.DeploymentOptions{
+			UseVersioning: true, Version: sdkworker.WorkerDeploymentVersion{DeploymentName: deployment, BuildID: build},
+		}
+	}
+	w := sdkworker.New(c, s.queue, options)
 	require.NoError(s.t, w.Start())
+	if build != "" {
+		setCurrent(s.t, deployment, build)
+	}
 	return func() {
 		w.Stop()
 		c.Close()
@@ -42,10 +52,21 @@ func (s *site) deploy(cfg worker.Config) (stop func()) {
 }
 
 // Workers are replaced again and again while runs and single calls go on: none fails,
-// no question is asked twice, and no call needs a second attempt.
+// no question is asked twice, and no call needs a second attempt. So it is where they are two
+// builds of a Worker Deployment by turns, to which runs are pinned.
 func TestDeploysUnderLoad(t *testing.T) {
 	t.Parallel()
 
+	for name, builds := range map[string][]string{"Unversioned": {""}, "AlternatingBuilds": {"blue", "green"}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			deploysUnderLoad(t, builds)
+		})
+	}
+}
+
+func deploysUnderLoad(t *testing.T, builds []string) {
+	t.Helper()
 	const turns, callers = 12, 6
 	s := newSite(t)
 	var asked, charged atomic.Int64
@@ -77,8 +98,11 @@ func TestDeploysUnderLoad(t *testing.T) {
 			call("c"+id, "greetTwice", noteIn{"x"}),
 		}}, nil
 	})
+	deployments, name := 0, "d-"+newID(t)
 	start := func() (stop func()) {
-		return s.deploy(worker.Config{Functions: functions, Models: map[string]agent.Model{"test": model}})
+		build := builds[deployments%len(builds)]
+		deployments++
+		return s.deploy(worker.Config{Functions: functions, Models: map[string]agent.Model{"test": model}}, name, build)
 	}
 	stop := start()
 	over := time.Now().Add(*deployFor)
@@ -106,12 +130,14 @@ func TestDeploysUnderLoad(t *testing.T) {
 			}
 		})
 	}
-	deploys := 0
-	for ; time.Now().Before(over); deploys++ {
+	for time.Now().Before(over) {
 		time.Sleep(*deployEvery)
 		next := start()
 		stop()
 		stop = next
+	}
+	if len(builds) > 1 {
+		defer start()() // Runs that are pinned to the other build go on there.
 	}
 	load.Wait()
 	stop()
@@ -135,5 +161,5 @@ func TestDeploysUnderLoad(t *testing.T) {
 	}
 	require.EqualValues(t, runs*(turns+1), asked.Load(), "no question was asked twice")
 	require.EqualValues(t, charges, charged.Load(), "no effect was made twice")
-	t.Logf("%d deploys, %d runs, %d calls of effect", deploys, runs, charges)
+	t.Logf("%d deploys, %d runs, %d calls of effect", deployments, runs, charges)
 }

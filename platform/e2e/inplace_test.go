@@ -97,7 +97,7 @@ func TestStoppingWorkerHandsTheRunOver(t *testing.T) {
 		return &agent.ModelResponse{Calls: []agent.Call{call(strconv.Itoa(req.Turn), "greet", noteIn{"x"})}}, nil
 	})
 	start := func() (stop func()) {
-		return s.deploy(worker.Config{Functions: functions, Models: map[string]agent.Model{"test": model}})
+		return s.deploy(worker.Config{Functions: functions, Models: map[string]agent.Model{"test": model}}, "", "")
 	}
 	stop := start()
 	run, w := s.run(a, "go")

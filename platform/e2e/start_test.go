@@ -17,6 +17,7 @@ import (
 	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
 	"github.com/toolcrib/toolcrib/platform/dev/embedded"
 	"github.com/toolcrib/toolcrib/platform/faulttest/grpcproxy"
+	"github.com/toolcrib/toolcrib/platform/observe"
 	"github.com/toolcrib/toolcrib/platform/serve"
 	"github.com/toolcrib/toolcrib/runs"
 	"github.com/toolcrib/toolcrib/tool"
@@ -148,6 +149,32 @@ func TestALostStartIsNoEnd(t *testing.T) {
 			}
 		})
 	}
+}
+
+// What was accepted and had to be started later is counted.
+func TestOverdueStartsAreCounted(t *testing.T) {
+	t.Parallel()
+	observer, err := observe.New(t.Context(), observe.Config{
+		Service: "test", Getenv: func(string) string { return "" },
+	})
+	require.NoError(t, err)
+	d := newDesk(t, func(c *serve.HandlerConfig) { c.Observer = observer })
+	shows := func() string {
+		answer := httptest.NewRecorder()
+		observer.Handler().ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "/metrics", nil))
+		return answer.Body.String()
+	}
+	require.Regexp(t, `toolcrib_overdue_found_total\{.*subject="start"} 0\n`, shows(), "the first one is an increase")
+	fault := d.proxy.Inject(grpcproxy.Fault{Method: startMethod, Effect: grpcproxy.FailBefore})
+	d.ask()
+	_, _ = d.runs.Dispatch(t.Context(), 1)
+	require.Regexp(t, `toolcrib_starts_waiting(\{.*})? 1\n`, shows())
+	fault.Cancel()
+	d.dispatchAll()
+	require.Regexp(t, `toolcrib_overdue_closed_total\{.*subject="start"} 1\n`, shows())
+	_, err = d.runs.Dispatch(t.Context(), 1)
+	require.NoError(t, err)
+	require.Regexp(t, `toolcrib_starts_waiting(\{.*})? 0\n`, shows())
 }
 
 // The same for single calls: 202 while nothing is known, one call in the end.

@@ -40,7 +40,7 @@ func Runs(ctx context.Context, cfg HandlerConfig) (*runs.Service, error) {
 		Store: cfg.Store, Resolver: cfg.resolver(), Reconciler: reconciler, Temporal: cfg.Temporal,
 		TaskQueue:        cmp.Or(cfg.TaskQueue, DefaultTaskQueue),
 		SearchAttributes: hasSearchAttributes(ctx, cfg.Temporal, namespace),
-		MaxUnfinished:    cfg.MaxUnfinishedRuns, Logger: cfg.Logger,
+		MaxUnfinished:    cfg.MaxUnfinishedRuns, MeterProvider: config.MeterProvider, Logger: cfg.Logger,
 	})
 }
 
