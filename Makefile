@@ -91,13 +91,14 @@ upgrade-check: ## Replace the binaries of the commit FROM by these, in both orde
 check: lint vet workflowcheck verify test ## Everything that CI asks for
 
 .PHONY: lint
-lint: ## Lint both modules
+lint: ## Lint the modules
 	$(TOOL) golangci-lint run --allow-parallel-runners ./...
 	@scripts/cold-build-notice
 	cd platform && $(PLATFORM_TOOL) golangci-lint run --allow-parallel-runners --config ../.golangci.yml ./...
+	cd deploy && $(PLATFORM_TOOL) golangci-lint run --allow-parallel-runners --config ../.golangci.yml ./...
 
 .PHONY: vet
-vet: ## Vet both modules
+vet: ## Vet the modules
 	go vet ./...
 	cd platform && go vet ./...
 	cd platform && go vet -tags lean ./cmd/toolcrib
@@ -118,9 +119,10 @@ verify: ## Fail if generated code or module files are stale
 ##@ Change
 
 .PHONY: fmt
-fmt: ## Format both modules
+fmt: ## Format the modules
 	$(TOOL) golangci-lint fmt ./...
 	cd platform && $(PLATFORM_TOOL) golangci-lint fmt --config ../.golangci.yml ./...
+	cd deploy && $(PLATFORM_TOOL) golangci-lint fmt --config ../.golangci.yml ./...
 
 .PHONY: generate
 generate: ## Generate the queries' code from their SQL

@@ -21,6 +21,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/yaml"
 )
 
@@ -62,26 +63,30 @@ func render(t *testing.T, values map[string]any) (map[string]any, error) {
 		if !strings.HasSuffix(name, ".yaml") {
 			continue
 		}
-		for _, document := range strings.Split("\n"+text, "\n---") {
-			var head struct {
-				APIVersion string         `json:"apiVersion"`
-				Kind       string         `json:"kind"`
-				Metadata   map[string]any `json:"metadata"`
-			}
+		for document := range strings.SplitSeq("\n"+text, "\n---") {
+			var head metav1.PartialObjectMetadata
 			require.NoError(t, yaml.Unmarshal([]byte(document), &head), "%s:\n%s", name, document)
 			if head.Kind == "" {
 				continue
 			}
-			make, known := kinds[head.APIVersion+" "+head.Kind]
+			newObject, known := kinds[head.APIVersion+" "+head.Kind]
 			require.True(t, known, "%s makes a %s of %s", name, head.Kind, head.APIVersion)
-			object := make()
+			object := newObject()
 			require.NoError(t, yaml.UnmarshalStrict([]byte(document), object), "%s:\n%s", name, document)
-			key := head.Kind + " " + head.Metadata["name"].(string)
+			key := head.Kind + " " + head.Name
 			require.NotContains(t, objects, key)
 			objects[key] = object
 		}
 	}
 	return objects, nil
+}
+
+// as returns an object of a chart, which is a T.
+func as[T any](t *testing.T, objects map[string]any, name string) *T {
+	t.Helper()
+	require.IsType(t, new(T), objects[name])
+	object, _ := objects[name].(*T)
+	return object
 }
 
 // ciValues are the values that the chart is rendered with, by file.
@@ -140,7 +145,8 @@ func TestChartRenders(t *testing.T) {
 	} {
 		require.Contains(t, full, want)
 	}
-	require.Nil(t, full["Deployment crib-toolcrib-api"].(*appsv1.Deployment).Spec.Replicas, "the autoscaler counts them")
+	require.Nil(t, as[appsv1.Deployment](t, full, "Deployment crib-toolcrib-api").Spec.Replicas,
+		"the autoscaler counts them")
 }
 
 // No pod is root's, has a token, may gain privileges or write to its image, and each
@@ -174,7 +180,7 @@ func TestChartProbesAndGrace(t *testing.T) {
 		objects, err := render(t, values)
 		require.NoError(t, err)
 		for _, component := range []string{"api", "worker"} {
-			spec := objects["Deployment crib-toolcrib-"+component].(*appsv1.Deployment).Spec.Template.Spec
+			spec := as[appsv1.Deployment](t, objects, "Deployment crib-toolcrib-"+component).Spec.Template.Spec
 			c := spec.Containers[0]
 			require.Equal(t, "/healthz", c.StartupProbe.HTTPGet.Path, name)
 			require.Equal(t, "/healthz", c.LivenessProbe.HTTPGet.Path, name)
@@ -211,7 +217,7 @@ func TestChartMigration(t *testing.T) {
 	all := ciValues(t)
 	objects, err := render(t, all["default"])
 	require.NoError(t, err)
-	hook := objects["Job crib-toolcrib-migrate"].(*batchv1.Job)
+	hook := as[batchv1.Job](t, objects, "Job crib-toolcrib-migrate")
 	require.Equal(t, "pre-install,pre-upgrade", hook.Annotations["helm.sh/hook"])
 	require.NotContains(t, hook.Annotations["helm.sh/hook-delete-policy"], "hook-failed")
 	require.Empty(t, hook.Spec.Template.Spec.ServiceAccountName, "the chart's account is not there yet")
@@ -219,7 +225,7 @@ func TestChartMigration(t *testing.T) {
 
 	objects, err = render(t, all["plain-job"])
 	require.NoError(t, err)
-	plain := objects["Job crib-toolcrib-migrate-3"].(*batchv1.Job)
+	plain := as[batchv1.Job](t, objects, "Job crib-toolcrib-migrate-3")
 	require.Empty(t, plain.Annotations)
 	require.Nil(t, plain.Spec.TTLSecondsAfterFinished, "a Job that failed is kept")
 	require.Positive(t, *plain.Spec.ActiveDeadlineSeconds)

@@ -20,7 +20,7 @@ func TestDockerfile(t *testing.T) {
 	ignored, err := os.ReadFile("../.dockerignore")
 	require.NoError(t, err)
 	var stages, users, entrypoints []string
-	for _, line := range strings.Split(string(raw), "\n") {
+	for line := range strings.SplitSeq(string(raw), "\n") {
 		instruction, rest, _ := strings.Cut(line, " ")
 		words := strings.Fields(rest)
 		switch instruction {

@@ -16,7 +16,7 @@ func TestSystemdUnits(t *testing.T) {
 		raw, err := os.ReadFile("systemd/toolcrib-" + command + ".service")
 		require.NoError(t, err)
 		settings := map[string]string{}
-		for _, line := range strings.Split(string(raw), "\n") {
+		for line := range strings.SplitSeq(string(raw), "\n") {
 			if name, value, ok := strings.Cut(line, "="); ok && !strings.HasPrefix(line, "#") {
 				settings[name] = value
 			}

@@ -66,8 +66,8 @@ func longRun(t *testing.T, lane tool.Lane) {
 	require.Equal(t, turns+1, ended.Turns)
 	require.Len(t, asked, turns+1, "no question was asked twice")
 	var calls int
-	require.NoError(t, s.db.Conn(t).QueryRow(t.Context(), "select count(*) from tool_invocations where run_id = $1 and status = 'completed'",
-		run.ID).Scan(&calls))
+	require.NoError(t, s.db.Conn(t).QueryRow(t.Context(),
+		"select count(*) from tool_invocations where run_id = $1 and status = 'completed'", run.ID).Scan(&calls))
 	require.Equal(t, turns, calls)
 
 	executions, largest, bytes := 0, 0, 0
@@ -87,8 +87,8 @@ func longRun(t *testing.T, lane tool.Lane) {
 		return slices.Sorted(slices.Values(each))[window/2]
 	}
 	early, late := took(5), took(turns-window)
-	t.Logf("%d turns in %d executions; the largest has %d events and %d bytes; a turn took %s early and %s late: %.2f", turns,
-		executions, largest, bytes, early.Round(10*time.Microsecond), late.Round(10*time.Microsecond),
+	t.Logf("%d turns in %d executions; the largest has %d events and %d bytes; a turn took %s early and %s late: %.2f",
+		turns, executions, largest, bytes, early.Round(10*time.Microsecond), late.Round(10*time.Microsecond),
 		float64(late)/float64(early))
 }
 
