@@ -83,10 +83,10 @@ func (s *Store) open(key transcriptKey, head string, kept *keptTranscript, row *
 	if err != nil {
 		return err
 	}
-	run, messages := kept.run, now.next.extend(now.messages)
+	run, messages := kept.run, now.messages.with(now.next.messages())
 	run.CancelExecution = row.Cancel
 	out.Open = &agent.OpenTurn{
-		Run: run, Policies: policies, Transcript: messages, Followed: row.Followed, Inbox: row.Inbox,
+		Run: run, Policies: policies, Transcript: messages.view(), Followed: row.Followed, Inbox: row.Inbox,
 	}
 	s.transcripts.keep(key, run, head, messages, int(now.bytes)+now.next.bytes())
 	return nil

@@ -29,7 +29,7 @@ type transcriptKey struct {
 type keptTranscript struct {
 	run      agent.Run // With its plan, which never changes.
 	head     string
-	messages []agent.Message
+	messages sequence
 	bytes    uint32
 	next     *nextTurn // The turn that answers head, as far as it was written here.
 }
@@ -42,9 +42,9 @@ type nextTurn struct {
 	answers []agent.Message // In the order in which the calls ended.
 }
 
-// extend returns the transcript that ends with the turn and its answers.
-func (n *nextTurn) extend(before []agent.Message) []agent.Message {
-	return append(append(before, n.message), slices.SortedFunc(slices.Values(n.answers), func(a, b agent.Message) int {
+// messages returns the turn and its answers.
+func (n *nextTurn) messages() []agent.Message {
+	return append([]agent.Message{n.message}, slices.SortedFunc(slices.Values(n.answers), func(a, b agent.Message) int {
 		return cmp.Compare(a.Position, b.Position)
 	})...)
 }
@@ -122,10 +122,9 @@ func (t *transcripts) result(key transcriptKey, m agent.Message) {
 }
 
 // keep caches the transcript up to head.
-func (t *transcripts) keep(key transcriptKey, run agent.Run, head string, messages []agent.Message, grown int) {
-	// Clipped, so that two forks from here do not append to one array.
+func (t *transcripts) keep(key transcriptKey, run agent.Run, head string, messages sequence, grown int) {
 	t.cache.Set(key, keptTranscript{
-		run: run, head: head, messages: slices.Clip(messages), bytes: uint32(min(grown, maxTranscriptBytes)), //nolint:gosec // Bounded.
+		run: run, head: head, messages: messages, bytes: uint32(min(grown, maxTranscriptBytes)), //nolint:gosec // Bounded.
 	})
 }
 
@@ -136,23 +135,22 @@ func (t *transcripts) append(key transcriptKey, head string, after []agent.Messa
 		for _, m := range after {
 			size += (&nextTurn{message: m}).bytes()
 		}
-		messages := append(slices.Clip(kept.messages), after...)
-		t.keep(key, kept.run, after[len(after)-1].ID, messages, size)
+		t.keep(key, kept.run, after[len(after)-1].ID, kept.messages.with(after), size)
 	}
 }
 
 // extend returns the transcript up to head, where head directly follows the cached one
 // and rows have it and the answers to its calls.
-func (k keptTranscript) extend(rows []db.Message, head string) ([]agent.Message, bool, error) {
+func (k keptTranscript) extend(rows []db.Message, head string) (sequence, bool, error) {
 	at := slices.IndexFunc(rows, func(m db.Message) bool { return m.ID == head })
 	if at < 0 || value(rows[at].ParentID) != k.head || len(inboxAfter(rows, head)) > 0 {
-		return nil, false, nil
+		return sequence{}, false, nil
 	}
 	added, err := transcript(rows, head)
 	if err != nil {
-		return nil, false, err
+		return sequence{}, false, err
 	}
-	return append(k.messages, added...), true, nil
+	return k.messages.with(added), true, nil
 }
 
 // rowBytes estimates the memory of rows.

@@ -107,12 +107,15 @@ func (s *Store) turnOpened(
 	open.Followed = slices.Contains(rows.watched, true)
 	grown := rowBytes(messages)
 	open.Inbox = int(rows.run.Inbox)
+	var all sequence
 	if kept == nil {
 		if after := inboxAfter(messages, head); len(after) > 0 {
 			head = after[len(after)-1].ID
 		}
-		open.Transcript, err = transcript(messages, head)
-	} else if open.Transcript, followed, err = kept.extend(messages, head); !followed {
+		var read []agent.Message
+		read, err = transcript(messages, head)
+		all = sequenceOf(read)
+	} else if all, followed, err = kept.extend(messages, head); !followed {
 		return open, false, err
 	} else {
 		grown += int(kept.bytes)
@@ -120,10 +123,10 @@ func (s *Store) turnOpened(
 	if err != nil {
 		return open, false, err
 	}
-	if len(open.Transcript) == 0 {
+	if open.Transcript = all.view(); len(open.Transcript) == 0 {
 		return open, false, notFound(op, "the run has no such message")
 	}
-	s.transcripts.keep(transcriptKey{open.Run.Tenant, open.Run.ID}, open.Run, head, open.Transcript, grown)
+	s.transcripts.keep(transcriptKey{open.Run.Tenant, open.Run.ID}, open.Run, head, all, grown)
 	stored := slices.IndexFunc(messages, func(m db.Message) bool { return value(m.TurnKey) == text(key) })
 	if key == "" || stored < 0 {
 		return open, followed, nil
