@@ -386,6 +386,19 @@ AS $function$
 $function$
 ;
 
+CREATE OR REPLACE FUNCTION public.expire_run_sessions()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+begin
+    update mcp_sessions s set expires_at = now()
+    where s.tenant_id = new.tenant_id and s.run_id = new.id and s.expires_at > now();
+    return null;
+end
+$function$
+;
+
 CREATE OR REPLACE FUNCTION public.fence_default_partition(months_ahead integer)
  RETURNS text
  LANGUAGE plpgsql
@@ -2678,6 +2691,7 @@ CREATE INDEX runs_parent ON public.runs USING btree (tenant_id, parent_run_id, i
 CREATE INDEX runs_status ON public.runs USING btree (tenant_id, status, id DESC);
 CREATE UNIQUE INDEX runs_workflow ON public.runs USING btree (tenant_id, workflow_id, first_run_id) WHERE (kind <> 'agent'::text);
 CREATE TRIGGER runs_end_approvals AFTER UPDATE OF status ON public.runs FOR EACH ROW WHEN ((new.status = ANY (ARRAY['completed'::text, 'failed'::text, 'cancelled'::text]))) EXECUTE FUNCTION cancel_run_approvals();
+CREATE TRIGGER runs_end_sessions AFTER UPDATE OF status ON public.runs FOR EACH ROW WHEN ((new.status = ANY (ARRAY['completed'::text, 'failed'::text, 'cancelled'::text]))) EXECUTE FUNCTION expire_run_sessions();
 CREATE TRIGGER runs_end_waits AFTER UPDATE OF status ON public.runs FOR EACH ROW WHEN ((new.status = ANY (ARRAY['completed'::text, 'failed'::text, 'cancelled'::text]))) EXECUTE FUNCTION end_run_waits();
 CREATE TRIGGER runs_return_wakes AFTER UPDATE OF status ON public.runs FOR EACH ROW WHEN (((new.inbox > 0) AND (new.agent_id IS NOT NULL) AND (new.status = ANY (ARRAY['completed'::text, 'failed'::text, 'cancelled'::text])) AND (old.status IS DISTINCT FROM new.status))) EXECUTE FUNCTION return_space_wakes();
 CREATE TRIGGER runs_spaces AFTER DELETE ON public.runs REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION drop_run_spaces();

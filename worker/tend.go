@@ -11,6 +11,7 @@ import (
 
 const (
 	tendInterval    = time.Hour
+	sessionInterval = 30 * time.Second // From the end of a run to that of its sessions, at most.
 	partitionsAhead = 3 // Months.
 )
 
@@ -33,8 +34,19 @@ func (p *Plugin) tend() {
 				// The next sweep takes them.
 				p.cfg.Logger.WarnContext(ctx, "sweeping answered requests failed", slog.Any("error", err))
 			}
-			p.endSessions(ctx)
 			p.sweep(ctx)
+			select {
+			case <-ctx.Done():
+				return
+			case <-tick.C:
+			}
+		}
+	})
+	wg.Go(func() {
+		tick := time.NewTicker(sessionInterval)
+		defer tick.Stop()
+		for {
+			p.endSessions(ctx)
 			select {
 			case <-ctx.Done():
 				return

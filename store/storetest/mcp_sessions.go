@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/toolcrib/toolcrib/agent"
 	"github.com/toolcrib/toolcrib/internal/remote"
 	"github.com/toolcrib/toolcrib/internal/remote/session"
 	"github.com/toolcrib/toolcrib/internal/secret"
@@ -97,6 +98,20 @@ func testMCPSessions(t *testing.T, d *Database) {
 			key.RunID = run
 			_, err := f.Store.SaveMCPSession(t.Context(), key, begun)
 			RequireKind(t, tool.NotFound, err)
+		}
+	})
+
+	t.Run("ThoseOfEndedRunsExpire", func(t *testing.T) {
+		t.Parallel()
+		for _, status := range []agent.RunStatus{agent.RunCompleted, agent.RunFailed, agent.RunCancelled} {
+			f := NewFixture(t, d)
+			key, begun := f.MCPSession("of a run that ends")
+			_, err := f.Store.SaveMCPSession(t.Context(), key, begun)
+			require.NoError(t, err)
+			require.NoError(t, f.Store.FinishRun(t.Context(), agent.RunEnd{Tenant: f.Tenant, RunID: f.Run.ID, Status: status}))
+			gone, err := f.Store.LoadMCPSession(t.Context(), key)
+			require.NoError(t, err)
+			require.Nil(t, gone, status)
 		}
 	})
 
