@@ -32,7 +32,7 @@ const (
 // processes may deliver at the same time.
 func (s *Service) Deliver(ctx context.Context, limit int) (delivered int, err error) {
 	expired, err := s.cfg.Store.ExpireOverdue(ctx, limit, overdue)
-	s.metrics.count(ctx, lateExpiry, expired, expired)
+	s.overdue.count(OverdueExpiry, expired, expired)
 	if err != nil {
 		err = fmt.Errorf("ending overdue requests: %w", err)
 	}
@@ -55,14 +55,14 @@ func (s *Service) deliverAll(ctx context.Context, limit int) (delivered int, err
 	})
 	resolved, claimErr := s.cfg.Store.ClaimResolved(ctx, limit, startLease)
 	if claimErr != nil {
-		s.metrics.count(ctx, lateDelivery, len(decided), delivered)
+		s.overdue.count(OverdueDelivery, len(decided), delivered)
 		return delivered, errors.Join(err, claimErr)
 	}
 	more, resultsErr := each(resolved, func(u wait.Undelivered) (bool, error) {
 		called, err := s.cfg.Store.FindCall(ctx, u.Tenant, u.ID)
 		return err == nil && s.deliverResult(ctx, called), err
 	})
-	s.metrics.count(ctx, lateDelivery, len(decided)+len(resolved), delivered+more)
+	s.overdue.count(OverdueDelivery, len(decided)+len(resolved), delivered+more)
 	return delivered + more, errors.Join(err, resultsErr)
 }
 
@@ -130,7 +130,7 @@ func (s *Service) deliverDue(ctx context.Context) {
 		s.log.InfoContext(ctx, "overdue deliveries were made", slog.Int("count", n))
 	}
 	if err != nil && ctx.Err() == nil {
-		s.metrics.failure(ctx, lateDelivery)
+		s.overdue.failed(OverdueDelivery)
 		if tool.KindOf(err) != tool.Unavailable {
 			s.log.WarnContext(ctx, "delivering decisions failed", slog.Any("error", err))
 		}

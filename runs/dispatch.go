@@ -32,7 +32,7 @@ func (s *Service) Dispatch(ctx context.Context, limit int) (started int, err err
 	if err != nil {
 		return 0, fmt.Errorf("counting starts: %w", err)
 	}
-	s.metrics.backlog.Store(&waiting)
+	s.overdue.saw(waiting)
 	if waiting.Count == 0 {
 		return 0, nil
 	}
@@ -56,7 +56,7 @@ func (s *Service) Dispatch(ctx context.Context, limit int) (started int, err err
 		})
 	}
 	err = group.Wait()
-	s.metrics.count(ctx, lateStart, len(keys), int(confirmed.Load()))
+	s.overdue.count(OverdueStart, len(keys), int(confirmed.Load()))
 	return int(confirmed.Load()), err
 }
 
@@ -96,7 +96,7 @@ func (s *Service) DispatchUntil(ctx context.Context) {
 			s.log.InfoContext(ctx, "workflows that were accepted before were started", slog.Int("count", n))
 		}
 		if err != nil && ctx.Err() == nil {
-			s.metrics.failure(ctx, lateStart)
+			s.overdue.failed(OverdueStart)
 			if tool.KindOf(err) != tool.Unavailable { // Which is reported where it is found.
 				s.log.WarnContext(ctx, "dispatching starts failed", slog.Any("error", err))
 			}

@@ -3,11 +3,9 @@ package runs
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"time"
 
-	"go.opentelemetry.io/otel/metric"
 	"go.temporal.io/sdk/client"
 
 	"github.com/toolcrib/toolcrib/schema"
@@ -48,8 +46,7 @@ type Config struct {
 	// MaxUnfinished bounds the pending and running runs of each tenant. Defaults
 	// to [DefaultMaxUnfinished]; negative for no bound.
 	MaxUnfinished int
-	MeterProvider metric.MeterProvider // Defaults to none.
-	Logger        *slog.Logger         // Defaults to discarding.
+	Logger        *slog.Logger // Defaults to discarding.
 }
 
 // Service implements the use cases. It is safe for concurrent use.
@@ -58,7 +55,7 @@ type Service struct {
 	log          *slog.Logger
 	availability *availability
 	schemas      *schema.Cache
-	metrics      *metrics
+	overdue      overdueStats
 }
 
 // New returns a service. It fails where a required field is missing.
@@ -75,12 +72,8 @@ func New(cfg Config) (*Service, error) {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
-	m, err := newMetrics(cfg.MeterProvider)
-	if err != nil {
-		return nil, fmt.Errorf("runs: %w", err)
-	}
 	return &Service{
-		cfg: cfg, log: cfg.Logger, availability: newAvailability(probe(cfg.Temporal)), schemas: schema.New(0), metrics: m,
+		cfg: cfg, log: cfg.Logger, availability: newAvailability(probe(cfg.Temporal)), schemas: schema.New(0),
 	}, nil
 }
 

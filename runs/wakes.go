@@ -39,7 +39,7 @@ func (s *Service) WakeAgents(ctx context.Context, limit int) (woken int, err err
 		})
 	}
 	err = group.Wait()
-	s.metrics.count(ctx, lateWake, len(keys), int(done.Load()))
+	s.overdue.count(OverdueWake, len(keys), int(done.Load()))
 	return int(done.Load()), err //nolint:wrapcheck // It says what failed.
 }
 
@@ -104,7 +104,7 @@ func wokenBy(w space.Wake) string {
 func (s *Service) wakeDue(ctx context.Context) {
 	_, err := s.WakeAgents(ctx, DispatchLimit)
 	if err != nil && ctx.Err() == nil && !errors.Is(err, context.Canceled) {
-		s.metrics.failure(ctx, lateWake)
+		s.overdue.failed(OverdueWake)
 		if tool.KindOf(err) != tool.Unavailable {
 			s.log.WarnContext(ctx, "waking agents failed; it is tried again", slog.Any("error", err))
 		}

@@ -12,7 +12,7 @@ import (
 const (
 	tendInterval    = time.Hour
 	sessionInterval = 30 * time.Second // From the end of a run to that of its sessions, at most.
-	partitionsAhead = 3 // Months.
+	partitionsAhead = 3                // Months.
 )
 
 // tend creates the database's partitions ahead of time, deletes expired data, and

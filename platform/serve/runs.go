@@ -8,6 +8,7 @@ import (
 	"go.temporal.io/sdk/client"
 
 	"github.com/toolcrib/toolcrib/file"
+	"github.com/toolcrib/toolcrib/platform/observe"
 	"github.com/toolcrib/toolcrib/resolver"
 	"github.com/toolcrib/toolcrib/runs"
 	"github.com/toolcrib/toolcrib/runs/reconcile"
@@ -35,13 +36,17 @@ func Runs(ctx context.Context, cfg HandlerConfig) (*runs.Service, error) {
 			return nil, err
 		}
 	}
-	return runs.New(runs.Config{
+	service, err := runs.New(runs.Config{
 		Files: files,
 		Store: cfg.Store, Resolver: cfg.resolver(), Reconciler: reconciler, Temporal: cfg.Temporal,
 		TaskQueue:        cmp.Or(cfg.TaskQueue, DefaultTaskQueue),
 		SearchAttributes: hasSearchAttributes(ctx, cfg.Temporal, namespace),
-		MaxUnfinished:    cfg.MaxUnfinishedRuns, MeterProvider: config.MeterProvider, Logger: cfg.Logger,
+		MaxUnfinished:    cfg.MaxUnfinishedRuns, Logger: cfg.Logger,
 	})
+	if err == nil && cfg.Observer != nil {
+		cfg.Observer.Collect(observe.Overdue(service))
+	}
+	return service, err
 }
 
 // Files assembles the service for files that the API of cfg uses. Share it with [Runs] and the API
