@@ -311,7 +311,7 @@ func (t *attempt) lost(ctx context.Context) (ledger.Outcome, error) {
 // database, so that a result is not lost; heartbeats continue meanwhile. In the fast lane, whose
 // calls are repeatable, the regular activity takes over.
 func (t *attempt) settle(ctx context.Context, s ledger.Settlement) (ledger.Outcome, error) {
-	s.Entry, s.Fence = t.in.Entry(), t.fence
+	s.Entry, s.Fence, s.Reference = t.in.Entry(), t.fence, t.invocation
 	if t.defers && t.fence != 0 && !t.in.Pin.Nested() {
 		t.closing = &s
 		return ledger.Outcome{}, nil

@@ -35,7 +35,7 @@ func ending(e *tool.Error, x tool.Execution) ledger.Settlement {
 	if e.OutcomeUnknown(x) {
 		return ledger.Settlement{Status: tool.StatusUnknown, Kind: tool.Unknown, Msg: ledger.UnknownMessage}
 	}
-	s := ledger.Settlement{Status: tool.EndStatus(e.Kind), Kind: e.Kind, Msg: e.Msg}
+	s := ledger.Settlement{Status: tool.EndStatus(e.Kind), Kind: e.Kind, Msg: tool.Clip(e.Msg, tool.MaxMessage)}
 	if drift, ok := errors.AsType[*tool.DriftError](e); ok {
 		s.Drift = &ledger.Drift{Declared: drift.Declared, Attempted: drift.Attempted}
 	}

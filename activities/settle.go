@@ -159,7 +159,8 @@ func (a *Activities) FinishRun(ctx context.Context, in wire.FinishRunInput) erro
 // output returns the part of an outcome that is in histories.
 func output(o ledger.Outcome, in *wire.InvokeInput) wire.InvokeOutput {
 	out := wire.InvokeOutput{
-		InvocationID: o.InvocationID, Status: o.Status, IsError: o.IsError(), Kind: o.Kind, Msg: o.Msg,
+		InvocationID: o.InvocationID, Status: o.Status, IsError: o.IsError(), Kind: o.Kind,
+		Msg: tool.Clip(o.Msg, tool.MaxMessage),
 	}
 	if o.Result == nil {
 		out.Acted = acted(o, in)

@@ -66,6 +66,8 @@ type Config struct {
 	Searcher retrieval.Searcher
 	// Runs finds runs, for task_status.
 	Runs Runs
+	// Calls finds calls, for read_result.
+	Calls Invocations
 	// Spaces keeps spaces, for the built-ins of agents that work in them.
 	Spaces Spaces
 	// Schemas is the schema cache; a new one when nil.
@@ -96,6 +98,7 @@ func (cfg *Config) all() []offer {
 		{cfg.Sandbox != nil, jsonTransform(cfg.Sandbox)},
 		{cfg.Searcher != nil, retrievalPipeline(cfg.Searcher)},
 		{cfg.Runs != nil, taskStatus(cfg.Runs)},
+		{cfg.Calls != nil, readResult(cfg.Calls)},
 		{true, requestInput()},
 		{true, awaitSignal()},
 		{cfg.Functions != nil, functionCall(cfg.Functions, cfg.schemas())},

@@ -117,6 +117,9 @@ type Settlement struct {
 	// UnknownIfSent turns a failure into StatusUnknown when the effect was
 	// sent, since it cannot be known whether it happened.
 	UnknownIfSent bool
+	// Reference is the invocation that the effect was admitted for, which a preview of the result
+	// refers to. Defaults to InvocationID.
+	Reference string
 	// Drift is set for a call that was refused because it would have done more
 	// than its tool declares; the event tool.warning goes with the settlement.
 	Drift *Drift

@@ -97,6 +97,9 @@ func (s *Service) newCall(ctx context.Context, n NewCall) (*callStart, error) {
 	if err := s.resumes(ctx, tenant, n.Resume, before, resolved); err != nil {
 		return nil, err
 	}
+	if err := node.CheckArguments("runs.Call"); err != nil {
+		return nil, err
+	}
 	arguments, err := tool.Digest(node.Arguments)
 	if err != nil {
 		return nil, &tool.Error{

@@ -161,9 +161,13 @@ func (c *endedCall) message(runID string) (agent.Message, error) {
 	}
 	var result struct {
 		Content []tool.Content `json:"content"`
+		Preview []tool.Content `json:"preview"`
 	}
 	err := decode(c.Result, &result)
 	m.Content = result.Content
+	if result.Preview != nil {
+		m.Content = result.Preview
+	}
 	return m, err
 }
 

@@ -9,7 +9,7 @@ CREATE OR REPLACE FUNCTION public.answer_content(result json, error_kind text, e
 AS $function$
     select case
         when result is null then json_build_array(json_build_object('type', 'text', 'text', error_kind || ': ' || error))
-        else coalesce(result -> 'content', '[]')
+        else coalesce(result -> 'preview', result -> 'content', '[]')
     end
 $function$
 ;

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
@@ -73,7 +74,7 @@ func settleParams(op string, s ledger.Settlement) (db.SettleCallParams, error) {
 	}
 	var result []byte
 	if s.Result != nil {
-		if result, err = encodePayload(s.Result); err != nil {
+		if result, err = encodePayload(resultRow(s)); err != nil {
 			return none, err
 		}
 	}
@@ -99,6 +100,22 @@ func settleParams(op string, s ledger.Settlement) (db.SettleCallParams, error) {
 		EventType: string(tool.EndEvent(s.Status)), AnswerID: e.answerID,
 		ParentID: optional(s.ParentID), DriftDeclared: declared, DriftAttempted: attempted, OutputMismatch: mismatch,
 	}, nil
+}
+
+// storedResult is a result as it is stored: once, with what models are shown of it where that is
+// less.
+type storedResult struct {
+	*tool.Result
+
+	Preview []tool.Content `json:"preview,omitempty"`
+}
+
+func resultRow(s ledger.Settlement) storedResult {
+	row := storedResult{Result: s.Result}
+	if shown, cut := tool.Preview(s.Result.Content, cmp.Or(s.Reference, s.InvocationID)); cut {
+		row.Preview = shown
+	}
+	return row
 }
 
 // outcomeOf converts a call's outcome from its columns.

@@ -45,6 +45,10 @@ func (k Kind) Retryable() bool {
 	}
 }
 
+// MaxMessage bounds the message of a failure in records and histories, in bytes. A longer one is
+// cut.
+const MaxMessage = 4 << 10
+
 // Error is the platform's failure to get an answer, as opposed to a [Result]
 // that says "no".
 type Error struct {

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"encoding/json"
+	"fmt"
 	"time"
 
 	"github.com/toolcrib/toolcrib/agent"
@@ -81,6 +82,22 @@ type Node struct {
 	Mode      tool.Mode       `json:"mode"`
 	Test      *Test           `json:"test,omitempty"` // Set when the call is a test of the tool.
 	From      *GraphFrom      `json:"from,omitempty"` // Set when the call continues a graph from a node.
+}
+
+// MaxHistoryArguments bounds the arguments of a call that a workflow makes, in bytes: they are in
+// its history, more than once. Those of a model's calls are stored with its message.
+const MaxHistoryArguments = 512 << 10
+
+// CheckArguments fails with tool.Invalid for arguments of more than [MaxHistoryArguments].
+func (n *Node) CheckArguments(op string) error {
+	if size := len(n.Arguments); size > MaxHistoryArguments {
+		return &tool.Error{
+			Kind: tool.Invalid, Op: op, Path: "/arguments", Msg: fmt.Sprintf(
+				"the arguments have %d bytes, more than the limit of %d: store what is large, such as in a file, and refer to it",
+				size, MaxHistoryArguments),
+		}
+	}
+	return nil
 }
 
 // Test marks a call as a test of its tool.

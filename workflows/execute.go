@@ -125,5 +125,5 @@ func (n Node) wire() (*wire.Node, error) {
 			return nil, &tool.Error{Kind: tool.Invalid, Op: op, Msg: "Node.Arguments cannot be written as JSON", Err: err}
 		}
 	}
-	return out, nil
+	return out, out.CheckArguments(op)
 }

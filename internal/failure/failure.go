@@ -8,6 +8,7 @@ package failure
 import (
 	"context"
 	"errors"
+	"strings"
 	"time"
 
 	"go.temporal.io/sdk/temporal"
@@ -43,7 +44,7 @@ func EncodeForHost(err error) error {
 	if err == nil {
 		return nil
 	}
-	plain := *tool.AsError(Decode(err))
+	plain := bounded(tool.AsError(Decode(err)))
 	plain.Err = nil
 	if plain.Kind == tool.Cancelled {
 		return temporal.NewCanceledError()
@@ -72,7 +73,22 @@ func encode(err error, final, settled bool) error {
 		// A context ended without a cancellation by Temporal, such as when the worker stops.
 		te = &tool.Error{Kind: tool.Unavailable, Op: te.Op, Msg: "the work was interrupted", Sent: te.Sent, Acted: te.Acted}
 	}
-	return temporal.NewApplicationErrorWithOptions(te.Msg, TypePrefix+string(te.Kind), options(te, final, settled))
+	short := bounded(te)
+	return temporal.NewApplicationErrorWithOptions(
+		short.Msg, TypePrefix+string(short.Kind), options(&short, final, settled),
+	)
+}
+
+// maxPath bounds the place of an offending value in a history, in bytes.
+const maxPath = 1 << 10
+
+// bounded returns an error as histories hold it: Temporal replaces failures of more than 2 MB by
+// one of its own, without a kind.
+func bounded(e *tool.Error) tool.Error {
+	short := *e
+	short.Op, short.Path = tool.Clip(e.Op, maxPath), tool.Clip(e.Path, maxPath)
+	short.Msg = tool.Clip(strings.ToValidUTF8(e.Msg, "\ufffd"), tool.MaxMessage)
+	return short
 }
 
 // options returns what an encoded error carries beside its message and type.

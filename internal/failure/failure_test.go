@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
 	enumspb "go.temporal.io/api/enums/v1"
@@ -55,6 +57,28 @@ func TestCausesStayBehind(t *testing.T) {
 		require.NotContains(t, err.Error(), "hunter2")
 		require.NoError(t, errors.Unwrap(err))
 	}
+}
+
+// A failure's texts are bounded: Temporal replaces a failure of more than 2 MB by one without a
+// kind.
+func TestTextsAreBounded(t *testing.T) {
+	t.Parallel()
+
+	long := strings.Repeat("é", 2<<20)
+	in := &tool.Error{Kind: tool.Denied, Op: long, Msg: long, Path: "/" + long}
+	for name, err := range map[string]error{
+		"activity": failure.Encode(in), "final": failure.EncodeFinal(in), "settled": failure.EncodeSettled(in),
+		"host": failure.EncodeForHost(in),
+	} {
+		var app *temporal.ApplicationError
+		require.ErrorAs(t, err, &app, name)
+		require.LessOrEqual(t, len(app.Message()), tool.MaxMessage+len("…"), name)
+		out := tool.AsError(failure.Decode(err))
+		require.Equal(t, tool.Denied, out.Kind, name)
+		require.Less(t, len(out.Op)+len(out.Path)+len(out.Msg), 2*tool.MaxMessage, name)
+		require.True(t, utf8.ValidString(app.Message()), name)
+	}
+	require.Len(t, in.Msg, len(long), "the error itself is unchanged")
 }
 
 func TestCancellationPassesThrough(t *testing.T) {

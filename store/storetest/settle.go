@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 
 	"github.com/google/uuid"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/toolcrib/toolcrib/agent"
 	"github.com/toolcrib/toolcrib/ledger"
+	"github.com/toolcrib/toolcrib/loop"
 	"github.com/toolcrib/toolcrib/store"
 	"github.com/toolcrib/toolcrib/tool"
 )
@@ -214,6 +216,48 @@ func testSettle(t *testing.T, d *Database) {
 		require.Equal(t, "call_1", answer.CallID)
 		require.Equal(t, outcome.Content(), answer.Content)
 		require.False(t, answer.IsError)
+	})
+
+	// The invocation has all of a large result, and the transcript its preview, whichever way the
+	// call was settled; a later admission of the effect answers with the preview too.
+	t.Run("ALargeResultAnswersByItsPreview", func(t *testing.T) {
+		t.Parallel()
+		for _, atOnce := range []bool{false, true} {
+			f := NewFixture(t, d)
+			e := f.Entry(t)
+			ticket := f.Admit(t, e, true, false)
+			settlement := Completed(e, ticket.Fence)
+			settlement.Result = &tool.Result{
+				Content: []tool.Content{tool.Text(strings.Repeat("x", tool.MaxInlineResult+1))},
+			}
+			if atOnce {
+				done, err := f.Store.Record(t.Context(), loop.Record{
+					Tenant: f.Tenant, RunID: f.Run.ID, Ended: []ledger.Settlement{settlement},
+				})
+				require.NoError(t, err)
+				require.Equal(t, 1, done.Ended)
+			} else {
+				outcome, err := f.Store.Settle(t.Context(), settlement)
+				require.NoError(t, err)
+				require.Equal(t, settlement.Result, outcome.Result)
+			}
+			record, err := f.Store.FindInvocation(t.Context(), f.Tenant, e.InvocationID)
+			require.NoError(t, err)
+			require.Equal(t, settlement.Result, record.Output)
+			want, cut := tool.Preview(settlement.Result.Content, e.InvocationID)
+			require.True(t, cut)
+			answer := func() []tool.Content {
+				transcript, err := f.Store.Transcript(t.Context(), f.Tenant, f.Run.ID)
+				require.NoError(t, err)
+				return transcript[len(transcript)-1].Content
+			}
+			require.Equal(t, want, answer())
+			ticket, err = f.Store.Admit(t.Context(), ledger.AdmitRequest{Entry: e, Repeatable: true})
+			require.NoError(t, err)
+			require.NotNil(t, ticket.Done)
+			require.Equal(t, settlement.Result, ticket.Done.Result)
+			require.Equal(t, want, answer())
+		}
 	})
 
 	t.Run("EventsHoldNoValues", func(t *testing.T) {

@@ -21,7 +21,7 @@ import (
 
 func (a *app) invocationsCommand() *cobra.Command {
 	cmd := cli.Describe(cli.Group("invocations", "Look at the record of calls", a.invocationListCommand(),
-		a.invocationShowCommand()),
+		a.invocationShowCommand(), a.invocationResultCommand()),
 		`An invocation is the record of serving one call: the version it ran, what it was
 given, its attempts and how it ended.`,
 		`  toolcrib invocations list --status failed --since 24h
@@ -111,6 +111,30 @@ func (a *app) invocationShowCommand() *cobra.Command {
 		}),
 	}, `Shows the record of a call: what was asked for, what was changed to make the
 arguments fit, what ran and what it answered.`, `  toolcrib invocations show 01987a3c-0000-7000-8000-000000000002`)
+}
+
+func (a *app) invocationResultCommand() *cobra.Command {
+	return cli.Describe(&cobra.Command{
+		Use: "result INVOCATION", Short: "Print the whole result of a call, and nothing else",
+		Args: cli.Operands("invocation"),
+		RunE: a.Online(func(cmd *cobra.Command, c *client.Client, args []string) error {
+			invocation, err := c.Invocation(cmd.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			if invocation.Output == nil {
+				return &tool.Error{
+					Kind: tool.Conflict, Op: "cli.invocations", Msg: "the call has no result: it is " + string(invocation.Status),
+				}
+			}
+			return a.Printer.Show(invocation.Output, func(w io.Writer) error {
+				_, err := fmt.Fprintln(w, terminal.CleanLines(tool.ReadableText(invocation.Output.Content)))
+				return err
+			})
+		}),
+	}, `Prints what the tool answered, whole, even where its model was shown a preview only:
+text as it is, JSON indented. Images and other binary data are in --json.`,
+		`  toolcrib invocations result 01987a3c-0000-7000-8000-000000000002 > report.json`)
 }
 
 func writeInvocation(w io.Writer, v v1.Invocation) error {

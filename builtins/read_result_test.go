@@ -1,0 +1,175 @@
+package builtins_test
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/toolcrib/toolcrib/builtins"
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// calls are the calls of tenant t, by id.
+type calls map[string]tool.Invocation
+
+func (c calls) FindInvocation(_ context.Context, tenant tool.TenantID, id string) (tool.Invocation, error) {
+	found, ok := c[id]
+	if !ok || tenant != "t" {
+		return tool.Invocation{}, &tool.Error{Kind: tool.NotFound, Op: "test", Msg: "invocation not found"}
+	}
+	return found, nil
+}
+
+const (
+	textCall = "01890000-0000-7000-8000-00000000000a"
+	jsonCall = "01890000-0000-7000-8000-00000000000b"
+	openCall = "01890000-0000-7000-8000-00000000000c"
+)
+
+func answered(run string, result *tool.Result) tool.Invocation {
+	return tool.Invocation{CallIdentity: tool.CallIdentity{RunID: run}, Status: tool.StatusCompleted, Output: result}
+}
+
+// resultPart is what the built-in answers.
+type resultPart struct {
+	Text       string `json:"text"`
+	NextOffset *int   `json:"next_offset"`
+	TotalBytes int    `json:"total_bytes"`
+	TotalLines int    `json:"total_lines"`
+	Matches    []struct {
+		Offset int    `json:"offset"`
+		Line   int    `json:"line"`
+		Text   string `json:"text"`
+	} `json:"matches"`
+}
+
+// resultReader calls the built-in as a run of a tenant.
+type resultReader func(tenant tool.TenantID, run string, arguments map[string]any) (*tool.Result, error)
+
+func newResultReader(t *testing.T, known calls) resultReader {
+	t.Helper()
+	executor, ok := builtins.New(builtins.Config{Calls: known}).Lookup(tool.ReadResult)
+	require.True(t, ok)
+	return func(tenant tool.TenantID, run string, arguments map[string]any) (*tool.Result, error) {
+		raw, err := json.Marshal(arguments)
+		require.NoError(t, err)
+		return executor.Execute(t.Context(), &tool.Call{
+			CallIdentity: tool.CallIdentity{Principal: tool.Principal{Tenant: tenant}, RunID: run}, Arguments: raw,
+		})
+	}
+}
+
+// A result is read whole by following next_offset, whatever its characters need, and each part is
+// small enough to be shown whole.
+func TestReadResultPages(t *testing.T) {
+	t.Parallel()
+
+	for name, text := range map[string]string{
+		"lines": strings.Repeat("a line of words\n", 10_000), "wide": strings.Repeat("é", 50_000),
+		"escaped": strings.Repeat("\x01", 50_000), "short": "x",
+	} {
+		result := &tool.Result{Content: []tool.Content{tool.Text(text)}}
+		read := newResultReader(t, calls{textCall: answered("run", result)})
+		var got strings.Builder
+		for offset, parts := 0, 0; ; parts++ {
+			require.Less(t, parts, 100, name)
+			result, err := read("t", "run", map[string]any{"invocation_id": textCall, "offset": offset, "limit": 16384})
+			require.NoError(t, err)
+			_, cut := tool.Preview(result.Content, textCall)
+			require.False(t, cut, name)
+			var part resultPart
+			require.NoError(t, json.Unmarshal(result.Structured, &part))
+			require.Equal(t, len(text), part.TotalBytes)
+			got.WriteString(part.Text)
+			if part.NextOffset == nil {
+				break
+			}
+			offset = *part.NextOffset
+		}
+		require.Equal(t, text, got.String(), name)
+	}
+}
+
+func TestReadResultSelects(t *testing.T) {
+	t.Parallel()
+
+	read := newResultReader(t, calls{
+		textCall: answered("run", &tool.Result{Content: []tool.Content{tool.Text("zero\none\ntwo ONE\nthree")}}),
+		jsonCall: answered("run", tool.JSONResult(json.RawMessage(`{"items":[{"name":"pen"},{"name":"ink","n":null}]}`))),
+		openCall: {CallIdentity: tool.CallIdentity{RunID: "run"}, Status: tool.StatusRunning},
+	})
+	part := func(arguments map[string]any) resultPart {
+		result, err := read("t", "run", arguments)
+		require.NoError(t, err)
+		require.False(t, result.IsError, "%v", result.Content)
+		var part resultPart
+		require.NoError(t, json.Unmarshal(result.Structured, &part))
+		return part
+	}
+	lines := part(map[string]any{"invocation_id": textCall, "line": 1, "lines": 2})
+	require.Equal(t, "one\ntwo ONE\n", lines.Text)
+	require.Equal(t, 4, lines.TotalLines)
+	require.Equal(t, len("zero\none\ntwo ONE\n"), *lines.NextOffset)
+	require.Empty(t, part(map[string]any{"invocation_id": textCall, "offset": 1 << 40, "line": 9}).Text)
+
+	found := part(map[string]any{"invocation_id": textCall, "search": "one"})
+	require.Len(t, found.Matches, 2)
+	require.Equal(t, []int{5, 13}, []int{found.Matches[0].Offset, found.Matches[1].Offset})
+	require.Equal(t, []int{1, 2}, []int{found.Matches[0].Line, found.Matches[1].Line})
+	require.Len(t, part(map[string]any{"invocation_id": textCall, "search": "one", "offset": 6}).Matches, 1)
+	require.Empty(t, part(map[string]any{"invocation_id": textCall, "search": "four"}).Matches)
+
+	ink := "{\n  \"name\": \"ink\",\n  \"n\": null\n}"
+	require.Equal(t, "pen", part(map[string]any{"invocation_id": jsonCall, "pointer": "/items/0/name"}).Text)
+	require.Equal(t, ink, part(map[string]any{"invocation_id": jsonCall, "pointer": "/items/1"}).Text)
+	require.Equal(t, "null", part(map[string]any{"invocation_id": jsonCall, "pointer": "/items/1/n"}).Text)
+
+	for _, arguments := range []map[string]any{
+		{"invocation_id": jsonCall, "pointer": "/items/2"}, {"invocation_id": jsonCall, "pointer": "items"},
+		{"invocation_id": textCall, "pointer": "/items"}, {"invocation_id": openCall},
+	} {
+		result, err := read("t", "run", arguments)
+		require.NoError(t, err)
+		require.True(t, result.IsError, "%v", arguments)
+	}
+}
+
+// Many matches are found by parts.
+func TestReadResultFindsMany(t *testing.T) {
+	t.Parallel()
+
+	result := &tool.Result{Content: []tool.Content{tool.Text(strings.Repeat("é needle ", 50))}}
+	read := newResultReader(t, calls{textCall: answered("run", result)})
+	found := 0
+	for offset := 0; ; {
+		result, err := read("t", "run", map[string]any{"invocation_id": textCall, "search": "needle", "offset": offset})
+		require.NoError(t, err)
+		var part resultPart
+		require.NoError(t, json.Unmarshal(result.Structured, &part))
+		found += len(part.Matches)
+		if part.NextOffset == nil {
+			break
+		}
+		require.Len(t, part.Matches, 20)
+		offset = *part.NextOffset
+	}
+	require.Equal(t, 50, found)
+}
+
+// Results of other runs and tenants do not exist, in the words for what does not.
+func TestReadResultOfAnotherRun(t *testing.T) {
+	t.Parallel()
+
+	read := newResultReader(t, calls{textCall: answered("run", &tool.Result{Content: []tool.Content{tool.Text("x")}})})
+	_, err := read("t", "run", map[string]any{"invocation_id": textCall})
+	require.NoError(t, err)
+	_, unknown := read("t", "run", map[string]any{"invocation_id": openCall})
+	require.Equal(t, tool.NotFound, tool.KindOf(unknown))
+	for _, by := range [][2]string{{"t", "other"}, {"t", ""}, {"u", "run"}} {
+		_, err := read(tool.TenantID(by[0]), by[1], map[string]any{"invocation_id": textCall})
+		require.EqualError(t, err, strings.ReplaceAll(unknown.Error(), openCall, textCall), by)
+	}
+}
