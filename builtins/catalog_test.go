@@ -21,7 +21,7 @@ func means() builtins.Config {
 	return builtins.Config{
 		Sandbox: box(nil), Reader: reader{}, MCP: nothing, CheckMCP: mcpcall.CheckConfig,
 		Functions: function.New(function.NewRegistry()), Searcher: retrieval.NewEngine(nil, nil), Runs: runs{},
-		Calls: calls{},
+		Calls:  calls{},
 		Spaces: newRoom(),
 	}
 }

@@ -184,7 +184,7 @@ func (in *readResultInput) read(text string) readResultOutput {
 	for fits := false; !fits; {
 		raw, _ := json.Marshal(text[from:to]) // A string: it cannot fail.
 		if fits = len(raw) <= maxResultPartJSON; !fits {
-			from, to = tool.CutText(text, from, (to-from)/2) //nolint:mnd // Half of it may fit.
+			from, to = tool.CutText(text, from, (to-from)/2)
 		}
 	}
 	out.Text, out.NextOffset = text[from:to], next(text, to)
@@ -204,7 +204,7 @@ func (in *readResultInput) find(text string, offset int, out readResultOutput) r
 		}
 		line += strings.Count(text[counted:begin], "\n")
 		counted = begin
-		from, to := tool.CutText(text, begin-maxMatch, 2*maxMatch+end-begin) //nolint:mnd // On both sides.
+		from, to := tool.CutText(text, begin-maxMatch, 2*maxMatch+end-begin)
 		out.Matches = append(out.Matches, resultMatch{Offset: begin, Line: line, Text: text[from:to]})
 	}
 	return out

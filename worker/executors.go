@@ -54,7 +54,7 @@ func (p *Plugin) executors(schemas *schema.Cache, resolve *resolver.Resolver) (*
 	p.builtins = builtins.New(builtins.Config{
 		Gate: gate, Reader: p.cfg.Reader, Secrets: secrets, Settings: p.vault, Schemas: schemas,
 		MCP: remotes, CheckMCP: mcpcall.CheckConfig, Functions: functions, Sandbox: box, Searcher: p.searcher, Runs: p.store,
-		Calls: p.store,
+		Calls:  p.store,
 		Spaces: p.store,
 	})
 	all := parts{

@@ -38,9 +38,14 @@ func reports(t *testing.T, lane tool.Lane) (*site, *function.Registry) {
 	report := func(context.Context, noteIn) (noteOut, error) { return noteOut{large(largeText)}, nil }
 	require.NoError(t, function.Define(functions, "report", "report", report, function.Pure()))
 	s.publish("report", functionTool("report", tool.Execution{Pure: true, Lane: lane}), tool.Policy{})
-	d := builtin(tool.ReadResult)
-	d.Execution.Lane = lane
-	s.publish(tool.ReadResult, d, tool.Policy{})
+	global := s.db.Platform.Registry()
+	created, err := global.CreateTool(t.Context(), tool.Tool{
+		ID: newID(t), Slug: tool.ReadResult, BuiltinKey: tool.ReadResult, Definition: builtin(tool.ReadResult),
+		Policy: tool.Policy{EgressClass: tool.EgressNone, PermissionPolicy: tool.PermissionAuto}, Status: tool.Draft, Active: true,
+		Version: "1.0.0",
+	})
+	require.NoError(t, err)
+	s.releaseIn(global, created, "1.0.0")
 	return s, functions
 }
 
@@ -122,12 +127,13 @@ func TestLargeResultIsBoundWhole(t *testing.T) {
 		{"id": "second", "tool": "greet", "arguments": {"name": {"$from": "/steps/first/result/name"}}}
 	], "output": {"greeting": {"$from": "/steps/second/result/name"}}}`, tool.Execution{}), tool.Policy{})
 	s.start(worker.Config{Functions: functions})
-	_, _, result, err := s.toolCall("both", `{"name":"x"}`)
+	_, id, result, err := s.toolCall("both", `{"name":"x"}`)
 	require.NoError(t, err)
+	require.NotEmpty(t, result.Warnings, "the history has a reference")
 	var greeting struct {
 		Greeting string `json:"greeting"`
 	}
-	require.NoError(t, json.Unmarshal(composedOf(t, result).Output, &greeting))
+	require.NoError(t, json.Unmarshal(composedOf(t, s.invocations(id)[0].Output).Output, &greeting))
 	require.Equal(t, "hello "+large(largeText), greeting.Greeting)
 }
 
