@@ -13,6 +13,7 @@ import (
 	"github.com/toolcrib/toolcrib/executors/function"
 	"github.com/toolcrib/toolcrib/internal/failure"
 	"github.com/toolcrib/toolcrib/runs"
+	"github.com/toolcrib/toolcrib/schema/jsonpointer"
 	"github.com/toolcrib/toolcrib/tool"
 	"github.com/toolcrib/toolcrib/wire"
 	"github.com/toolcrib/toolcrib/worker"
@@ -117,24 +118,42 @@ func TestLargeResultIsReadByParts(t *testing.T) {
 	}
 }
 
-// What is bound to a large result has all of it.
+// Steps of a composition and nodes of a graph that are bound to a large result get all of it.
 func TestLargeResultIsBoundWhole(t *testing.T) {
 	t.Parallel()
 
 	s, functions := reports(t, tool.LaneAuto)
-	s.publish("both", composition(`{"steps": [
+	s.publish("composed", composition(`{"steps": [
 		{"id": "first", "tool": "report", "arguments": {"name": {"$from": "/input/name"}}},
 		{"id": "second", "tool": "greet", "arguments": {"name": {"$from": "/steps/first/result/name"}}}
 	], "output": {"greeting": {"$from": "/steps/second/result/name"}}}`, tool.Execution{}), tool.Policy{})
-	s.start(worker.Config{Functions: functions})
-	_, id, result, err := s.toolCall("both", `{"name":"x"}`)
-	require.NoError(t, err)
-	require.NotEmpty(t, result.Warnings, "the history has a reference")
-	var greeting struct {
-		Greeting string `json:"greeting"`
+	tools := map[string]string{"composed": "/output/greeting"}
+	for _, lane := range []tool.Lane{tool.LaneAuto, tool.LaneFast} {
+		slug := "graph_" + string(lane)
+		s.publish(slug, graphTool(`{"nodes": [
+			{"id": "first", "kind": "tool", "tool": "report", "arguments": {"name": {"$from": "/input/name"}}},
+			{"id": "second", "kind": "tool", "tool": "greet", "arguments": {"name": {"$from": "/nodes/first/result/name"}}}
+		], "output": {"greeting": {"$from": "/nodes/second/result/name"}}}`, tool.Execution{Lane: lane}), tool.Policy{})
+		tools[slug] = "/greeting"
 	}
-	require.NoError(t, json.Unmarshal(composedOf(t, s.invocations(id)[0].Output).Output, &greeting))
-	require.Equal(t, "hello "+large(largeText), greeting.Greeting)
+	s.start(worker.Config{Functions: functions})
+	for slug, place := range tools {
+		w, id, result, err := s.toolCall(slug, `{"name":"x"}`)
+		require.NoError(t, err, slug)
+		require.NotEmpty(t, result.Warnings, "%s: the history has a reference", slug)
+		var whole *tool.Result
+		for _, called := range s.invocations(id) {
+			if called.ParentID == "" {
+				whole = called.Output
+			}
+		}
+		pointer, err := jsonpointer.Parse(place)
+		require.NoError(t, err)
+		greeting, ok := jsonpointer.NewValue(whole.Structured).Find(pointer)
+		require.True(t, ok, slug)
+		require.JSONEq(t, `"hello `+large(largeText)+`"`, string(greeting), slug)
+		requireReplays(t, historyOf(t.Context(), t, s.temporal, w.GetID(), w.GetRunID()), "")
+	}
 }
 
 // Arguments, results and messages at their bounds go through Temporal; what is larger is refused,
