@@ -128,8 +128,10 @@ func TestReadResultSelects(t *testing.T) {
 	require.Equal(t, "null", part(map[string]any{"invocation_id": jsonCall, "pointer": "/items/1/n"}).Text)
 
 	for _, arguments := range []map[string]any{
-		{"invocation_id": jsonCall, "pointer": "/items/2"}, {"invocation_id": jsonCall, "pointer": "items"},
-		{"invocation_id": textCall, "pointer": "/items"}, {"invocation_id": openCall},
+		{"invocation_id": jsonCall, "pointer": "/items/2"},
+		{"invocation_id": jsonCall, "pointer": "items"},
+		{"invocation_id": textCall, "pointer": "/items"},
+		{"invocation_id": openCall},
 	} {
 		result, err := read("t", "run", arguments)
 		require.NoError(t, err)

@@ -42,8 +42,8 @@ func reports(t *testing.T, lane tool.Lane) (*site, *function.Registry) {
 	global := s.db.Platform.Registry()
 	created, err := global.CreateTool(t.Context(), tool.Tool{
 		ID: newID(t), Slug: tool.ReadResult, BuiltinKey: tool.ReadResult, Definition: builtin(tool.ReadResult),
-		Policy: tool.Policy{EgressClass: tool.EgressNone, PermissionPolicy: tool.PermissionAuto}, Status: tool.Draft, Active: true,
-		Version: "1.0.0",
+		Policy: tool.Policy{EgressClass: tool.EgressNone, PermissionPolicy: tool.PermissionAuto},
+		Status: tool.Draft, Active: true, Version: "1.0.0",
 	})
 	require.NoError(t, err)
 	s.releaseIn(global, created, "1.0.0")
