@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"go.temporal.io/api/enums/v1"
-	"go.temporal.io/sdk/converter"
 
 	"github.com/toolcrib/toolcrib/tool"
 )
@@ -47,8 +46,11 @@ func (s *Service) memo(ctx context.Context, workflowID string) (memo map[string]
 	memo = map[string]string{}
 	for name, payload := range info.GetMemo().GetFields() {
 		var value string
-		if converter.GetDefaultDataConverter().FromPayload(payload, &value) == nil {
+		err := s.cfg.DataConverter.FromPayload(payload, &value)
+		if err == nil {
 			memo[name] = value
+		} else if tool.KindOf(err) == tool.Unavailable {
+			return nil, "", err // It is encrypted by a key that this process lacks.
 		}
 	}
 	return memo, open, nil

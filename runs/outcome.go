@@ -58,6 +58,9 @@ func (s *Service) observe(ctx context.Context, c Call) *outcome {
 	if err == nil {
 		return &outcome{result: result, ended: true}
 	}
+	if _, unreadable := errors.AsType[*tool.Error](err); unreadable {
+		return nil // The failure is encrypted by a key that this process lacks.
+	}
 	if _, ok := errors.AsType[*temporal.WorkflowExecutionError](err); ok {
 		return &outcome{ended: true, err: failure.Decode(err)}
 	}

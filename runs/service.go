@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/converter"
 
 	"github.com/toolcrib/toolcrib/schema"
 )
@@ -36,6 +37,8 @@ type Config struct {
 	Resolver   Resolver      // Required.
 	Reconciler Reconciler    // Required.
 	Temporal   client.Client // Required. The caller closes it.
+	// DataConverter is the client's. Defaults to Temporal's own.
+	DataConverter converter.DataConverter
 	// TaskQueue is where the workers listen that run Toolcrib's workflows. Required.
 	TaskQueue string
 	// SearchAttributes says that the namespace has the attributes of package wire.
@@ -68,6 +71,9 @@ func New(cfg Config) (*Service, error) {
 		cfg.MaxUnfinished = DefaultMaxUnfinished
 	case cfg.MaxUnfinished < 0:
 		cfg.MaxUnfinished = 0
+	}
+	if cfg.DataConverter == nil {
+		cfg.DataConverter = converter.GetDefaultDataConverter()
 	}
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)

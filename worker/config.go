@@ -12,6 +12,7 @@ import (
 
 	"go.opentelemetry.io/otel/metric"
 	"go.opentelemetry.io/otel/trace"
+	"go.temporal.io/sdk/client"
 
 	"github.com/toolcrib/toolcrib/agent"
 	"github.com/toolcrib/toolcrib/builtins"
@@ -20,6 +21,7 @@ import (
 	"github.com/toolcrib/toolcrib/executors/function"
 	"github.com/toolcrib/toolcrib/executors/mcpcall"
 	"github.com/toolcrib/toolcrib/internal/egress"
+	"github.com/toolcrib/toolcrib/internal/payload"
 	"github.com/toolcrib/toolcrib/internal/redact"
 	"github.com/toolcrib/toolcrib/internal/vault"
 	"github.com/toolcrib/toolcrib/store"
@@ -104,6 +106,13 @@ type Config struct {
 	// open. Defaults to those that TOOLCRIB_KEK_FILE or TOOLCRIB_KEK give. With
 	// none, a call that needs a credential of the database is refused.
 	KeyEncryption []KeyEncryptionKey
+	// PayloadKeys encrypt what goes through Temporal: arguments, results, memos, summaries and
+	// the texts of failures, of the host's own workflows too. The first key encrypts, all of them
+	// decrypt. They wrap the DataConverter and FailureConverter of the client. Defaults to those
+	// that TOOLCRIB_PAYLOAD_KEYS_FILE or TOOLCRIB_PAYLOAD_KEYS give. With none, nothing is
+	// encrypted, and workflow tasks with encrypted payloads fail until a worker with the key takes
+	// them. Processes that have a client without the plugin call [EncryptPayloads].
+	PayloadKeys *PayloadKeys
 
 	// StopTimeout is how long a stopping worker lets running calls finish.
 	// Defaults to 30 seconds. It is set on workers that set none themselves.
@@ -128,6 +137,24 @@ type Config struct {
 // its permanent name, and AEAD is the primitive that Tink's clients of key
 // services return.
 type KeyEncryptionKey = vault.Key
+
+// PayloadKeys are the keys by which what goes through Temporal is encrypted.
+type PayloadKeys = payload.Keyring
+
+// NewPayloadKeys returns keys of 32 random bytes, the one that encrypts first.
+func NewPayloadKeys(keys ...[]byte) (*PayloadKeys, error) { return payload.NewKeyring(keys...) }
+
+// EncryptPayloads makes a client without the plugin agree with workers that have it: one that starts
+// workflows or reads their results in another process. Call it before the client is made.
+func EncryptPayloads(o *client.Options, keys *PayloadKeys) { payload.Configure(o, keys) }
+
+// payloadKeys returns the payload keys; nil for none.
+func (c Config) payloadKeys() (*PayloadKeys, error) {
+	if c.PayloadKeys == nil {
+		return payload.FromEnvironment(os.Getenv)
+	}
+	return c.PayloadKeys, nil
+}
 
 // keyring returns the key-encryption keys; nil for none.
 func (c Config) keyring() (*vault.Keyring, error) {

@@ -31,6 +31,7 @@ import (
 	"github.com/toolcrib/toolcrib/executors/custom"
 	"github.com/toolcrib/toolcrib/executors/mcpcall"
 	"github.com/toolcrib/toolcrib/internal/egress"
+	"github.com/toolcrib/toolcrib/internal/payload"
 	"github.com/toolcrib/toolcrib/internal/telemetry"
 	"github.com/toolcrib/toolcrib/internal/temporaltrace"
 	"github.com/toolcrib/toolcrib/internal/vault"
@@ -65,6 +66,7 @@ type Plugin struct {
 	vault      *vault.Vault
 	gate       *egress.Gate
 	sessions   *vault.Sessions // Nil without a key-encryption key.
+	payloads   *PayloadKeys    // Nil without a payload key.
 	mcp        *mcpcall.Client
 	custom     *custom.Mux
 	models     map[string]agent.Model
@@ -114,6 +116,9 @@ func (p *Plugin) assemble(ctx context.Context) error {
 		p.closers = append(p.closers, closer(opened.Close))
 	}
 	var err error
+	if p.payloads, err = p.cfg.payloadKeys(); err != nil {
+		return fmt.Errorf("worker: Config.PayloadKeys: %w", err)
+	}
 	types := Types(Known{}).With(p.cfg.Types...).Names()
 	if p.telemetry, err = telemetry.New(p.cfg.MeterProvider, //nolint:contextcheck // Counters are begun for the process.
 		p.cfg.Logger, types); err != nil {
@@ -158,11 +163,22 @@ func (p *Plugin) Close() error {
 func (p *Plugin) Name() string { return "github.com/toolcrib/toolcrib" }
 
 // ConfigureClient configures the client, and the workers made from it, to
-// propagate traces.
+// encrypt and decrypt payloads, and to propagate traces.
 func (p *Plugin) ConfigureClient(_ context.Context, o client.PluginConfigureClientOptions) error {
+	payload.Configure(o.ClientOptions, p.payloads)
 	if p.cfg.TracerProvider != nil {
 		o.ClientOptions.Interceptors = append(o.ClientOptions.Interceptors, temporaltrace.New(p.cfg.TracerProvider))
 	}
+	return nil
+}
+
+// ConfigureWorkflowReplayer configures a replayer to decrypt the payloads of histories.
+func (p *Plugin) ConfigureWorkflowReplayer(
+	_ context.Context, o sdkworker.PluginConfigureWorkflowReplayerOptions,
+) error {
+	options := o.WorkflowReplayerOptions
+	options.DataConverter, options.FailureConverter = payload.Wrap(
+		options.DataConverter, options.FailureConverter, p.payloads)
 	return nil
 }
 

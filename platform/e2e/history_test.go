@@ -14,6 +14,7 @@ import (
 	"go.temporal.io/sdk/client"
 	sdkworker "go.temporal.io/sdk/worker"
 
+	"github.com/toolcrib/toolcrib/internal/payload"
 	"github.com/toolcrib/toolcrib/workflows"
 	"github.com/toolcrib/toolcrib/workflows/workflowstest"
 )
@@ -43,9 +44,9 @@ func historyOf(ctx context.Context, t *testing.T, c client.Client, workflowID, r
 // requireReplays replays a history many times over, and keeps it when asked.
 func requireReplays(t *testing.T, h *historypb.History, name string) {
 	t.Helper()
-	replayer := sdkworker.NewWorkflowReplayer()
-	workflows.Register(replayer)
-	workflowstest.Register(replayer)
+	keys, err := payload.FromEnvironment(os.Getenv)
+	require.NoError(t, err)
+	replayer := newReplayer(t, keys)
 	for range replays {
 		require.NoError(t, replayer.ReplayWorkflowHistory(nil, h))
 	}
@@ -53,6 +54,19 @@ func requireReplays(t *testing.T, h *historypb.History, name string) {
 		path := filepath.Join("..", "..", "workflows", "testdata", name+".json")
 		require.NoError(t, os.WriteFile(path, historyJSON(t, h), 0o644))
 	}
+}
+
+// newReplayer returns a replayer of encrypted histories.
+func newReplayer(t *testing.T, keys *payload.Keyring) sdkworker.WorkflowReplayer {
+	t.Helper()
+	data, failures := payload.Wrap(nil, nil, keys)
+	replayer, err := sdkworker.NewWorkflowReplayerWithOptions(sdkworker.WorkflowReplayerOptions{
+		DataConverter: data, FailureConverter: failures,
+	})
+	require.NoError(t, err)
+	workflows.Register(replayer)
+	workflowstest.Register(replayer)
+	return replayer
 }
 
 func historyJSON(t *testing.T, h *historypb.History) []byte {

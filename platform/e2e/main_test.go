@@ -14,6 +14,7 @@ import (
 	"go.temporal.io/sdk/client"
 	sdklog "go.temporal.io/sdk/log"
 
+	"github.com/toolcrib/toolcrib/internal/payload"
 	"github.com/toolcrib/toolcrib/platform/dev/embedded"
 )
 
@@ -56,12 +57,26 @@ func quiet() *slog.Logger {
 	return slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError}))
 }
 
-// dial connects to the shared server.
+// dial connects to the shared server. Like workers, clients take the payload keys of the environment:
+// with TOOLCRIB_PAYLOAD_KEYS, all that these tests do is encrypted.
 func dial(address string, plugins ...client.Plugin) (client.Client, error) {
-	return client.Dial(client.Options{
+	keys, err := payload.FromEnvironment(os.Getenv)
+	if err != nil {
+		return nil, err
+	}
+	return dialWith(address, keys, plugins...)
+}
+
+// dialWith is dial with other payload keys.
+func dialWith(address string, keys *payload.Keyring, plugins ...client.Plugin) (client.Client, error) {
+	options := client.Options{
 		HostPort: address, Namespace: embedded.DefaultNamespace, Plugins: plugins,
 		Logger: quietTemporal(),
-	})
+	}
+	if len(plugins) == 0 { // Otherwise they do.
+		payload.Configure(&options, keys)
+	}
+	return client.Dial(options)
 }
 
 func quietTemporal() sdklog.Logger { return sdklog.NewStructuredLogger(quiet()) }

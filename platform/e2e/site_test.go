@@ -3,6 +3,7 @@ package e2e_test
 import (
 	"context"
 	"encoding/json"
+	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -12,9 +13,11 @@ import (
 	"github.com/stretchr/testify/require"
 	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/converter"
 	sdkworker "go.temporal.io/sdk/worker"
 
 	"github.com/toolcrib/toolcrib/agent"
+	"github.com/toolcrib/toolcrib/internal/payload"
 	"github.com/toolcrib/toolcrib/registry"
 	"github.com/toolcrib/toolcrib/store"
 	"github.com/toolcrib/toolcrib/store/storetest"
@@ -32,15 +35,25 @@ type site struct {
 	queue     string
 	principal tool.Principal
 	regular   bool // Runs begin by a regular activity, not in their workflow's own task.
+	payloads  *payload.Keyring
 }
 
 func newSite(t *testing.T) *site {
 	t.Helper()
+	keys, err := payload.FromEnvironment(os.Getenv)
+	require.NoError(t, err)
+	return newSiteWith(t, keys)
+}
+
+// newSiteWith is newSite with other payload keys than those of the environment.
+func newSiteWith(t *testing.T, keys *payload.Keyring) *site {
+	t.Helper()
 	db := storetest.NewDatabase(t)
-	c, err := dial(server.Address())
+	c, err := dialWith(server.Address(), keys)
 	require.NoError(t, err)
 	t.Cleanup(c.Close)
 	return &site{
+		payloads: keys,
 		Store: db.Store, t: t, db: db, temporal: c, queue: "q-" + newID(t),
 		principal: tool.Principal{Tenant: db.Tenant(t), Subject: "test"},
 	}
@@ -71,6 +84,9 @@ func (s *site) start(cfg worker.Config) {
 func (s *site) startStoppable(cfg worker.Config) (stop func()) {
 	s.t.Helper()
 	cfg.Store = s.Store
+	if cfg.PayloadKeys == nil {
+		cfg.PayloadKeys = s.payloads
+	}
 	plugin, err := worker.New(s.t.Context(), cfg)
 	require.NoError(s.t, err)
 	c, err := dial(server.Address(), plugin)
@@ -84,6 +100,12 @@ func (s *site) startStoppable(cfg worker.Config) (stop func()) {
 	})
 	s.t.Cleanup(stop)
 	return stop
+}
+
+// converter is the data converter of the site's client.
+func (s *site) converter() converter.DataConverter {
+	data, _ := payload.Wrap(nil, nil, s.payloads)
+	return data
 }
 
 // publish stores a tool of the tenant with one published version.

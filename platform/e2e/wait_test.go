@@ -44,7 +44,7 @@ func (s *site) service(temporal client.Client) *runs.Service {
 	service, err := runs.New(runs.Config{
 		Files: s.files(),
 		Store: s.Store, Resolver: resolver.New(s.Store, resolver.Options{}), Reconciler: reconciler, Temporal: temporal,
-		TaskQueue: s.queue,
+		TaskQueue: s.queue, DataConverter: s.converter(),
 	})
 	require.NoError(s.t, err)
 	return service

@@ -139,6 +139,10 @@ func passing(err error) error {
 	if _, ok := errors.AsType[serviceerror.ServiceError](err); ok {
 		return unavailable("reading the end of a workflow", err)
 	}
+	// What a workflow returned has no such error in its chain before it is decoded.
+	if e, ok := errors.AsType[*tool.Error](err); ok && e.Kind == tool.Unavailable {
+		return fmt.Errorf("reading the end of a workflow: %w", e) // Encrypted by a key that this process lacks.
+	}
 	return nil
 }
 
