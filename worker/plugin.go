@@ -255,6 +255,9 @@ func (p *Plugin) StartWorker(
 	return next(ctx, o)
 }
 
+// PayloadKeys returns the keys by which what goes through Temporal is encrypted; nil for none.
+func (p *Plugin) PayloadKeys() *PayloadKeys { return p.payloads }
+
 // closer makes a Close without an error an [io.Closer].
 type closer func()
 

@@ -202,5 +202,5 @@ func (k key) sealer(tenant tool.TenantID, head []byte) (cipher.AEAD, error) {
 
 // bound is the associated data: neither a payload's key nor its tenant can be exchanged.
 func bound(id string, tenant tool.TenantID) []byte {
-	return []byte("toolcrib payload\x00" + id + "\x00" + string(tenant))
+	return []byte("toolcrib.payload\x00" + id + "\x00" + string(tenant))
 }

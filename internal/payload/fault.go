@@ -12,7 +12,7 @@ const op = "payload"
 
 // missing is the error for a payload whose key the process lacks. It is tool.Unavailable: a process
 // with the key can decrypt it.
-func missing(id string) error {
+func missing(id string) *tool.Error {
 	return &tool.Error{Kind: tool.Unavailable, Op: op, Msg: fmt.Sprintf(
 		"the payload key %.40q is missing: put it in %s or %s of this process, after the first key", id, FileVariable,
 		KeysVariable)}

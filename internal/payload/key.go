@@ -39,10 +39,10 @@ func NewKeyring(raw ...[]byte) (*Keyring, error) {
 		if len(bytes) != keyfile.Size {
 			return nil, fmt.Errorf("payload key %d has %d bytes, not %d", i+1, len(bytes), keyfile.Size)
 		}
-		sum := sha256.Sum256(append([]byte("toolcrib payload key id\x00"), bytes...))
+		sum := sha256.Sum256(append([]byte("toolcrib.payload.key.id\x00"), bytes...))
 		k := key{id: "pk-" + hex.EncodeToString(sum[:6])}
 		var err error
-		if k.secret, err = hkdf.Extract(sha256.New, bytes, []byte("toolcrib payload key")); err != nil {
+		if k.secret, err = hkdf.Extract(sha256.New, bytes, []byte("toolcrib.payload.key")); err != nil {
 			return nil, fmt.Errorf("deriving from payload key %d: %w", i+1, err)
 		}
 		if _, listed := r.find(k.id); listed {

@@ -19,6 +19,7 @@ import (
 	"go.temporal.io/sdk/client"
 
 	"github.com/toolcrib/toolcrib/file"
+	"github.com/toolcrib/toolcrib/internal/payload"
 	"github.com/toolcrib/toolcrib/internal/vault"
 	"github.com/toolcrib/toolcrib/registry"
 	"github.com/toolcrib/toolcrib/resolver"
@@ -79,6 +80,12 @@ type Config struct {
 	// PublicURL is where people reach the server, such as https://tools.example.com: links to
 	// pages begin with it. Empty for links without scheme and host.
 	PublicURL string
+	// PayloadKeys decrypt payloads of workflows for those who may, and encrypt them. Nil for none:
+	// what is encrypted is then refused.
+	PayloadKeys *payload.Keyring
+	// CodecOrigins are the origins of the Temporal UI, whose pages may have payloads decrypted from
+	// a browser, and call nothing else. None when empty.
+	CodecOrigins []string
 	// AllowedOrigins are the origins, such as https://app.example.com, of pages that may call
 	// the API from a browser. None when empty.
 	AllowedOrigins []string
@@ -133,6 +140,9 @@ func (c Config) withDefaults() Config {
 func (c Config) validate() error {
 	if err := checkOrigins(c.AllowedOrigins); err != nil {
 		return fmt.Errorf("api: Config.AllowedOrigins: %w", err)
+	}
+	if err := checkOrigins(c.CodecOrigins); err != nil {
+		return fmt.Errorf("api: Config.CodecOrigins: %w", err)
 	}
 	if c.Store == nil || c.Registry == nil || c.Resolver == nil || c.Temporal == nil || c.TaskQueue == "" {
 		return errors.New("api: Config.Store, Registry, Resolver, Temporal and TaskQueue are required")
@@ -204,9 +214,7 @@ func New(cfg Config) (http.Handler, error) {
 	s.streams = newPlaces(s.cfg.Streams.PerTenant, manyStreams)
 	s.requests = newPlaces(s.cfg.MaxTenantRequests, manyRequests)
 	router := chi.NewMux()
-	if len(s.cfg.AllowedOrigins) > 0 {
-		router.Use(allowOrigins(s.cfg.AllowedOrigins))
-	}
+	router.Use(allowOrigins(s.cfg.AllowedOrigins, s.cfg.CodecOrigins))
 	router.Use(s.trace, s.logRequests, s.recoverPanics, limitHead, s.limitRequests, s.limitTime, middleware.GetHead)
 	router.NotFound(refusePath)
 	router.MethodNotAllowed(refuseMethod(router))
@@ -242,6 +250,7 @@ func New(cfg Config) (http.Handler, error) {
 	s.registerWebhooks()
 	s.registerSpaces()
 	s.registerSchedules()
+	s.registerCodec()
 	for _, name := range []string{"ErrorModel", "ErrorDetail"} { // The framework's; no answer has them.
 		delete(s.api.OpenAPI().Components.Schemas.Map(), name)
 	}

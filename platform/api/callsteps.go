@@ -174,24 +174,24 @@ func (r *callRecord) happened(e *tool.Event) (v1.CallStep, bool) {
 	step := v1.CallStep{At: &e.At}
 	switch e.Type { //nolint:exhaustive // The end is stands, and output is no step.
 	case tool.EventStarted:
-		v := payload[agent.CallStarted](e)
+		v := dataOf[agent.CallStarted](e)
 		step.Stage, step.Detail = v1.StageAttempt, fmt.Sprintf("attempt %d was admitted", v.Attempt)
 	case tool.EventNeedsApproval:
-		v := payload[agent.ApprovalAsked](e)
+		v := dataOf[agent.ApprovalAsked](e)
 		step.Stage = v1.StageApproval
 		step.Detail = fmt.Sprintf("asked for (round %d, %d needed, until %s): %s", v.Round, v.Needed, stamp(v.ExpiresAt),
 			v.Message)
 	case tool.EventEscalated:
-		v := payload[agent.ApprovalEscalated](e)
+		v := dataOf[agent.ApprovalEscalated](e)
 		step.Stage = v1.StageApproval
 		step.Detail = fmt.Sprintf("round %d escalated: keys with the permission %s may decide too", v.Round, v.To)
 	case tool.EventApproved:
-		v := payload[agent.CallApproved](e)
+		v := dataOf[agent.CallApproved](e)
 		step.Stage = v1.StageApproval
 		step.Detail = fmt.Sprintf("round %d was approved by %s", v.Round, strings.Join(v.By, ", "))
 		return step, r.approval == nil || v.Round != r.approval.Round
 	case tool.EventPending:
-		v := payload[agent.CallOffered](e)
+		v := dataOf[agent.CallOffered](e)
 		step.Stage, step.Detail = v1.StageOutside, "offered to clients"
 		switch {
 		case v.AnswerBy != nil:
@@ -200,13 +200,13 @@ func (r *callRecord) happened(e *tool.Event) (v1.CallStep, bool) {
 			step.Detail += "; the caller went on without the result"
 		}
 	case tool.EventResultReceived:
-		v := payload[agent.ResultReceived](e)
+		v := dataOf[agent.ResultReceived](e)
 		step.Stage, step.Detail, step.By = v1.StageOutside, "a result was submitted", v.By
 		if v.Late {
 			step.Detail += " after the call had ended: it went to the inbox of the run"
 		}
 	case tool.EventWarning:
-		v := payload[agent.Warning](e)
+		v := dataOf[agent.Warning](e)
 		step.Stage, step.Detail = v1.StageWarning, strings.TrimSuffix(v.Reason+": "+v.Message, ": ")
 	default:
 		return step, false
@@ -214,8 +214,8 @@ func (r *callRecord) happened(e *tool.Event) (v1.CallStep, bool) {
 	return step, true
 }
 
-// payload decodes what an event holds. One of an older form is empty.
-func payload[T any](e *tool.Event) (out T) {
+// dataOf decodes what an event holds. One of an older form is empty.
+func dataOf[T any](e *tool.Event) (out T) {
 	if json.Unmarshal(e.Data, &out) != nil {
 		var none T
 		return none

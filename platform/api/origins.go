@@ -22,10 +22,32 @@ func checkOrigins(origins []string) error {
 	return nil
 }
 
-// allowOrigins lets the pages of some origins call the API from a browser. A page sends its
-// key or token itself: nothing is sent that it does not know.
-func allowOrigins(origins []string) func(http.Handler) http.Handler {
-	return cors.Handler(cors.Options{
+// allowOrigins lets the pages of some origins call the API from a browser, and those of the Temporal
+// UI its codec alone. A page sends its key or token itself: nothing is sent that it does not know.
+func allowOrigins(origins, codec []string) func(http.Handler) http.Handler {
+	return func(next http.Handler) http.Handler {
+		all, ui := next, next
+		if len(origins) > 0 {
+			all = cors.Handler(corsOptions(origins))(next)
+		}
+		if len(codec) > 0 {
+			options := corsOptions(codec)
+			options.AllowedMethods = []string{http.MethodPost}
+			options.AllowedHeaders = []string{"Accept", "Authorization", "Authorization-Extras", "Content-Type", "X-Namespace"}
+			ui = cors.Handler(options)(next)
+		}
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if strings.HasPrefix(r.URL.Path, codecPath) {
+				ui.ServeHTTP(w, r)
+				return
+			}
+			all.ServeHTTP(w, r)
+		})
+	}
+}
+
+func corsOptions(origins []string) cors.Options {
+	return cors.Options{
 		AllowedOrigins: origins,
 		AllowedMethods: []string{
 			http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete,
@@ -35,5 +57,5 @@ func allowOrigins(origins []string) func(http.Handler) http.Handler {
 		},
 		ExposedHeaders: []string{"ETag", "Link", "Location", "Retry-After"},
 		MaxAge:         int((10 * time.Minute).Seconds()),
-	})
+	}
 }

@@ -45,6 +45,11 @@ const (
 	WebhooksRead  = "webhooks.read"  // See webhooks and their deliveries, never their secrets.
 	WebhooksWrite = "webhooks.write" // Send the tenant's events to URLs: make, change and delete webhooks.
 
+	// PayloadsDecrypt is to have payloads of the tenant's workflows decrypted: what Temporal keeps.
+	PayloadsDecrypt = "payloads.decrypt"
+	// PayloadsEncrypt is to have payloads encrypted for them.
+	PayloadsEncrypt = "payloads.encrypt"
+
 	SpacesRead  = "spaces.read"  // See the spaces that one is a member of, and their messages.
 	SpacesPost  = "spaces.post"  // Say something in those spaces, which wakes their agents.
 	SpacesWrite = "spaces.write" // Make, change and delete spaces, see every one, and see and delete what agents keep.
@@ -85,6 +90,8 @@ func KnownPermissions() []Permission {
 		{SchedulesWrite, "make, change, pause, trigger and delete schedules; to make or change one also takes runs.write"},
 		{WebhooksRead, "see webhooks and their deliveries, never their secrets"},
 		{WebhooksWrite, "send the tenant's events to URLs: make, change and delete webhooks"},
+		{PayloadsDecrypt, "have payloads of the tenant's workflows decrypted, for the Temporal UI and CLI"},
+		{PayloadsEncrypt, "have payloads encrypted for the tenant's workflows, for the Temporal CLI"},
 		{SpacesRead, "see the spaces that one is a member of, and their messages"},
 		{SpacesPost, "say something in those spaces, which wakes their agents"},
 		{SpacesWrite, "make, change and delete spaces and their members, and see every space and what agents keep"},

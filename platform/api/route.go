@@ -41,6 +41,8 @@ type route struct {
 	token bool
 	// stream says that the answer is a stream, which is not stored either.
 	stream bool
+	// ephemeral says that the request changes nothing: an idempotency key means nothing to it.
+	ephemeral bool
 }
 
 // body is a request or a response that is only its body.
@@ -75,6 +77,8 @@ func handle[I, O any](s *server, r route, fn func(ctx context.Context, p tool.Pr
 	}
 	if r.stream {
 		op.Middlewares = huma.Middlewares{s.authorize(r), s.receive, refuseKey}
+	} else if r.ephemeral {
+		op.Middlewares = huma.Middlewares{s.authorize(r), s.receive}
 	} else if r.method == http.MethodPost {
 		op.Parameters = append(op.Parameters, keyParameter())
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/toolcrib/toolcrib/internal/payload"
 	"github.com/toolcrib/toolcrib/internal/vault"
 	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
 	"github.com/toolcrib/toolcrib/platform/cli/terminal"
@@ -87,10 +88,11 @@ func (a *App) doctorConfig(database, queue string) (cfg doctor.Config, done func
 		},
 		Models: a.modelVariables(),
 		Secrets: append(passwords(database), connection.key.value, a.Env.Getenv("TEMPORAL_API_KEY"),
-			a.Env.Getenv(vault.KeyVariable)),
+			a.Env.Getenv(vault.KeyVariable), a.Env.Getenv(payload.KeysVariable)),
 	}
 	keys, err := a.Keyring("")
 	cfg.Encryption, cfg.EncryptionError = keys.IDs(), err
+	cfg.PayloadKeys, cfg.PayloadKeysError = a.PayloadKeys("")
 	if cfg.Temporal, err = serve.TemporalOptions(Environment(a.Env.Environ), slog.New(slog.DiscardHandler)); err != nil {
 		return cfg, nil, err
 	}

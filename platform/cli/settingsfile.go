@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/toolcrib/toolcrib/internal/payload"
 	"github.com/toolcrib/toolcrib/internal/vault"
 	"github.com/toolcrib/toolcrib/platform/cli/settings"
 )
@@ -35,6 +36,7 @@ func registerSettings(cmd *cobra.Command) {
 // unflagged are the settings that are no flags of servers.
 var unflagged = []settings.Setting{
 	{Key: vault.KeyVariable, Kind: settings.Text, Secret: true},
+	{Key: payload.KeysVariable, Kind: settings.Text, Secret: true},
 	{Key: "TOOLCRIB_S3_ACCESS_KEY_ID", Kind: settings.Text, Secret: true},
 	{Key: "TOOLCRIB_S3_SECRET_ACCESS_KEY", Kind: settings.Text, Secret: true},
 	{Key: "TOOLCRIB_S3_SESSION_TOKEN", Kind: settings.Text, Secret: true},

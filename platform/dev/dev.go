@@ -15,6 +15,7 @@ import (
 	"go.temporal.io/sdk/client"
 	sdklog "go.temporal.io/sdk/log"
 
+	"github.com/toolcrib/toolcrib/internal/payload"
 	"github.com/toolcrib/toolcrib/internal/vault"
 	"github.com/toolcrib/toolcrib/platform/dev/embedded"
 	"github.com/toolcrib/toolcrib/platform/dev/folder"
@@ -34,6 +35,8 @@ type Dev struct {
 	record *serve.Reconciler
 	tenant store.Tenant
 	keys   *vault.Keyring
+	// payloads are the payload keys; nil for none.
+	payloads *payload.Keyring
 	key    string
 
 	approverKey string
@@ -113,7 +116,7 @@ func (d *Dev) otherBuild(err error) error {
 
 func (d *Dev) startWorker(ctx context.Context) (err error) {
 	plugin := d.cfg.Worker
-	plugin.Store, plugin.KeyEncryption = d.store, d.keys.Keys()
+	plugin.Store, plugin.KeyEncryption, plugin.PayloadKeys = d.store, d.keys.Keys(), d.payloads
 	temporal := client.Options{
 		HostPort: d.stack.TemporalAddress(), Namespace: d.stack.Namespace(), Logger: sdklog.NewStructuredLogger(d.cfg.Logger),
 	}
@@ -140,7 +143,7 @@ func (d *Dev) startAPI(ctx context.Context) error {
 		Version: d.cfg.Version, Logger: d.cfg.Logger,
 		Middleware: slices.Collect(maps.Keys(d.cfg.Worker.NamedMiddleware)), Observer: d.cfg.Observer,
 		ShowMetrics: serve.Local(listener), PublicURL: "http://" + listener.Addr().String(),
-		CheckWebhook: d.worker.CheckWebhook,
+		CheckWebhook: d.worker.CheckWebhook, PayloadKeys: d.payloads,
 	}
 	config.Resolver = serve.Resolver(config)
 	if config.Files, err = serve.Files(config); err != nil {

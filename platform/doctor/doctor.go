@@ -9,6 +9,7 @@ import (
 
 	"go.temporal.io/sdk/client"
 
+	"github.com/toolcrib/toolcrib/internal/payload"
 	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
 	"github.com/toolcrib/toolcrib/platform/dev/programs"
 )
@@ -82,6 +83,10 @@ type Config struct {
 	// servers and workers, and EncryptionError why they can't be read.
 	Encryption      []string
 	EncryptionError error
+	// PayloadKeys are the payload keys that this shell gives to servers and workers; nil for none.
+	// PayloadKeysError is why they can't be read.
+	PayloadKeys      *payload.Keyring
+	PayloadKeysError error
 	// Secrets are never shown, whatever is found.
 	Secrets []string
 
@@ -118,6 +123,7 @@ var checks = []check{
 	{"data folder", data},
 	{"models", models},
 	{"encryption", encryption},
+	{"payload keys", payloads},
 }
 
 // Run looks at everything, at the same time, and returns what was found in a

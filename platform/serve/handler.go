@@ -16,6 +16,7 @@ import (
 	"github.com/toolcrib/toolcrib/executors/artifact"
 	"github.com/toolcrib/toolcrib/file"
 	"github.com/toolcrib/toolcrib/internal/input"
+	"github.com/toolcrib/toolcrib/internal/payload"
 	"github.com/toolcrib/toolcrib/internal/redact"
 	"github.com/toolcrib/toolcrib/internal/vault"
 	"github.com/toolcrib/toolcrib/platform/api"
@@ -55,6 +56,8 @@ type HandlerConfig struct {
 	MaxRequests, MaxTenantRequests int
 	// PublicURL is where people reach the server: links to pages begin with it.
 	PublicURL string
+	// CodecOrigins are those of the Temporal UI, whose pages may have payloads decrypted.
+	CodecOrigins []string
 	// AllowedOrigins are those of pages that may call the API from a browser.
 	AllowedOrigins []string
 	// Runs starts, calls, waits for and cancels runs; see [Runs]. Defaults to one
@@ -76,6 +79,9 @@ type HandlerConfig struct {
 	// has them, which then refuses definitions that name what its workers lack.
 	// Defaults to the platform's own, without knowledge of the workers.
 	Types executors.Types
+	// PayloadKeys encrypt what goes through Temporal, as those of the client and the workers do; nil
+	// for none. The API decrypts payloads by them for those who may.
+	PayloadKeys *payload.Keyring
 	// Keys encrypt credentials. Without any, the API stores none.
 	Keys *vault.Keyring
 	// Discoverer lists the tools of attached MCP servers; [worker.Plugin] has one.
@@ -167,7 +173,7 @@ func Handler(ctx context.Context, cfg HandlerConfig) (http.Handler, error) {
 		Vault:       vault.New(cfg.Store, vault.Options{Keys: cfg.Keys, Logger: cfg.Logger}),
 		MaxRequests: cfg.MaxRequests, MaxTenantRequests: cfg.MaxTenantRequests,
 		PublicURL: cfg.PublicURL, CheckWebhook: cfg.CheckWebhook,
-		AllowedOrigins: cfg.AllowedOrigins, Version: cfg.Version, Logger: cfg.Logger,
+		AllowedOrigins: cfg.AllowedOrigins, CodecOrigins: cfg.CodecOrigins, PayloadKeys: cfg.PayloadKeys, Version: cfg.Version, Logger: cfg.Logger,
 	}
 	if o := cfg.Observer; o != nil {
 		o.Collect(observe.Backlog(cfg.Temporal, cfg.Namespace, cfg.TaskQueue))

@@ -8,6 +8,7 @@ import (
 	"go.temporal.io/sdk/client"
 
 	"github.com/toolcrib/toolcrib/file"
+	"github.com/toolcrib/toolcrib/internal/payload"
 	"github.com/toolcrib/toolcrib/platform/observe"
 	"github.com/toolcrib/toolcrib/resolver"
 	"github.com/toolcrib/toolcrib/runs"
@@ -36,8 +37,9 @@ func Runs(ctx context.Context, cfg HandlerConfig) (*runs.Service, error) {
 			return nil, err
 		}
 	}
+	data, _ := payload.Wrap(nil, nil, cfg.PayloadKeys)
 	service, err := runs.New(runs.Config{
-		Files: files,
+		Files: files, DataConverter: data,
 		Store: cfg.Store, Resolver: cfg.resolver(), Reconciler: reconciler, Temporal: cfg.Temporal,
 		TaskQueue:        cmp.Or(cfg.TaskQueue, DefaultTaskQueue),
 		SearchAttributes: hasSearchAttributes(ctx, cfg.Temporal, namespace),

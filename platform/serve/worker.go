@@ -7,12 +7,14 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"time"
 
 	"go.temporal.io/sdk/client"
 	sdkworker "go.temporal.io/sdk/worker"
 
 	"github.com/toolcrib/toolcrib/executors"
 	"github.com/toolcrib/toolcrib/executors/artifact"
+	"github.com/toolcrib/toolcrib/internal/payload"
 	"github.com/toolcrib/toolcrib/platform/models"
 	"github.com/toolcrib/toolcrib/platform/readable"
 	"github.com/toolcrib/toolcrib/registry/mcpserver"
@@ -78,6 +80,10 @@ func StartWorker(ctx context.Context, cfg WorkerConfig) (*Worker, error) {
 		w.Stop()
 		return nil, err
 	}
+	if err := checkPayloadKeys(ctx, w.client, cfg, plugin.PayloadKeys()); err != nil {
+		w.Stop()
+		return nil, err
+	}
 	sdkworker.SetStickyWorkflowCacheSize(cmp.Or(cfg.CachedWorkflows, DefaultCachedWorkflows))
 	started := sdkworker.New(w.client, cfg.TaskQueue, cfg.Options)
 	if err := started.Start(); err != nil {
@@ -94,6 +100,19 @@ func StartWorker(ctx context.Context, cfg WorkerConfig) (*Worker, error) {
 		counter.Wait()
 	}
 	return w, nil
+}
+
+// checkPayloadKeys refuses to start a worker that lacks a payload key of open workflows.
+func checkPayloadKeys(ctx context.Context, c client.Client, cfg WorkerConfig, keys *payload.Keyring) error {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	err := payload.CheckOpen(ctx, c, cmp.Or(cfg.Temporal.Namespace, client.DefaultNamespace), cfg.TaskQueue, keys)
+	if _, lacking := errors.AsType[*tool.Error](err); lacking || err == nil {
+		return err
+	}
+	log := cmp.Or(cfg.Plugin.Logger, slog.New(slog.DiscardHandler))
+	log.WarnContext(ctx, "the payload keys of open workflows are not known", slog.Any("error", err))
+	return nil
 }
 
 // Client returns the worker's Temporal client.

@@ -17,11 +17,15 @@ import (
 type limitFlags struct {
 	requests, tenantRequests, unfinished int
 
-	origins []string
+	origins, codecOrigins []string
 }
 
 // originsVariable names the origins, separated by commas, where the flag does not.
 const originsVariable = "TOOLCRIB_ALLOW_ORIGINS"
+
+// codecOriginsVariable names the origins of the Temporal UI, separated by commas, where the flag
+// does not.
+const codecOriginsVariable = "TOOLCRIB_CODEC_ORIGINS"
 
 // maxLimit is the largest value of a limit.
 const maxLimit = 1_000_000
@@ -53,6 +57,9 @@ func (f *limitFlags) register(cmd *cobra.Command) {
 	cmd.Flags().StringSliceVar(&f.origins, "allow-origin", nil,
 		"origin of pages that may call the API from a browser, such as https://app.example.com; repeatable ("+
 			originsVariable+")")
+	cmd.Flags().StringSliceVar(&f.codecOrigins, "codec-origin", nil,
+		"origin of the Temporal UI, such as https://temporal.example.com, whose pages may have payloads decrypted; repeatable ("+
+			codecOriginsVariable+")")
 	for _, l := range f.all() {
 		cmd.Flags().IntVar(l.value, l.name, 0, fmt.Sprintf("%s (default %d; %s)", l.usage, l.standard, l.variable))
 	}
@@ -76,6 +83,10 @@ func (f *limitFlags) apply(config *serve.HandlerConfig, getenv func(string) stri
 	config.AllowedOrigins = f.origins
 	if text := getenv(originsVariable); len(f.origins) == 0 && text != "" {
 		config.AllowedOrigins = strings.Split(text, ",")
+	}
+	config.CodecOrigins = f.codecOrigins
+	if text := getenv(codecOriginsVariable); len(f.codecOrigins) == 0 && text != "" {
+		config.CodecOrigins = strings.Split(text, ",")
 	}
 	config.MaxRequests, config.MaxTenantRequests, config.MaxUnfinishedRuns = f.requests, f.tenantRequests, f.unfinished
 	return nil

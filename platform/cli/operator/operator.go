@@ -1,7 +1,7 @@
 // Package operator is the commands of operators, which run the platform's
 // processes and maintain its database: serve, worker, migrate, encryption,
-// reconcile, purge, retention, ready and deployment. It holds the flags of workers, which toolcrib dev has
-// too.
+// payloads, reconcile, purge, retention, ready and deployment. It holds the flags of
+// workers, which toolcrib dev has too.
 //
 // It links the worker and the API, which package cli and package commands do
 // not.
@@ -24,6 +24,6 @@ func New(invocation *cli.App) []*cobra.Command {
 	a := &app{App: invocation}
 	return []*cobra.Command{
 		a.serveCommand(), a.workerCommand(), a.migrateCommand(), a.encryptionCommand(), a.reconcileCommand(),
-		a.purgeCommand(), a.retentionCommand(), a.readyCommand(), a.deploymentCommand(),
+		a.payloadsCommand(), a.purgeCommand(), a.retentionCommand(), a.readyCommand(), a.deploymentCommand(),
 	}
 }

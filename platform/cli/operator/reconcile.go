@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/toolcrib/toolcrib/internal/payload"
 	"github.com/toolcrib/toolcrib/platform/cli"
 	"github.com/toolcrib/toolcrib/platform/cli/terminal"
 	"github.com/toolcrib/toolcrib/platform/serve"
@@ -22,6 +23,7 @@ const defaultUnknown = 7 * 24 * time.Hour
 
 type reconcileFlags struct {
 	database      string
+	payloads      string
 	dryRun, adopt bool
 	unknown       time.Duration
 	temporal      temporalFlags
@@ -82,6 +84,7 @@ was found, and with 6 when the database or Temporal does not answer.`,
 	cmd.Flags().DurationVar(&flags.unknown, "unknown-within", defaultUnknown, "list calls of unknown outcome of this time")
 	cli.DatabaseFlag(cmd, &flags.database)
 	maintenanceFlag(cmd, &a.maintenance)
+	cli.PayloadKeysFlag(cmd, &flags.payloads)
 	flags.temporal.register(cmd)
 	return cmd
 }
@@ -108,6 +111,11 @@ func (a *app) reconcile(ctx context.Context, flags reconcileFlags) error {
 	if err != nil {
 		return err
 	}
+	keys, err := a.PayloadKeys(flags.payloads)
+	if err != nil {
+		return err
+	}
+	payload.Configure(&opts, keys)
 	temporal, err := serve.DialTemporal(ctx, opts)
 	if err != nil {
 		return err

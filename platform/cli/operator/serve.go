@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"go.temporal.io/sdk/client"
 
+	"github.com/toolcrib/toolcrib/internal/payload"
 	"github.com/toolcrib/toolcrib/internal/vault"
 	"github.com/toolcrib/toolcrib/platform/cli"
 	"github.com/toolcrib/toolcrib/platform/observe"
@@ -24,7 +25,7 @@ import (
 const defaultListen = "127.0.0.1:8080"
 
 func (a *app) serveCommand() *cobra.Command {
-	var database, address, metrics, queue, kek, public string
+	var database, address, metrics, queue, kek, public, payloads string
 	var connections int
 	var verbose bool
 	var reach WorkerFlags
@@ -64,12 +65,16 @@ Metrics are at /metrics of an API that only this machine can reach, or else at
 			if err != nil {
 				return err
 			}
+			payloadKeys, err := a.PayloadKeys(payloads)
+			if err != nil {
+				return err
+			}
 			log := a.processLogger(verbose)
 			plugin, err := reach.Config(log, a.Env.Getenv)
 			if err != nil {
 				return err
 			}
-			plugin.KeyEncryption, plugin.SandboxCommand = keys.Keys(), a.Env.Sandbox
+			plugin.KeyEncryption, plugin.PayloadKeys, plugin.SandboxCommand = keys.Keys(), payloadKeys, a.Env.Sandbox
 			settings := serveSettings{
 				plugin: plugin, keys: keys, database: databaseURL, connections: conns, metrics: metrics,
 				queue:   cmp.Or(queue, a.Env.Getenv(cli.QueueVariable)),
@@ -87,6 +92,8 @@ Metrics are at /metrics of an API that only this machine can reach, or else at
 			if settings.temporal, err = temporal.options(a.Env.Environ, log); err != nil {
 				return err
 			}
+			payload.Configure(&settings.temporal, payloadKeys)
+			settings.handler.PayloadKeys = payloadKeys
 			var closeFiles func()
 			if settings.handler.FileConfig, closeFiles, err = files.open(cmd.Context(), a.Env.Getenv); err != nil {
 				return err
@@ -111,6 +118,7 @@ Metrics are at /metrics of an API that only this machine can reach, or else at
 	cli.DatabaseFlag(cmd, &database)
 	connectionsFlag(cmd, &connections)
 	cli.KEKFlag(cmd, &kek)
+	cli.PayloadKeysFlag(cmd, &payloads)
 	temporal.register(cmd)
 	return cmd
 }

@@ -191,7 +191,7 @@ func ruleFlag(path string) string {
 }
 
 func (a *app) workerCommand() *cobra.Command {
-	var database, metrics, queue, kek string
+	var database, metrics, queue, kek, payloads string
 	var flags WorkerFlags
 	var connections, cached int
 	var verbose bool
@@ -233,6 +233,9 @@ Traces go where OTEL_EXPORTER_OTLP_ENDPOINT says.`,
 			if err != nil {
 				return err
 			}
+			if cfg.PayloadKeys, err = a.PayloadKeys(payloads); err != nil {
+				return err
+			}
 			cfg.SandboxCommand = a.Env.Sandbox
 			cfg.DatabaseURL, cfg.KeyEncryption = url, keys.Keys()
 			work := serve.WorkerConfig{
@@ -259,6 +262,7 @@ Traces go where OTEL_EXPORTER_OTLP_ENDPOINT says.`,
 	cmd.Flags().IntVar(&cached, "cached-workflows", serve.DefaultCachedWorkflows,
 		"workflows kept in memory, some 100 KB each; one that is not is replayed when it goes on")
 	cli.KEKFlag(cmd, &kek)
+	cli.PayloadKeysFlag(cmd, &payloads)
 	temporal.register(cmd)
 	version.register(cmd)
 	return cmd

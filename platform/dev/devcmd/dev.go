@@ -32,7 +32,7 @@ func New(invocation *cli.App) []*cobra.Command {
 }
 
 func command(env cli.Env) *cobra.Command {
-	var listen, tenant string
+	var listen, tenant, payloads string
 	var flags operator.WorkerFlags
 	var headless, verbose bool
 	var ports portFlags
@@ -60,6 +60,9 @@ A port that is taken is replaced by a free one, and said, unless you ask for it.
 				return err
 			}
 			worker.SandboxCommand = env.Sandbox
+			if worker.PayloadKeys, err = (&cli.App{Env: env}).PayloadKeys(payloads); err != nil {
+				return err
+			}
 			data, err := cmd.Flags().GetString("data")
 			if err != nil {
 				return err
@@ -91,6 +94,7 @@ A port that is taken is replaced by a free one, and said, unless you ask for it.
 		&listen, "listen", "", "address of the API (default "+dev.DefaultListen+"; "+cli.ListenVariable+")",
 	)
 	ports.register(cmd)
+	cli.PayloadKeysFlag(cmd, &payloads)
 	cmd.Flags().StringVar(&tenant, "tenant", "", "slug of the tenant (default "+dev.DefaultTenant+")")
 	cmd.Flags().BoolVar(&headless, "headless", false, "leave Temporal's UI out")
 	cmd.Flags().BoolVarP(&verbose, "verbose", "v", false, "log requests and what the services say")
