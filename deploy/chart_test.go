@@ -199,7 +199,8 @@ func TestChartSecrets(t *testing.T) {
 		require.NoError(t, err)
 		for pod, spec := range pods(objects) {
 			for _, v := range spec.Containers[0].Env {
-				if strings.HasSuffix(v.Name, "DATABASE_URL") || strings.HasSuffix(v.Name, "API_KEY") || v.Name == "TOOLCRIB_KEK" {
+				if strings.HasSuffix(v.Name, "DATABASE_URL") || strings.HasSuffix(v.Name, "API_KEY") || v.Name == "TOOLCRIB_KEK" ||
+					v.Name == "TOOLCRIB_PAYLOAD_KEYS" {
 					require.Empty(t, v.Value, "%s: %s", name, pod)
 					require.NotNil(t, v.ValueFrom.SecretKeyRef, "%s: %s", name, pod)
 					isOwner := v.ValueFrom.SecretKeyRef.Key == "owner-url"

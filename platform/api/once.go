@@ -121,16 +121,23 @@ func (s *server) once(ctx huma.Context, next func(huma.Context)) {
 	}
 }
 
-// refuseKey refuses an idempotency key if the answer is a stream, which is not
-// stored.
-func refuseKey(ctx huma.Context, next func(huma.Context)) {
-	r, w := humachi.Unwrap(ctx)
-	if len(r.Header.Values(KeyHeader)) > 0 {
-		writeProblem(w, r, refusal(v1.KeyMalformed, "a stream cannot be replayed, so this request takes no "+KeyHeader+
-			": send the request without streaming, with the key, and follow its run"))
-		return
+// Why requests take no idempotency key.
+const (
+	streamed = "a stream cannot be replayed, so this request takes no " + KeyHeader +
+		": send the request without streaming, with the key, and follow its run"
+	unchanging = "this request changes nothing, and its answer is not stored, so it takes no " + KeyHeader
+)
+
+// refuseKey refuses an idempotency key where the answer is not stored.
+func refuseKey(why string) func(huma.Context, func(huma.Context)) {
+	return func(ctx huma.Context, next func(huma.Context)) {
+		r, w := humachi.Unwrap(ctx)
+		if len(r.Header.Values(KeyHeader)) > 0 {
+			writeProblem(w, r, refusal(v1.KeyMalformed, why))
+			return
+		}
+		next(ctx)
 	}
-	next(ctx)
 }
 
 // serveOnce serves a request whose key was taken, to its end, even if its

@@ -41,7 +41,7 @@ type route struct {
 	token bool
 	// stream says that the answer is a stream, which is not stored either.
 	stream bool
-	// ephemeral says that the request changes nothing: an idempotency key means nothing to it.
+	// ephemeral says that the request changes nothing, and that its answer is not stored.
 	ephemeral bool
 }
 
@@ -76,9 +76,9 @@ func handle[I, O any](s *server, r route, fn func(ctx context.Context, p tool.Pr
 		op.SkipValidateBody = true
 	}
 	if r.stream {
-		op.Middlewares = huma.Middlewares{s.authorize(r), s.receive, refuseKey}
+		op.Middlewares = huma.Middlewares{s.authorize(r), s.receive, refuseKey(streamed)}
 	} else if r.ephemeral {
-		op.Middlewares = huma.Middlewares{s.authorize(r), s.receive}
+		op.Middlewares = huma.Middlewares{s.authorize(r), s.receive, refuseKey(unchanging)}
 	} else if r.method == http.MethodPost {
 		op.Parameters = append(op.Parameters, keyParameter())
 	}

@@ -116,11 +116,11 @@ func TestPayloadsAreEncrypted(t *testing.T) {
 			c.answer = (&office{site: s}).key("executor", wait.SubmitPermission)
 			functions := function.NewRegistry()
 			require.NoError(t, function.Define(functions, "greet", "Greets.",
-				func(context.Context, noteIn) (noteOut, error) { return noteOut{plantedResult}, nil }))
+				func(context.Context, noteIn) (noteOut, error) { return noteOut{plantedResult}, nil }, function.Pure()))
 			require.NoError(t, function.Define(functions, "refuse", "Refuses.",
 				func(context.Context, noteIn) (noteOut, error) {
 					return noteOut{}, &tool.Error{Kind: tool.Unavailable, Msg: plantedFailure, Sent: true, Answered: true}
-				}))
+				}, function.Pure()))
 			require.NoError(t, function.Define(functions, "panics", "Panics.",
 				func(context.Context, noteIn) (noteOut, error) { panic(plantedPanic) }))
 			for _, name := range []string{"greet", "refuse", "panics"} {
@@ -302,14 +302,14 @@ func TestHostsPayloadsAreEncrypted(t *testing.T) {
 	require.NoError(t, function.Define(functions, "refuse", "Refuses.",
 		func(context.Context, noteIn) (noteOut, error) {
 			return noteOut{}, &tool.Error{Kind: tool.RateLimited, Msg: plantedFailure, Sent: true, Answered: true}
-		}))
+		}, function.Pure()))
 	d := functionTool("refuse", tool.Execution{Pure: true, MaxAttempts: 1})
 	d.InputSchema = json.RawMessage(`{"type":"object","properties":{"name":{"type":"string"}}}`)
 	s.publish("refuse", d, tool.Policy{})
 	continues := func(ctx workflow.Context, text string, left int) (string, error) {
 		_, err := workflows.Execute(ctx, workflows.Node{
-			ID: "call", Principal: s.principal, Tool: tool.Ref{Slug: "refuse"},
-			Arguments: json.RawMessage(`{"name":"` + plantedArgument + `"}`),
+			ID: "call", Principal: s.principal, Tool: "refuse",
+			Arguments: map[string]any{"name": plantedArgument},
 		})
 		if left == 0 {
 			return "", err

@@ -54,7 +54,7 @@ func newSiteWith(t *testing.T, keys *payload.Keyring) *site {
 	t.Cleanup(c.Close)
 	return &site{
 		payloads: keys,
-		Store: db.Store, t: t, db: db, temporal: c, queue: "q-" + newID(t),
+		Store:    db.Store, t: t, db: db, temporal: c, queue: "q-" + newID(t),
 		principal: tool.Principal{Tenant: db.Tenant(t), Subject: "test"},
 	}
 }

@@ -52,6 +52,13 @@ capabilities: {drop: [ALL]}
 {{- with .Values.encryption.existingSecret }}
 {{ include "toolcrib.secretVariable" (dict "name" "TOOLCRIB_KEK" "secret" . "key" $.Values.encryption.key) }}
 {{- end }}
+{{- with .Values.payloads.existingSecret }}
+{{ include "toolcrib.secretVariable" (dict "name" "TOOLCRIB_PAYLOAD_KEYS" "secret" . "key" $.Values.payloads.key) }}
+{{- end }}
+{{- with .Values.payloads.codecOrigins }}
+- name: TOOLCRIB_CODEC_ORIGINS
+  value: {{ join "," . | quote }}
+{{- end }}
 {{- range $name, $value := .Values.env }}
 - name: {{ $name }}
   value: {{ $value | quote }}
