@@ -56,6 +56,10 @@ func (c *Codec) For(tenant tool.TenantID) *Codec { return &Codec{keys: c.keys, t
 // WithSerializationContext implements [converter.PayloadCodecWithSerializationContext]: it returns
 // the codec of the tenant in the workflow's id. Workflows of hosts have the platform's.
 func (c *Codec) WithSerializationContext(ctx converter.SerializationContext) converter.PayloadCodec {
+	return c.in(ctx)
+}
+
+func (c *Codec) in(ctx converter.SerializationContext) *Codec {
 	var id string
 	switch ctx := ctx.(type) {
 	case converter.WorkflowSerializationContext:

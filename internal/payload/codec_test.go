@@ -19,10 +19,10 @@ import (
 	"github.com/toolcrib/toolcrib/wire"
 )
 
-func ring(t testing.TB, keys ...string) *payload.Keyring {
-	t.Helper()
+func ring(tb testing.TB, keys ...string) *payload.Keyring {
+	tb.Helper()
 	r, err := payload.ParseKeys(strings.Join(keys, ","))
-	require.NoError(t, err)
+	require.NoError(tb, err)
 	return r
 }
 
@@ -31,11 +31,13 @@ func in(c *payload.Codec, workflowID string) converter.PayloadCodec {
 	return c.WithSerializationContext(converter.WorkflowSerializationContext{WorkflowID: workflowID})
 }
 
-func one(t testing.TB, do func([]*commonpb.Payload) ([]*commonpb.Payload, error), p *commonpb.Payload) *commonpb.Payload {
-	t.Helper()
+func one(
+	tb testing.TB, do func([]*commonpb.Payload) ([]*commonpb.Payload, error), p *commonpb.Payload,
+) *commonpb.Payload {
+	tb.Helper()
 	out, err := do([]*commonpb.Payload{p})
-	require.NoError(t, err)
-	require.Len(t, out, 1)
+	require.NoError(tb, err)
+	require.Len(tb, out, 1)
 	return out[0]
 }
 

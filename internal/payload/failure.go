@@ -43,7 +43,7 @@ type failureConverter struct {
 func (f *failureConverter) WithSerializationContext(ctx converter.SerializationContext) converter.FailureConverter {
 	return &failureConverter{
 		parent: converter.WithFailureConverterSerializationContext(f.parent, ctx),
-		codec:  f.codec.WithSerializationContext(ctx).(*Codec),
+		codec:  f.codec.in(ctx),
 	}
 }
 

@@ -37,7 +37,9 @@ func contains(t *testing.T, f *failurepb.Failure) bool {
 // converters returns those of a client, in a workflow of a tenant.
 func converters(keys *payload.Keyring, own client.Options) (converter.DataConverter, converter.FailureConverter) {
 	payload.Configure(&own, keys)
-	ctx := converter.WorkflowSerializationContext{WorkflowID: wire.RunWorkflowID("01978a3e-7c5e-7000-8000-000000000001", "r")}
+	ctx := converter.WorkflowSerializationContext{
+		WorkflowID: wire.RunWorkflowID("01978a3e-7c5e-7000-8000-000000000001", "r"),
+	}
 	return converter.WithDataConverterSerializationContext(own.DataConverter, ctx),
 		converter.WithFailureConverterSerializationContext(own.FailureConverter, ctx)
 }
@@ -161,7 +163,8 @@ func TestWorkflowTasksPanic(t *testing.T) {
 	}, activity.RegisterOptions{Name: "read"})
 	env.ExecuteWorkflow(func(ctx workflow.Context) error {
 		for name, do := range map[string]func(){
-			"a value": func() { var into string; _ = data.FromPayload(p, &into) }, "a failure": func() { _ = other.FailureToError(f) },
+			"a value":   func() { _ = data.FromPayload(p, new(string)) },
+			"a failure": func() { _ = other.FailureToError(f) },
 		} {
 			func() {
 				defer func() { panics[name] = recover() != nil }()

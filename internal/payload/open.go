@@ -68,7 +68,7 @@ func CheckOpen(ctx context.Context, c client.Client, namespace, queue string, ke
 	for _, use := range uses {
 		if _, ok := keys.find(use.Key); use.Key != "" && !ok {
 			lacking := missing(use.Key)
-			lacking.Msg += fmt.Sprintf("; open workflows of this task queue need it, such as %s", use.Example)
+			lacking.Msg += "; open workflows of this task queue need it, such as " + use.Example
 			return lacking
 		}
 	}

@@ -28,7 +28,8 @@ func payloadKeys(t *testing.T) *payload.Keyring {
 func sealed(t *testing.T, keys *payload.Keyring, workflowID string, values ...any) string {
 	t.Helper()
 	data, _ := payload.Wrap(nil, nil, keys)
-	data = converter.WithDataConverterSerializationContext(data, converter.WorkflowSerializationContext{WorkflowID: workflowID})
+	data = converter.WithDataConverterSerializationContext(data,
+		converter.WorkflowSerializationContext{WorkflowID: workflowID})
 	encoded, err := data.ToPayloads(values...)
 	require.NoError(t, err)
 	return protocol(t, encoded.GetPayloads()...)

@@ -58,8 +58,8 @@ func (f *limitFlags) register(cmd *cobra.Command) {
 		"origin of pages that may call the API from a browser, such as https://app.example.com; repeatable ("+
 			originsVariable+")")
 	cmd.Flags().StringSliceVar(&f.codecOrigins, "codec-origin", nil,
-		"origin of the Temporal UI, such as https://temporal.example.com, whose pages may have payloads decrypted; repeatable ("+
-			codecOriginsVariable+")")
+		"origin of the Temporal UI, such as https://temporal.example.com, whose pages may have payloads decrypted; "+
+			"repeatable ("+codecOriginsVariable+")")
 	for _, l := range f.all() {
 		cmd.Flags().IntVar(l.value, l.name, 0, fmt.Sprintf("%s (default %d; %s)", l.usage, l.standard, l.variable))
 	}

@@ -22,7 +22,8 @@ const maxDecoded = 256 << 20
 func (a *app) payloadsDecodeCommand() *cobra.Command {
 	var file string
 	cmd := cli.Describe(&cobra.Command{
-		Use: "decode [FILE]", Short: "Decrypt the payloads in a JSON document, such as a history", Args: cobra.MaximumNArgs(1),
+		Use: "decode [FILE]", Short: "Decrypt the payloads in a JSON document, such as a history",
+		Args: cobra.MaximumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			keys, err := a.PayloadKeys(file)
 			if err != nil {
