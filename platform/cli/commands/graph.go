@@ -19,9 +19,9 @@ import (
 )
 
 func (a *app) graphCommand() *cobra.Command {
-	return cli.Describe(cli.Group("graph", "Check, draw, compare and continue graphs",
+	return cli.Describe(cli.Group("graph", "Check, draw, compare and run graphs",
 		a.graphValidateCommand(), a.graphShowCommand(), a.graphDiffCommand(), a.graphSchemaCommand(),
-		a.graphResumeCommand()),
+		a.graphRunCommand(), a.graphResumeCommand()),
 		`A graph is a tool of the type graph, so tool apply, publish, call and explain are its
 commands too, and run nodes lists how far a run of one came. These look into it.`,
 		`  toolcrib graph validate checkOrders.yaml
@@ -85,12 +85,17 @@ func noGraph(where string) error {
 }
 
 func (a *app) fetchGraph(ctx context.Context, operand string) (graphSource, error) {
-	slug, version, _ := strings.Cut(operand, "@")
 	c, err := a.Connect()
 	if err != nil {
 		return graphSource{}, err
 	}
 	defer c.Close()
+	return a.graphOf(ctx, c, operand)
+}
+
+// graphOf fetches the graph that SLUG or SLUG@VERSION means: its draft, or a version.
+func (a *app) graphOf(ctx context.Context, c *client.Client, operand string) (graphSource, error) {
+	slug, version, _ := strings.Cut(operand, "@")
 	d, err := toolDefinition(ctx, c, slug, version)
 	if err != nil {
 		return graphSource{}, a.suggestTool(ctx, c, slug, err)
