@@ -11,8 +11,12 @@ import (
 	"io"
 	"strings"
 
+	"github.com/toolcrib/toolcrib/platform/yamlvalue"
 	"github.com/toolcrib/toolcrib/tool"
 )
+
+// yamlLimits are the limits that YAML is read within.
+var yamlLimits = yamlvalue.Limits{Nodes: maxNodes, Depth: maxDepth}
 
 // document is a parsed document. It is immutable.
 type document struct {
@@ -87,11 +91,11 @@ func read(ctx context.Context, raw []byte) (*document, error) {
 
 func decode(raw []byte) (any, error) {
 	if text := bytes.TrimLeft(raw, " \t\r\n"); len(text) == 0 || text[0] != '{' {
-		return readYAML(raw)
+		return yamlvalue.Read(raw, yamlLimits)
 	}
 	v, err := readJSON(raw)
 	if _, ok := errors.AsType[*json.SyntaxError](err); ok {
-		if fromYAML, yamlErr := readYAML(raw); yamlErr == nil { // YAML in its flow style.
+		if fromYAML, yamlErr := yamlvalue.Read(raw, yamlLimits); yamlErr == nil { // YAML in its flow style.
 			return fromYAML, nil
 		}
 	}

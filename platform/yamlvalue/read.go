@@ -1,4 +1,6 @@
-package openapi
+// Package yamlvalue reads YAML documents as the values that encoding/json decodes from JSON, within
+// bounds: aliases are expanded, and counted.
+package yamlvalue
 
 import (
 	"encoding/json"
@@ -6,18 +8,27 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"strings"
 
 	"go.yaml.in/yaml/v3"
 )
 
-// yamlReader converts YAML nodes to the values that encoding/json decodes from
-// JSON. It expands aliases, within a bound.
-type yamlReader struct {
-	nodes int
+// Limits bound a document.
+type Limits struct {
+	Nodes int // Values, after expansion of aliases.
+	Depth int // Nested values.
+}
+
+// reader converts YAML nodes to the values that encoding/json decodes from JSON.
+type reader struct {
+	limits Limits
+	nodes  int
 	open  map[*yaml.Node]bool // Aliases that are being expanded.
 }
 
-func readYAML(raw []byte) (doc any, err error) {
+// Read reads a document of one value by the rules of YAML 1.2 and JSON: yes, no and dates are texts, and numbers
+// are of type [json.Number]. Errors have the line.
+func Read(raw []byte, limits Limits) (doc any, err error) {
 	defer func() {
 		if r := recover(); r != nil { // The library has panicked on malformed input.
 			doc, err = nil, fmt.Errorf("it cannot be read as YAML: %v", r)
@@ -30,17 +41,17 @@ func readYAML(raw []byte) (doc any, err error) {
 	if root.Kind != yaml.DocumentNode || len(root.Content) != 1 {
 		return nil, errors.New("it has no document")
 	}
-	r := yamlReader{open: make(map[*yaml.Node]bool)}
+	r := reader{limits: limits, open: make(map[*yaml.Node]bool)}
 	return r.value(root.Content[0], 0)
 }
 
-func (r *yamlReader) value(n *yaml.Node, depth int) (any, error) {
+func (r *reader) value(n *yaml.Node, depth int) (any, error) {
 	r.nodes++
 	switch {
-	case r.nodes > maxNodes:
-		return nil, fmt.Errorf("line %d: more than %d values, after expansion of aliases", n.Line, maxNodes)
-	case depth > maxDepth:
-		return nil, fmt.Errorf("line %d: nested more than %d deep", n.Line, maxDepth)
+	case r.nodes > r.limits.Nodes:
+		return nil, fmt.Errorf("line %d: more than %d values, after expansion of aliases", n.Line, r.limits.Nodes)
+	case depth > r.limits.Depth:
+		return nil, fmt.Errorf("line %d: nested more than %d deep", n.Line, r.limits.Depth)
 	}
 	switch n.Kind {
 	case yaml.MappingNode:
@@ -71,7 +82,7 @@ func (r *yamlReader) value(n *yaml.Node, depth int) (any, error) {
 
 // mapping reads an object. Members of a merge key are overridden by the
 // object's own.
-func (r *yamlReader) mapping(n *yaml.Node, depth int) (any, error) {
+func (r *reader) mapping(n *yaml.Node, depth int) (any, error) {
 	out := make(map[string]any, len(n.Content)/2)
 	var merged []*yaml.Node
 	for i := 0; i+1 < len(n.Content); i += 2 {
@@ -157,4 +168,11 @@ func number(n *yaml.Node) (any, error) {
 // isNumber reports whether text is a JSON number.
 func isNumber(text string) bool {
 	return text != "" && (text[0] == '-' || text[0] >= '0' && text[0] <= '9') && json.Valid([]byte(text))
+}
+
+func clip(s string, most int) string {
+	if len(s) <= most {
+		return s
+	}
+	return strings.ToValidUTF8(s[:most], "") + "…"
 }
