@@ -50,8 +50,9 @@ type exporter struct {
 	ids     names
 	all     map[string]any // Components by id.
 	tools   map[string]string
-	flows   map[string]string // Ids of flows by the slug of their graph.
-	open    []string          // Slugs of the graphs around.
+	outputs map[string][]property // Of the flows of graphs, by slug.
+	flows   map[string]string     // Ids of flows by the slug of their graph.
+	open    []string              // Slugs of the graphs around.
 	catches bool
 }
 
@@ -60,7 +61,7 @@ func Export(src Source, known Known) (*Exported, error) {
 	if _, err := graph.Parse(src.Config, src.InputSchema); err != nil {
 		return nil, err
 	}
-	e := &exporter{known: known, ids: names{}, all: map[string]any{}, tools: map[string]string{}, flows: map[string]string{}}
+	e := &exporter{known: known, ids: names{}, all: map[string]any{}, tools: map[string]string{}, flows: map[string]string{}, outputs: map[string][]property{}}
 	id := e.graphFlow(src)
 	if err := e.err("agentspec.Export"); err != nil {
 		return nil, err
@@ -77,7 +78,7 @@ func Export(src Source, known Known) (*Exported, error) {
 
 // component adds a component, and returns its id.
 func (e *exporter) component(kind, id, name string, fields map[string]any, own map[string]any) string {
-	id = e.ids.take(id)
+	id = e.ids.unique(id)
 	fields[keyType], fields["id"], fields["name"] = kind, id, name
 	metadata := map[string]any{}
 	if own != nil {
@@ -160,7 +161,7 @@ func (e *exporter) graphFlow(src Source) string {
 	}
 	e.open = append(e.open, src.Slug)
 	defer func() { e.open = e.open[:len(e.open)-1] }()
-	id := e.ids.take(src.Slug)
+	id := e.ids.unique(src.Slug)
 	e.flows[src.Slug] = id
 	settings := def
 	settings.Nodes = nil
@@ -188,36 +189,32 @@ func (e *exporter) graphFlow(src Source) string {
 		name = src.Slug
 	}
 	w.write(id, name, src.Description, own, w.outputOf(def.Output))
+	e.outputs[src.Slug] = w.common()
 	return id
 }
 
-// toolComponent makes the component of a tool, once, and returns its id.
-func (e *exporter) toolComponent(ref tool.Ref, outputs []property) string {
-	key := ref.String()
+// toolComponent makes the component of a tool with the inputs and outputs of a node, once, and returns its id.
+func (e *exporter) toolComponent(ref tool.Ref, inputs, outputs []property, path string) string {
+	fields := map[string]any{"inputs": written(inputs), "outputs": written(outputs)}
+	key := ref.String() + string(encode(fields))
 	if id, ok := e.tools[key]; ok {
 		return id
 	}
-	src, ok := e.known.Tools[ref.Slug]
-	fields := map[string]any{"inputs": written(propertiesOf(src.InputSchema)), "outputs": written(outputs)}
-	if declared := propertiesOf(src.OutputSchema); len(declared) > 0 {
-		fields["outputs"] = written(declared)
-	}
-	if src.Description != "" {
+	if src, ok := e.known.Tools[ref.Slug]; ok && src.Description != "" {
 		fields["description"] = src.Description
+	} else if !ok {
+		e.lose(path, Needed, "the tool %q, of which no more than the name is known", ref.Slug)
 	}
-	if !ok {
-		e.lose("", Needed, "the tool %q, of which no more than the name is known", ref.Slug)
-	}
-	id := e.component("ServerTool", "tool."+ref.Slug, ref.Slug, fields, map[string]any{"tool": key})
+	id := e.component("ServerTool", "tool."+ref.Slug, ref.Slug, fields, map[string]any{"tool": ref.String()})
 	e.tools[key] = id
 	return id
 }
 
 // agentComponent makes the component of an agent, and returns its id.
-func (e *exporter) agentComponent(ref tool.Ref, inputs, outputs []property) string {
+func (e *exporter) agentComponent(ref tool.Ref, inputs, outputs []property, path string) string {
 	a, ok := e.known.Agents[ref.Slug]
 	if !ok {
-		e.lose("", Needed, "the agent %q, of which no more than the name is known", ref.Slug)
+		e.lose(path, Needed, "the agent %q, of which no more than the name is known", ref.Slug)
 		a = Agent{Name: ref.Slug, Instructions: "See the agent " + ref.Slug + "."}
 	}
 	model := e.component("OpenAiCompatibleConfig", "model."+ref.Slug, a.Model, map[string]any{
@@ -226,12 +223,16 @@ func (e *exporter) agentComponent(ref tool.Ref, inputs, outputs []property) stri
 	tools := []any{}
 	for _, name := range a.Tools {
 		if t, err := tool.ParseRef(name); err == nil {
-			tools = append(tools, map[string]any{keyRef: e.toolComponent(t, nil)})
+			tools = append(tools, map[string]any{keyRef: e.toolComponent(t, propertiesOf(e.known.Tools[t.Slug].InputSchema), nil, path)})
 		}
+	}
+	prompt := a.Instructions
+	for _, p := range inputs { // Inputs are the placeholders of the prompt.
+		prompt += "\n\n" + p.name + ": {{" + p.name + "}}"
 	}
 	fields := map[string]any{
 		"inputs": written(inputs), "outputs": written(outputs), "llm_config": map[string]any{keyRef: model},
-		"system_prompt": a.Instructions, "tools": tools, "human_in_the_loop": false,
+		"system_prompt": prompt, "tools": tools, "human_in_the_loop": false,
 	}
 	if a.Description != "" {
 		fields["description"] = a.Description

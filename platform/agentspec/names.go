@@ -46,9 +46,11 @@ func slugOf(name, otherwise string) string {
 // names gives out names that are unique.
 type names map[string]bool
 
-// take returns a name that is not given out yet: the one that is asked for, or that with a number.
-func (n names) take(name string) string {
-	name = name[:min(len(name), 58)]
+// take returns a slug that is not given out yet: the one that is asked for, or that with a number.
+func (n names) take(slug string) string { return n.unique(slug[:min(len(slug), 58)]) }
+
+// unique is take without the limit of slugs.
+func (n names) unique(name string) string {
 	free := name
 	for i := 2; n[free]; i++ {
 		free = name + "_" + strconv.Itoa(i)

@@ -19,6 +19,7 @@ type flowWriter struct {
 	fromInput bool        // Whether its inputs are those of the graph.
 	mapped    bool        // Whether it is the body of a map.
 	path      string      // JSON Pointer of its nodes in the configuration.
+	alone     bool        // Whether it has one node, which the path leads to.
 
 	inputs []property
 	wants  []want // What comes from outside, of bodies.
@@ -71,7 +72,7 @@ func (w *flowWriter) begin(silent map[string]any) {
 	w.start = w.component(startNode, w.prefix+".begin", startName, map[string]any{"branches": []any{nextBranch}}, startOwn)
 	for i := range w.nodes {
 		n := &w.nodes[i]
-		w.first[n.ID] = w.ids.take(w.prefix + "." + n.ID)
+		w.first[n.ID] = w.ids.unique(w.prefix + "." + n.ID)
 		w.has[n.ID] = w.first[n.ID]
 	}
 	if skip == 1 {
@@ -81,7 +82,7 @@ func (w *flowWriter) begin(silent map[string]any) {
 	}
 	last := w.nodes[len(w.nodes)-1]
 	if last.Kind != flow.End && last.Kind != flow.Branch && last.Next == "" {
-		w.end = w.ids.take(w.prefix + ".end")
+		w.end = w.ids.unique(w.prefix + ".end")
 	}
 	for i := range w.nodes {
 		w.node(i, i < skip)
@@ -111,11 +112,7 @@ func (w *flowWriter) finish(id, name, description string, own map[string]any) {
 			return
 		}
 		fields["inputs"] = written(w.ins[id])
-		all := []property{}
-		for _, o := range w.outs[id] {
-			all = append(all, o.property)
-		}
-		fields["outputs"] = written(all)
+		fields["outputs"] = written(w.outputsOf(id))
 	}
 	start, _ := w.all[w.start].(map[string]any)
 	start["inputs"], start["outputs"] = written(w.inputs), written(w.inputs)

@@ -10,7 +10,7 @@ import (
 // body writes the flow of a body, and binds its inputs at the component of its node, with a prefix of their names.
 func (w *flowWriter) body(b *flowWriter, node, name, prefix string, output []byte, own map[string]any) string {
 	b.exporter, b.outer = w.exporter, w
-	id := w.ids.take(b.prefix)
+	id := w.ids.unique(b.prefix)
 	silent := map[string]any{b.single(): reference("nodes", b.nodes[len(b.nodes)-1].ID, "result")}
 	if len(output) > 0 {
 		silent[b.single()] = decoded(output)
@@ -76,7 +76,7 @@ func (w *flowWriter) bodies(n graph.Node, id, path string) {
 // loop writes a loop: a branch that leads to the flow of the body, which leads back.
 func (w *flowWriter) loop(i int, id, path string) {
 	n := w.nodes[i]
-	body := w.ids.take(id + ".body")
+	body := w.ids.unique(id + ".body")
 	w.has[n.ID] = body
 	w.lose(path+"/while", Changed, "the condition is kept as metadata: others do not run the body")
 	sub := w.body(&flowWriter{prefix: body + ".flow", nodes: n.Nodes, path: path + "/nodes"}, body, n.ID+"_body", "", n.Output, nil)
@@ -100,9 +100,9 @@ func (w *flowWriter) catch(i int, id, path string) {
 	inner := n
 	inner.Next, inner.OnError = "", ""
 	b := &flowWriter{
-		exporter: w.exporter, prefix: id + ".try", nodes: []graph.Node{inner}, outer: w, path: path, mapped: false,
+		exporter: w.exporter, prefix: id + ".try", nodes: []graph.Node{inner}, outer: w, path: path, alone: true,
 	}
-	flowID := w.ids.take(b.prefix)
+	flowID := w.ids.unique(b.prefix)
 	b.begin(nil)
 	w.catches = true
 	w.put(catchNode, id, n, map[string]any{
@@ -134,16 +134,17 @@ func (w *flowWriter) catch(i int, id, path string) {
 
 // nothing writes a flow that does nothing.
 func (w *flowWriter) nothing(id string) string {
-	sub, start, end := w.ids.take(id+".none"), w.ids.take(id+".none.begin"), w.ids.take(id+".none.end")
+	sub, start, end := w.ids.unique(id+".none"), w.ids.unique(id+".none.begin"), w.ids.unique(id+".none.end")
 	b := &flowWriter{exporter: w.exporter, prefix: sub}
-	w.component(startNode, start+"1", "start", map[string]any{
+	w.all[start] = map[string]any{
+		keyType: startNode, "id": start, "name": "start", "description": nil, keyMetadata: map[string]any{},
 		"inputs": []any{}, "outputs": []any{}, "branches": []any{nextBranch},
-	}, nil)
+	}
 	b.addEnd(end, "end", nil, nil)
-	b.edge(start+"1", "", end)
+	b.edge(start, "", end)
 	w.all[sub] = map[string]any{
 		keyType: "Flow", "id": sub, "name": "nothing", "description": nil, keyMetadata: map[string]any{}, "inputs": []any{},
-		"outputs": []any{}, "start_node": ref(start + "1"), "nodes": []any{ref(start + "1"), ref(end)},
+		"outputs": []any{}, "start_node": ref(start), "nodes": []any{ref(start), ref(end)},
 		"control_flow_connections": b.edges, "data_flow_connections": []any{},
 	}
 	return sub

@@ -149,7 +149,7 @@ func (w *flowWriter) answer(n *graph.Node, tokens []string) (from, output string
 		output = caughtInfo
 	case rest[0] != "result" && rest[0] != "text":
 		return "", "", false
-	case n.Kind == flow.Start || n.Kind == flow.Branch || n.Kind == flow.Wait && rest[0] == "text":
+	case n.Kind == flow.Start || n.Kind == flow.Branch || n.Kind == flow.Wait:
 		return "", "", false
 	case n.Kind == flow.Human:
 		output, used = "user_input", min(3, len(rest))
@@ -167,6 +167,12 @@ func (w *flowWriter) answer(n *graph.Node, tokens []string) (from, output string
 		output, used = rest[0], 1
 	default:
 		output, used = rest[1], 2
+	}
+	if src, ok := w.subGraph(n); ok {
+		w.graphFlow(src)
+		if _, answers := find(w.outputs[src.Slug], output); !answers && output != caughtInfo {
+			return "", "", false
+		}
 	}
 	id := w.has[n.ID]
 	for _, known := range w.outs[id] {

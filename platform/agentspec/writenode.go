@@ -14,6 +14,9 @@ import (
 func (w *flowWriter) node(i int, begun bool) {
 	n := w.nodes[i]
 	path := fmt.Sprintf("%s/%d", w.path, i)
+	if w.alone {
+		path = w.path
+	}
 	id := w.first[n.ID]
 	switch {
 	case begun:
@@ -95,21 +98,38 @@ func (w *flowWriter) members(id string, raw []byte, path string) {
 
 func (w *flowWriter) tool(n graph.Node, id, path string) {
 	w.members(id, n.Arguments, path+"/arguments")
-	if src, ok := w.known.Tools[n.Tool.Slug]; ok && n.Kind == flow.Sub && len(src.Config) > 0 &&
-		!slices.Contains(w.open, n.Tool.Slug) {
+	if src, ok := w.subGraph(&n); ok {
 		sub := w.graphFlow(src)
+		for _, p := range propertiesOf(src.InputSchema) {
+			if _, bound := find(w.ins[id], p.name); !bound {
+				w.ins[id] = append(w.ins[id], property{name: p.name, schema: p.schema, has: true})
+			}
+		}
+		for _, p := range w.outputs[src.Slug] {
+			w.answer(&n, []string{"nodes", n.ID, "result", p.name})
+		}
 		w.put(flowNode, id, n, map[string]any{"subflow": ref(sub)}, nil)
 		return
 	}
 	fields := map[string]any{}
 	w.put(toolNode, id, n, fields, nil)
 	w.later = append(w.later, func() {
-		var all []property
-		for _, o := range w.outs[id] {
-			all = append(all, o.property)
-		}
-		fields["tool"] = ref(w.toolComponent(n.Tool, all))
+		fields["tool"] = ref(w.toolComponent(n.Tool, w.ins[id], w.outputsOf(id), path+"/tool"))
 	})
+}
+
+// subGraph returns the graph that a node runs, where it is exported as a flow.
+func (w *flowWriter) subGraph(n *graph.Node) (Source, bool) {
+	src, ok := w.known.Tools[n.Tool.Slug]
+	return src, ok && n.Kind == flow.Sub && len(src.Config) > 0 && !slices.Contains(w.open, n.Tool.Slug)
+}
+
+func (w *flowWriter) outputsOf(id string) []property {
+	var all []property
+	for _, o := range w.outs[id] {
+		all = append(all, o.property)
+	}
+	return all
 }
 
 func (w *flowWriter) agent(n graph.Node, id, path string) {
@@ -122,11 +142,7 @@ func (w *flowWriter) agent(n graph.Node, id, path string) {
 	fields := map[string]any{}
 	w.put(agentNode, id, n, fields, nil)
 	w.later = append(w.later, func() {
-		var all []property
-		for _, o := range w.outs[id] {
-			all = append(all, o.property)
-		}
-		fields["agent"] = ref(w.agentComponent(n.Agent, w.ins[id], all))
+		fields["agent"] = ref(w.agentComponent(n.Agent, w.ins[id], w.outputsOf(id), path+"/agent"))
 	})
 }
 
