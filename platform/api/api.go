@@ -233,6 +233,7 @@ func New(cfg Config) (http.Handler, error) {
 	s.registerAgents()
 	s.registerRuns()
 	s.registerNodes()
+	s.registerGraphs()
 	s.registerEvents()
 	s.registerCalls()
 	s.registerToolTests()

@@ -21,7 +21,7 @@ import (
 func (a *app) graphCommand() *cobra.Command {
 	return cli.Describe(cli.Group("graph", "Check, draw, compare and run graphs",
 		a.graphValidateCommand(), a.graphShowCommand(), a.graphDiffCommand(), a.graphSchemaCommand(),
-		a.graphRunCommand(), a.graphResumeCommand()),
+		a.graphRunCommand(), a.graphResumeCommand(), a.graphImportCommand(), a.graphExportCommand()),
 		`A graph is a tool of the type graph, so tool apply, publish, call and explain are its
 commands too, and run nodes lists how far a run of one came. These look into it.`,
 		`  toolcrib graph validate checkOrders.yaml

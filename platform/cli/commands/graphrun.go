@@ -302,4 +302,3 @@ func writeGraphEvent(w io.Writer, e tool.Event) error {
 	}
 	return nil
 }
-
