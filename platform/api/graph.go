@@ -1,6 +1,7 @@
 package api
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -210,7 +211,13 @@ func (s *server) exportGraph(
 	if err != nil {
 		return nil, err
 	}
-	return answer(v1.ExportedGraph{Document: exported.Document, Losses: graphLosses(exported.Losses)}), nil
+	out := v1.ExportedGraph{Document: exported.Document, Losses: graphLosses(exported.Losses)}
+	if bytes.Contains(exported.Document, []byte(tool.Redacted)) {
+		out.Losses = append(out.Losses, v1.GraphLoss{
+			What: agentspec.Dropped, Reason: "values that look like secrets are not shown: set them where the document is imported",
+		})
+	}
+	return answer(out), nil
 }
 
 // gather finds what a graph uses, and what the graphs in it use. What the caller may not see stays out.

@@ -23,7 +23,7 @@ type Limits struct {
 type reader struct {
 	limits Limits
 	nodes  int
-	open  map[*yaml.Node]bool // Aliases that are being expanded.
+	open   map[*yaml.Node]bool // Aliases that are being expanded.
 }
 
 // Read reads a document of one value by the rules of YAML 1.2 and JSON: yes, no and dates are texts, and numbers

@@ -59,7 +59,7 @@ type GraphChange struct {
 
 // ImportGraph asks for definitions of a document of Open Agent Specification.
 type ImportGraph struct {
-	Document json.RawMessage `json:"document" doc:"The document: as JSON, or in a string as JSON or YAML. At most 4 MiB" example:"{\"component_type\":\"Flow\",\"id\":\"f\",\"name\":\"Nothing\",\"nodes\":[{\"component_type\":\"StartNode\",\"id\":\"s\",\"name\":\"start\"},{\"component_type\":\"EndNode\",\"id\":\"e\",\"name\":\"end\"}],\"start_node\":{\"component_type\":\"StartNode\",\"id\":\"s\",\"name\":\"start\"},\"control_flow_connections\":[],\"agentspec_version\":\"26.1.2\"}"`
+	Document json.RawMessage `json:"document" doc:"The document: as JSON, or in a string as JSON or YAML. At most 4 MiB" example:"{\"component_type\":\"Flow\",\"id\":\"f\",\"name\":\"Nothing\",\"start_node\":{\"$component_ref\":\"s\"},\"nodes\":[{\"$component_ref\":\"s\"},{\"$component_ref\":\"e\"}],\"control_flow_connections\":[{\"component_type\":\"ControlFlowEdge\",\"id\":\"c\",\"name\":\"on\",\"from_node\":{\"$component_ref\":\"s\"},\"to_node\":{\"$component_ref\":\"e\"}}],\"$referenced_components\":{\"s\":{\"component_type\":\"StartNode\",\"id\":\"s\",\"name\":\"start\"},\"e\":{\"component_type\":\"EndNode\",\"id\":\"e\",\"name\":\"end\"}},\"agentspec_version\":\"26.1.2\"}"`
 	Slug     string          `json:"slug,omitempty" maxLength:"64" doc:"Slug of the graph; made of its name when absent" example:"checkOrders"`
 	Model    string          `json:"model,omitempty" maxLength:"200" doc:"Model of all prompts and agents, instead of those of the document" example:"openai/gpt-4.1-mini"`
 	Draft    bool            `json:"draft,omitempty" doc:"Leave the definitions unpublished"`
