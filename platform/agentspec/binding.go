@@ -19,7 +19,7 @@ func reference(tokens ...string) map[string]any {
 }
 
 // orElse adds a default to a reference, unless it has one.
-func orElse(b any, fallback any) any {
+func orElse(b, fallback any) any {
 	ref, ok := b.(map[string]any)
 	if _, has := ref[keyDefault]; !ok || has || ref[keyFrom] == nil {
 		return b

@@ -173,7 +173,8 @@ func (r *region) collect(at int, out *graph.Node) []graph.Node {
 		case "max", "min":
 			all += " | " + how
 		default:
-			r.fault(n.path+"/reducers", "%s collects %.80q by %.40q: want append, sum, average, max or min", n.called(), name, how)
+			r.fault(n.path+"/reducers", "%s collects %.80q by %.40q: want append, sum, average, max or min", n.called(), name,
+				how)
 		}
 		filters = append(filters, quoted(o.name)+": ("+all+")")
 		if simple {

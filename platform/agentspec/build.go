@@ -47,7 +47,8 @@ func (b *builder) body(f *flowSpec, start func(property) any) []graph.Node {
 		return nil
 	}
 	r := &region{
-		builder: b, flow: f, order: o, start: start, root: len(b.ids) == 0, silent: -1, shared: make([]map[string]string, len(f.nodes)),
+		builder: b, flow: f, order: o, start: start, root: len(b.ids) == 0, silent: -1, shared: make([]map[string]string,
+			len(f.nodes)),
 		entry: make([]string, len(f.nodes)), main: make([]string, len(f.nodes)), exits: make([]string, len(f.nodes)),
 		set: make([]map[string]any, len(f.nodes)), first: map[string]string{}, before: map[string]bool{},
 	}

@@ -61,7 +61,8 @@ func Export(src Source, known Known) (*Exported, error) {
 	if _, err := graph.Parse(src.Config, src.InputSchema); err != nil {
 		return nil, err
 	}
-	e := &exporter{known: known, ids: names{}, all: map[string]any{}, tools: map[string]string{}, flows: map[string]string{}, outputs: map[string][]property{}}
+	e := &exporter{known: known, ids: names{}, all: map[string]any{}, tools: map[string]string{},
+		flows: map[string]string{}, outputs: map[string][]property{}}
 	id := e.graphFlow(src)
 	if err := e.err("agentspec.Export"); err != nil {
 		return nil, err
@@ -77,7 +78,7 @@ func Export(src Source, known Known) (*Exported, error) {
 }
 
 // component adds a component, and returns its id.
-func (e *exporter) component(kind, id, name string, fields map[string]any, own map[string]any) string {
+func (e *exporter) component(kind, id, name string, fields, own map[string]any) string {
 	id = e.ids.unique(id)
 	fields[keyType], fields["id"], fields["name"] = kind, id, name
 	metadata := map[string]any{}
@@ -177,7 +178,8 @@ func (e *exporter) graphFlow(src Source) string {
 	w := &flowWriter{exporter: e, prefix: id, nodes: def.Nodes, outer: nil, inputs: inputs, fromInput: true}
 	if def.OnError != "" {
 		own["on_error"] = id + "." + def.OnError
-		e.lose("/on_error", Changed, "the node %q runs where the graph fails: others see a node that no edge leads to", def.OnError)
+		e.lose("/on_error", Changed, "the node %q runs where the graph fails: others see a node that no edge leads to",
+			def.OnError)
 	}
 	for name, raw := range map[string]json.RawMessage{"/state": def.State, "/state_schema": def.StateSchema} {
 		if len(raw) > 0 {
@@ -223,7 +225,8 @@ func (e *exporter) agentComponent(ref tool.Ref, inputs, outputs []property, path
 	tools := []any{}
 	for _, name := range a.Tools {
 		if t, err := tool.ParseRef(name); err == nil {
-			tools = append(tools, map[string]any{keyRef: e.toolComponent(t, propertiesOf(e.known.Tools[t.Slug].InputSchema), nil, path)})
+			tools = append(tools, map[string]any{keyRef: e.toolComponent(t, propertiesOf(e.known.Tools[t.Slug].InputSchema),
+				nil, path)})
 		}
 	}
 	prompt := a.Instructions

@@ -19,7 +19,8 @@ func (im *importer) model(c *component) (name string, options map[string]any) {
 		return im.in.Model, nil
 	}
 	if given, ok := m.object("default_generation_parameters")["extra_args"]; ok && given != nil {
-		im.lose(m.path+"/default_generation_parameters/extra_args", Dropped, "set what of them a provider knows as model_options")
+		im.lose(m.path+"/default_generation_parameters/extra_args", Dropped,
+			"set what of them a provider knows as model_options")
 	}
 	options = map[string]any{}
 	for _, option := range []string{"temperature", "top_p", "max_tokens"} {
@@ -102,7 +103,8 @@ func (im *importer) agent(c *component) string {
 	}
 	prompt := c.text("system_prompt")
 	if placeholder.MatchString(prompt) {
-		im.lose(c.path+"/system_prompt", Changed, "instructions have no placeholders: the values are in the message to the agent")
+		im.lose(c.path+"/system_prompt", Changed,
+			"instructions have no placeholders: the values are in the message to the agent")
 		prompt = placeholder.ReplaceAllString(prompt, `"$1" of the message`)
 	}
 	d.Instructions = prompt

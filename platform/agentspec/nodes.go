@@ -212,7 +212,8 @@ func (r *region) caught(at int, within *cycle, out graph.Node) []graph.Node {
 func (r *region) message(at int) any {
 	args := r.arguments(at)
 	if len(args) == 0 {
-		r.lose(r.flow.nodes[at].path, Changed, "the agent of %s has no inputs: it is asked to begin", r.flow.nodes[at].called())
+		r.lose(r.flow.nodes[at].path, Changed, "the agent of %s has no inputs: it is asked to begin",
+			r.flow.nodes[at].called())
 		return "Begin."
 	}
 	return args
@@ -268,7 +269,8 @@ func (r *region) unmatched(at int, out *graph.Node, within *cycle) []graph.Node 
 		return nil
 	}
 	n := r.flow.nodes[at]
-	r.lose(n.path, Changed, "no edge leads on from the branch %q of %s: a value without a branch fails", defaultBranch, n.called())
+	r.lose(n.path, Changed, "no edge leads on from the branch %q of %s: a value without a branch fails", defaultBranch,
+		n.called())
 	out.Default = r.ids.take(out.ID + "_unmatched")
 	to := ""
 	if len(n.leads) > 0 {

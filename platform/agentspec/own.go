@@ -183,7 +183,8 @@ func textFilter(text string) string {
 	at := 0
 	for _, m := range placeholder.FindAllStringSubmatchIndex(text, -1) {
 		parts = append(parts, quotedJQ(text[at:m[0]]))
-		parts = append(parts, fmt.Sprintf("(.[%s] | if type == \"string\" then . else tojson end)", quotedJQ(text[m[2]:m[3]])))
+		parts = append(parts, fmt.Sprintf("(.[%s] | if type == \"string\" then . else tojson end)",
+			quotedJQ(text[m[2]:m[3]])))
 		at = m[1]
 	}
 	return strings.Join(append(parts, quotedJQ(text[at:])), " + ")

@@ -32,7 +32,7 @@ var (
 	// Without anything to run.
 	descriptive = []string{
 		"README.md", "concepts.md", "failure-semantics.md", "upgrades.md", "install.md", "deployment.md", "backup.md",
-		"sizing.md", "security.md", "tools/agent-spec.md",
+		"sizing.md", "security.md", "agent-spec.md",
 	}
 )
 
