@@ -41,7 +41,8 @@ func TestRefused(t *testing.T) {
 		"too deep":          {[]byte(deep), []string{"nested more than 100 deep"}},
 		"an alias bomb": {
 			[]byte("a: &a [1,1,1,1,1,1,1,1]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b,*b,*b,*b,*b]\n" +
-				"d: &d [*c,*c,*c,*c,*c,*c,*c,*c]\ne: &e [*d,*d,*d,*d,*d,*d,*d,*d]\nf: [*e,*e,*e,*e,*e,*e,*e,*e]\n"), []string{"more than 200000 values"},
+				"d: &d [*c,*c,*c,*c,*c,*c,*c,*c]\ne: &e [*d,*d,*d,*d,*d,*d,*d,*d]\nf: [*e,*e,*e,*e,*e,*e,*e,*e]\n"),
+			[]string{"more than 200000 values"},
 		},
 		"several faults": {
 			changed(t, "linear", `"component_type": "LlmNode"`, `"component_type": "PluginNode"`,
@@ -149,7 +150,8 @@ func TestChangedAfterExport(t *testing.T) {
 // Options choose slug and model, and leave definitions unpublished.
 func TestOptions(t *testing.T) {
 	t.Parallel()
-	in, err := agentspec.Import(samples(t)["linear"], agentspec.Options{Slug: "sumUp", Model: "scripted/clerk", Draft: true})
+	in, err := agentspec.Import(samples(t)["linear"],
+		agentspec.Options{Slug: "sumUp", Model: "scripted/clerk", Draft: true})
 	require.NoError(t, err)
 	require.Equal(t, "sumUp", in.Slug)
 	all := string(in.Definitions[0]) + string(in.Definitions[1])

@@ -59,7 +59,8 @@ const who = `{"type":"object","properties":{"who":{"type":"string","description"
 
 func source(slug, config, input string) agentspec.Source {
 	return agentspec.Source{
-		Slug: slug, Name: "Of " + slug, Description: "A graph.", Config: json.RawMessage(config), InputSchema: json.RawMessage(input),
+		Slug: slug, Name: "Of " + slug, Description: "A graph.", Config: json.RawMessage(config),
+		InputSchema: json.RawMessage(input),
 	}
 }
 
@@ -97,7 +98,9 @@ func graphOf(t *testing.T, definitions []json.RawMessage, slug string) (*graph.D
 // examples returns the graphs of the repository's examples and documentation.
 func examples(t *testing.T) map[string]agentspec.Source {
 	t.Helper()
-	out := map[string]agentspec.Source{"everything": source("everything", everything, who), "inner": source("inner", inner, who)}
+	out := map[string]agentspec.Source{
+		"everything": source("everything", everything, who), "inner": source("inner", inner, who),
+	}
 	take := func(name string, text []byte) {
 		dec := yaml.NewDecoder(bytes.NewReader(text))
 		for {
@@ -124,7 +127,9 @@ func examples(t *testing.T) map[string]agentspec.Source {
 		}
 	}
 	block := regexp.MustCompile("(?s)```yaml\n# ([^\n]*)\n(.*?)```")
-	for _, pattern := range []string{"../../examples/*/*/*.yaml", "../../examples/*/*.yaml", "../../docs/*.md", "../../docs/tools/*.md"} {
+	for _, pattern := range []string{
+		"../../examples/*/*/*.yaml", "../../examples/*/*.yaml", "../../docs/*.md", "../../docs/tools/*.md",
+	} {
 		files, err := filepath.Glob(pattern)
 		require.NoError(t, err)
 		for _, file := range files {

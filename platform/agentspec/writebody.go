@@ -79,7 +79,8 @@ func (w *flowWriter) loop(i int, id, path string) {
 	body := w.ids.unique(id + ".body")
 	w.has[n.ID] = body
 	w.lose(path+"/while", Changed, "the condition is kept as metadata: others do not run the body")
-	sub := w.body(&flowWriter{prefix: body + ".flow", nodes: n.Nodes, path: path + "/nodes"}, body, n.ID+"_body", "", n.Output, nil)
+	sub := w.body(&flowWriter{prefix: body + ".flow", nodes: n.Nodes, path: path + "/nodes"}, body, n.ID+"_body", "",
+		n.Output, nil)
 	w.all[body] = map[string]any{
 		keyType: flowNode, "id": body, "name": n.ID + "_body", "description": nil, keyMetadata: map[string]any{},
 		"branches": []any{nextBranch}, "subflow": ref(sub),

@@ -34,7 +34,8 @@ func (w *flowWriter) bind(to, input string, b any, path string) property {
 		}
 		w.data = append(w.data, dataEdge{source, output, to, input})
 	case leadsAnywhere(b):
-		w.lose(path, Changed, "the input %q is put together of several values: kept as metadata, for others it is null", input)
+		w.lose(path, Changed, "the input %q is put together of several values: kept as metadata, for others it is null",
+			input)
 		p.has = true
 	default:
 		if lit, ok := o[keyLiteral]; ok && len(o) == 1 {

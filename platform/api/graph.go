@@ -42,8 +42,8 @@ func (s *server) registerGraphs() {
 	handle(s, route{
 		id: "showGraph", method: http.MethodGet, path: "/v1/tools/{tool}/graph", tag: "graphs", permission: ToolsRead,
 		summary: "Show and draw a graph",
-		detail: "Its nodes in the order of the definition with where they lead, a picture as SVG and a flowchart of Mermaid; " +
-			"with `run`, with the statuses of the nodes in that run.",
+		detail: "Its nodes in the order of the definition with where they lead, a picture as SVG and a flowchart of " +
+			"Mermaid; with `run`, with the statuses of the nodes in that run.",
 	}, s.showGraph)
 	handle(s, route{
 		id: "diffGraph", method: http.MethodGet, path: "/v1/tools/{tool}/graph/diff", tag: "graphs", permission: ToolsRead,
@@ -52,16 +52,17 @@ func (s *server) registerGraphs() {
 			"tells how a change weighs for callers.",
 	}, s.diffGraph)
 	handle(s, route{
-		id: "exportGraph", method: http.MethodGet, path: "/v1/tools/{tool}/graph/export", tag: "graphs", permission: ToolsRead,
-		summary: "Export a graph as an Agent Spec document",
-		detail: "A document of Open Agent Specification " + agentspec.Version + ", and a list of all that other readers of it " +
-			"do not see. Agents are described in it where the key has agents.read; otherwise their names stand alone.",
+		id: "exportGraph", method: http.MethodGet, path: "/v1/tools/{tool}/graph/export", tag: "graphs",
+		permission: ToolsRead,
+		summary:    "Export a graph as an Agent Spec document",
+		detail: "A document of Open Agent Specification " + agentspec.Version + ", and a list of all that other readers " +
+			"of it do not see. Agents are described in it where the key has agents.read; otherwise their names stand alone.",
 	}, s.exportGraph)
 	handle(s, route{
 		id: "importGraph", method: http.MethodPost, path: "/v1/graphs/import", tag: "graphs", permission: ToolsRead,
 		summary: "Make definitions of an Agent Spec document", maxBody: MaxApplyBytes,
-		detail: "Makes definitions of a flow or an agent: graphs, http tools, prompt tools, client tools and agents, ready for " +
-			"`apply`, with a list of all that was dropped, is done differently, or has to exist. Nothing is written or fetched. " +
+		detail: "Makes definitions of a flow or an agent: graphs, http tools, prompt tools, client tools and agents, " +
+			"ready for `apply`, with a list of all that was dropped, is done differently, or has to exist. Nothing is written or fetched. " +
 			"A document that has no counterpart is refused with all its faults.",
 	}, s.importGraph)
 }
@@ -93,7 +94,8 @@ func (s *server) graphOf(
 	}
 	if src.Config == nil {
 		return src, nil, &tool.Error{
-			Kind: tool.Conflict, Op: "api.graphOf", Msg: fmt.Sprintf("tool %q is no graph: it is of type %s", t.Slug, t.Implementation),
+			Kind: tool.Conflict, Op: "api.graphOf", Msg: fmt.Sprintf("tool %q is no graph: it is of type %s", t.Slug,
+				t.Implementation),
 		}
 	}
 	g, err := graph.Parse(src.Config, src.InputSchema)
@@ -104,7 +106,9 @@ func (s *server) graphOf(
 }
 
 // sourceOf returns what an export needs of a tool; without a configuration where it is no graph.
-func (s *server) sourceOf(ctx context.Context, p tool.Principal, t tool.Tool, version string) (agentspec.Source, error) {
+func (s *server) sourceOf(
+	ctx context.Context, p tool.Principal, t tool.Tool, version string,
+) (agentspec.Source, error) {
 	shown := v1.FromTool(t)
 	src := agentspec.Source{
 		Slug: t.Slug, Name: shown.Name, Description: shown.Description, InputSchema: shown.InputSchema,
@@ -214,7 +218,8 @@ func (s *server) exportGraph(
 	out := v1.ExportedGraph{Document: exported.Document, Losses: graphLosses(exported.Losses)}
 	if bytes.Contains(exported.Document, []byte(tool.Redacted)) {
 		out.Losses = append(out.Losses, v1.GraphLoss{
-			What: agentspec.Dropped, Reason: "values that look like secrets are not shown: set them where the document is imported",
+			What:   agentspec.Dropped,
+			Reason: "values that look like secrets are not shown: set them where the document is imported",
 		})
 	}
 	return answer(out), nil

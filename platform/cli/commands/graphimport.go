@@ -129,7 +129,8 @@ func (a *app) writeLosses(losses []agentspec.Loss) error {
 		if at == "" {
 			at = "the document"
 		}
-		if _, err := fmt.Fprintf(a.Env.Err, "%-8s %s: %s\n", l.What, terminal.Clean(at), terminal.Clean(l.Reason)); err != nil {
+		if _, err := fmt.Fprintf(a.Env.Err, "%-8s %s: %s\n", l.What, terminal.Clean(at),
+			terminal.Clean(l.Reason)); err != nil {
 			return err
 		}
 	}
@@ -167,7 +168,9 @@ func (a *app) applyImported(ctx context.Context, made *agentspec.Imported) error
 	for i, item := range answer.Items {
 		items[i] = appliedFile{AppliedItem: item}
 	}
-	if err := a.Printer.Show(shown, func(w io.Writer) error { return writeApplied(w, a.Env.Err, items, false) }); err != nil {
+	if err := a.Printer.Show(shown, func(w io.Writer) error {
+		return writeApplied(w, a.Env.Err, items, false)
+	}); err != nil {
 		return err
 	}
 	if answer.Failed > 0 {

@@ -216,7 +216,9 @@ func (a *app) followGraph(ctx context.Context, c *client.Client, id string, sour
 	if err != nil {
 		return err
 	}
-	nodes, err := collect(paging{all: true}, func(p client.Page) (v1.Page[v1.Node], error) { return c.ListNodes(ctx, id, p) })
+	nodes, err := collect(paging{all: true}, func(p client.Page) (v1.Page[v1.Node], error) {
+		return c.ListNodes(ctx, id, p)
+	})
 	if err != nil {
 		return err
 	}
