@@ -48,7 +48,8 @@ func (s *server) registerGraphs() {
 	handle(s, route{
 		id: "diffGraph", method: http.MethodGet, path: "/v1/tools/{tool}/graph/diff", tag: "graphs", permission: ToolsRead,
 		summary: "Compare two versions of a graph, node by node",
-		detail: "Nodes that were added, removed and changed: where they lead, their conditions, and each binding. `diffTool` " +
+		detail: "Nodes that were added, removed and changed: where they lead, their conditions, and each binding. " +
+			"`diffTool` " +
 			"tells how a change weighs for callers.",
 	}, s.diffGraph)
 	handle(s, route{
@@ -62,7 +63,8 @@ func (s *server) registerGraphs() {
 		id: "importGraph", method: http.MethodPost, path: "/v1/graphs/import", tag: "graphs", permission: ToolsRead,
 		summary: "Make definitions of an Agent Spec document", maxBody: MaxApplyBytes,
 		detail: "Makes definitions of a flow or an agent: graphs, http tools, prompt tools, client tools and agents, " +
-			"ready for `apply`, with a list of all that was dropped, is done differently, or has to exist. Nothing is written or fetched. " +
+			"ready for `apply`, with a list of all that was dropped, is done differently, or has to exist. Nothing is " +
+			"written or fetched. " +
 			"A document that has no counterpart is refused with all its faults.",
 	}, s.importGraph)
 }
