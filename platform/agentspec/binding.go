@@ -1,6 +1,7 @@
 package agentspec
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/toolcrib/toolcrib/schema/jsonpointer"
@@ -45,10 +46,8 @@ func special(v any) bool {
 			}
 		}
 	case []any:
-		for _, below := range v {
-			if special(below) {
-				return true
-			}
+		if slices.ContainsFunc(v, special) {
+			return true
 		}
 	}
 	return false

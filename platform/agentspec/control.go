@@ -52,17 +52,17 @@ func (f *findings) analyze(flow *flowSpec) (*order, bool) {
 	var visit func(at int)
 	visit = func(at int) {
 		o.reached[at] = true
-		for i := len(flow.nodes[at].leads) - 1; i >= 0; i-- {
-			if to := flow.nodes[at].leads[i].to; !o.reached[to] {
+		for _, v := range slices.Backward(flow.nodes[at].leads) {
+			if to := v.to; !o.reached[to] {
 				visit(to)
 			}
 		}
 		walk = append(walk, at)
 	}
 	roots := flow.roots()
-	for i := len(roots) - 1; i >= 0; i-- {
-		if !o.reached[roots[i]] {
-			visit(roots[i])
+	for _, root := range slices.Backward(roots) {
+		if !o.reached[root] {
+			visit(root)
 		}
 	}
 	slices.Reverse(walk)
@@ -125,8 +125,8 @@ func (f *findings) acyclic(flow *flowSpec, o *order) bool {
 	visit = func(at int) {
 		mark[at], stack = open, append(stack, at)
 		o.before[at] = make([]bool, count)
-		for i := len(flow.nodes[at].leads) - 1; i >= 0; i-- {
-			to := flow.nodes[at].leads[i].to
+		for _, v := range slices.Backward(flow.nodes[at].leads) {
+			to := v.to
 			if o.back(at, to) {
 				continue
 			}
@@ -152,9 +152,9 @@ func (f *findings) acyclic(flow *flowSpec, o *order) bool {
 		mark[at], stack, post = closed, stack[:len(stack)-1], append(post, at)
 	}
 	roots := flow.roots()
-	for i := len(roots) - 1; i >= 0; i-- {
-		if mark[roots[i]] == unseen {
-			visit(roots[i])
+	for _, root := range slices.Backward(roots) {
+		if mark[root] == unseen {
+			visit(root)
 		}
 	}
 	for i, at := range post {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 
 	"github.com/toolcrib/toolcrib/platform/yamlvalue"
@@ -242,9 +243,7 @@ func objectSchema(all []property, closed bool) map[string]any {
 	members, required := map[string]any{}, []any{}
 	for _, p := range all {
 		member := map[string]any{}
-		for key, value := range p.schema {
-			member[key] = value
-		}
+		maps.Copy(member, p.schema)
 		if p.has {
 			member["default"] = p.fallback
 		} else {

@@ -2,7 +2,9 @@ package agentspec
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
+	"strings"
 
 	"github.com/toolcrib/toolcrib/graph"
 	"github.com/toolcrib/toolcrib/tool"
@@ -61,8 +63,10 @@ func Export(src Source, known Known) (*Exported, error) {
 	if _, err := graph.Parse(src.Config, src.InputSchema); err != nil {
 		return nil, err
 	}
-	e := &exporter{known: known, ids: names{}, all: map[string]any{}, tools: map[string]string{},
-		flows: map[string]string{}, outputs: map[string][]property{}}
+	e := &exporter{
+		known: known, ids: names{}, all: map[string]any{}, tools: map[string]string{},
+		flows: map[string]string{}, outputs: map[string][]property{},
+	}
 	id := e.graphFlow(src)
 	if err := e.err("agentspec.Export"); err != nil {
 		return nil, err
@@ -139,9 +143,7 @@ func written(all []property) []any {
 	out := make([]any, 0, len(all))
 	for _, p := range all {
 		o := map[string]any{"title": p.name}
-		for key, v := range p.schema {
-			o[key] = v
-		}
+		maps.Copy(o, p.schema)
 		if p.has {
 			o["default"] = p.fallback
 		}
@@ -230,9 +232,11 @@ func (e *exporter) agentComponent(ref tool.Ref, inputs, outputs []property, path
 		}
 	}
 	prompt := a.Instructions
+	var promptSb233 strings.Builder
 	for _, p := range inputs { // Inputs are the placeholders of the prompt.
-		prompt += "\n\n" + p.name + ": {{" + p.name + "}}"
+		promptSb233.WriteString("\n\n" + p.name + ": {{" + p.name + "}}")
 	}
+	prompt += promptSb233.String()
 	fields := map[string]any{
 		"inputs": written(inputs), "outputs": written(outputs), "llm_config": map[string]any{keyRef: model},
 		"system_prompt": prompt, "tools": tools, "human_in_the_loop": false,

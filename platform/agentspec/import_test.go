@@ -18,19 +18,19 @@ import (
 var update = flag.Bool("update", false, "write the expected definitions anew")
 
 // samples returns the documents of testdata.
-func samples(t testing.TB) map[string][]byte {
-	t.Helper()
+func samples(tb testing.TB) map[string][]byte {
+	tb.Helper()
 	out := map[string][]byte{}
 	for _, pattern := range []string{"testdata/*.json", "testdata/*.yaml"} {
 		files, err := filepath.Glob(pattern)
-		require.NoError(t, err)
+		require.NoError(tb, err)
 		for _, file := range files {
 			raw, err := os.ReadFile(file)
-			require.NoError(t, err)
+			require.NoError(tb, err)
 			out[strings.TrimSuffix(filepath.Base(file), filepath.Ext(file))] = raw
 		}
 	}
-	require.Greater(t, len(out), 8)
+	require.Greater(tb, len(out), 8)
 	return out
 }
 
@@ -83,8 +83,8 @@ func TestImportedGraphsRoundTrip(t *testing.T) {
 }
 
 // sourceOf makes a source of an export, and what it uses, of definitions.
-func sourceOf(t testing.TB, in *agentspec.Imported) (agentspec.Source, agentspec.Known) {
-	t.Helper()
+func sourceOf(tb testing.TB, in *agentspec.Imported) (agentspec.Source, agentspec.Known) {
+	tb.Helper()
 	known := agentspec.Known{Tools: map[string]agentspec.Source{}, Agents: map[string]agentspec.Agent{}}
 	var root agentspec.Source
 	for _, raw := range in.Definitions {
@@ -96,7 +96,7 @@ func sourceOf(t testing.TB, in *agentspec.Imported) (agentspec.Source, agentspec
 			Input                         json.RawMessage `json:"input_schema"`
 			Output                        json.RawMessage `json:"output_schema"`
 		}
-		require.NoError(t, json.Unmarshal(raw, &d))
+		require.NoError(tb, json.Unmarshal(raw, &d))
 		if d.Kind == "agent" {
 			known.Agents[d.Slug] = agentspec.Agent{Name: d.Name, Instructions: d.Instructions, Model: d.Model}
 			continue

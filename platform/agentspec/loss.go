@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/toolcrib/toolcrib/tool"
 )
@@ -35,15 +37,17 @@ type Faults []Fault //nolint:errname // It is what the document has; one is no e
 // Error implements the error interface.
 func (f Faults) Error() string {
 	text := ""
+	var textSb38 strings.Builder
 	for i, fault := range f {
 		if i > 0 {
-			text += "; "
+			textSb38.WriteString("; ")
 		}
 		if fault.Path != "" {
-			text += fault.Path + ": "
+			textSb38.WriteString(fault.Path + ": ")
 		}
-		text += fault.Message
+		textSb38.WriteString(fault.Message)
 	}
+	text += textSb38.String()
 	return text
 }
 
@@ -55,10 +59,8 @@ type findings struct {
 
 func (f *findings) fault(path, format string, args ...any) {
 	found := Fault{path, fmt.Sprintf(format, args...)}
-	for _, known := range f.faults {
-		if known == found { // A component that is used twice is read twice.
-			return
-		}
+	if slices.Contains(f.faults, found) { // A component that is used twice is read twice.
+		return
 	}
 	if len(f.faults) < maxFaults {
 		f.faults = append(f.faults, found)
@@ -67,10 +69,8 @@ func (f *findings) fault(path, format string, args ...any) {
 
 func (f *findings) lose(path, what, format string, args ...any) {
 	found := Loss{path, what, fmt.Sprintf(format, args...)}
-	for _, known := range f.losses {
-		if known == found {
-			return
-		}
+	if slices.Contains(f.losses, found) {
+		return
 	}
 	if len(f.losses) < maxLosses {
 		f.losses = append(f.losses, found)

@@ -141,9 +141,11 @@ func TestChangedAfterExport(t *testing.T) {
 	require.JSONEq(t, `{"who":{"$from":"/input/who"}}`, string(g.Nodes[1].Arguments))
 	require.Zero(t, g.Nodes[1].TimeoutSeconds)
 	said := ""
+	var saidSb144 strings.Builder
 	for _, l := range in.Losses {
-		said += l.Reason + "\n"
+		saidSb144.WriteString(l.Reason + "\n")
 	}
+	said += saidSb144.String()
 	require.Contains(t, said, "its own settings are not taken over")
 }
 

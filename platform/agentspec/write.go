@@ -2,6 +2,7 @@ package agentspec
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -210,9 +211,7 @@ func (w *flowWriter) own(n graph.Node, more map[string]any) map[string]any {
 		n.OnError = ""
 	}
 	out := map[string]any{"node": decoded(encode(n)), "inputs": ""}
-	for name, v := range more {
-		out[name] = v
-	}
+	maps.Copy(out, more)
 	return out
 }
 

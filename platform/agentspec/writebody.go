@@ -62,7 +62,7 @@ func (w *flowWriter) bodies(n graph.Node, id, path string) {
 		w.lose(path+"/concurrency", Changed, "kept as metadata: others choose how many items run at once")
 	}
 	reducer := "append"
-	switch n.Reduce {
+	switch n.Reduce { //nolint:exhaustive // Others are made a list.
 	case "", graph.List:
 	case graph.Sum:
 		reducer = "sum"

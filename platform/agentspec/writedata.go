@@ -2,6 +2,7 @@ package agentspec
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/toolcrib/toolcrib/graph"
@@ -63,10 +64,8 @@ func leadsAnywhere(b any) bool {
 			}
 		}
 	case []any:
-		for _, below := range b {
-			if leadsAnywhere(below) {
-				return true
-			}
+		if slices.ContainsFunc(b, leadsAnywhere) {
+			return true
 		}
 	}
 	return false
@@ -146,7 +145,7 @@ func (w *flowWriter) answer(n *graph.Node, tokens []string) (from, output string
 	switch {
 	case len(rest) == 0:
 		return "", "", false
-	case rest[0] == "error" && len(rest) == 2 && rest[1] == "message" && catches(n):
+	case rest[0] == "error" && len(rest) == 2 && rest[1] == "message" && catches(n): //nolint:gosec // There are two.
 		output = caughtInfo
 	case rest[0] != "result" && rest[0] != "text":
 		return "", "", false

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/toolcrib/toolcrib/graph"
 	"github.com/toolcrib/toolcrib/graph/flow"
@@ -235,8 +236,10 @@ func (w *flowWriter) branch(n graph.Node, id, path string) {
 // pointerOf makes a JSON Pointer of a path of plain names.
 func pointerOf(path string) string {
 	out := ""
+	var outSb238 strings.Builder
 	for _, name := range regexp.MustCompile(`[A-Za-z0-9_]+`).FindAllString(path, -1) {
-		out += "/" + name
+		outSb238.WriteString("/" + name)
 	}
+	out += outSb238.String()
 	return out
 }

@@ -110,7 +110,7 @@ version: 1.0.0
 publish: true
 implementation_type: client
 interaction: {intent: action, requires_response: true}
-input_schema: {type: object}
+input_schema: {type: object, properties: {id: {type: string}}}
 ---
 `+soundGraph))
 	alone := s.write(t, "alone.yaml", "nodes: [{id: a, kind: start}]\n")
