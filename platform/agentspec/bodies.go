@@ -147,7 +147,8 @@ func boolIndex(yes bool) int {
 // reducers are ours by those of the format.
 var reducers = map[string]graph.Reducer{"": graph.List, "append": graph.List, "sum": graph.Sum}
 
-// collect makes the outputs of a map: of one output its reducer, of several, or a reducer that we lack, a filter behind.
+// collect makes the outputs of a map: by its reducer where it has one output and we have the reducer, else by a
+// filter behind it.
 func (r *region) collect(at int, out *graph.Node) []graph.Node {
 	n := r.flow.nodes[at]
 	given := n.object("reducers")
