@@ -11,7 +11,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
-	"strings"
 	"time"
 
 	"github.com/maypok86/otter/v2"
@@ -214,10 +213,8 @@ func (a *Activities) Register(r Registry) {
 // checkTenant refuses a workflow id of Toolcrib's own that names another tenant
 // than the input does. Ids of host workflows are not checked.
 func checkTenant(ctx context.Context, tenant tool.TenantID) error {
-	id := activity.GetInfo(ctx).WorkflowExecution.ID
-	rest, ours := strings.CutPrefix(id, "t/")
-	named, _, _ := strings.Cut(rest, "/")
-	if ours && tool.ValidID(named) && named != string(tenant) {
+	named, ours := wire.TenantOf(activity.GetInfo(ctx).WorkflowExecution.ID)
+	if ours && named != tenant {
 		return &tool.Error{Kind: tool.Denied, Op: "activities", Msg: "the workflow belongs to another tenant"}
 	}
 	return nil

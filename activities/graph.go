@@ -83,9 +83,9 @@ func (a *Activities) OpenNode(ctx context.Context, in wire.OpenNodeInput) (wire.
 	if err := checkTenant(ctx, in.Graph.Principal.Tenant); err != nil {
 		return wire.OpenNodeOutput{}, failure.Encode(err)
 	}
-	id, err := a.openNode(ctx, in)
+	run, err := a.openNode(ctx, in)
 	if err == nil {
-		return wire.OpenNodeOutput{RunID: id}, nil
+		return wire.OpenNodeOutput{RunID: run.ID, WorkflowID: run.WorkflowID}, nil
 	}
 	e := tool.AsError(err)
 	if e.Kind.Retryable() || ctx.Err() != nil {
@@ -95,26 +95,26 @@ func (a *Activities) OpenNode(ctx context.Context, in wire.OpenNodeInput) (wire.
 	return wire.OpenNodeOutput{Failure: &flow.Failure{Kind: e.Kind, Msg: e.Msg}}, nil
 }
 
-func (a *Activities) openNode(ctx context.Context, in wire.OpenNodeInput) (string, error) {
+func (a *Activities) openNode(ctx context.Context, in wire.OpenNodeInput) (agent.Run, error) {
 	c, pin := in.Graph, in.Agent.PinnedAgent
 	tenant := c.Principal.Tenant
 	m, err := a.newGraphMemory(ctx, c)
 	if err != nil {
-		return "", err
+		return agent.Run{}, err
 	}
 	if _, err := a.targetDefinition(ctx, tenant, &pin); err != nil {
-		return "", err
+		return agent.Run{}, err
 	}
 	line, err := a.Runs.Ancestors(ctx, tenant, c.RunID)
 	if err != nil {
-		return "", fmt.Errorf("reading the runs above: %w", err)
+		return agent.Run{}, fmt.Errorf("reading the runs above: %w", err)
 	}
 	if err := checkLine(&pin, line); err != nil {
-		return "", err
+		return agent.Run{}, err
 	}
 	message, err := m.arguments(ctx, in.Step)
 	if err != nil {
-		return "", err
+		return agent.Run{}, err
 	}
 	content := string(message)
 	var words string
@@ -125,18 +125,18 @@ func (a *Activities) openNode(ctx context.Context, in wire.OpenNodeInput) (strin
 	run := agent.Run{
 		ID: id, Tenant: tenant, Kind: agent.RunKindAgent, AgentID: pin.AgentID, Agent: pin.Slug, AgentVersion: pin.Version,
 		Mode: c.Mode, Principal: c.Principal, Status: agent.RunPending, Input: message,
-		WorkflowID: wire.RunWorkflowID(tenant, id), Depth: len(line),
+		WorkflowID: childID(ctx, tenant, pin.Slug, id), Depth: len(line),
 		Parent: &agent.Parent{RunID: c.RunID, InvocationID: c.InvocationID},
 	}
 	first := agent.Message{Role: agent.RoleUser, Content: []tool.Content{tool.Text(content)}}
-	_, err = a.Runs.CreateRun(ctx, run, first)
+	recorded, err := a.Runs.CreateRun(ctx, run, first)
 	if tool.KindOf(err) == tool.Conflict { // A previous attempt recorded it.
-		_, err = a.Runs.FindRun(ctx, tenant, id)
+		recorded, err = a.Runs.FindRun(ctx, tenant, id)
 	}
 	if err != nil {
-		return "", fmt.Errorf("recording the run of agent %s: %w", pin, err)
+		return agent.Run{}, fmt.Errorf("recording the run of agent %s: %w", pin, err)
 	}
-	return id, nil
+	return recorded, nil
 }
 
 // graphResult returns the result of a call that was a run of a graph.

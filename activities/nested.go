@@ -6,6 +6,8 @@ import (
 	"slices"
 	"time"
 
+	"go.temporal.io/sdk/activity"
+
 	"github.com/toolcrib/toolcrib/agent"
 	"github.com/toolcrib/toolcrib/internal/nested/agentcall"
 	"github.com/toolcrib/toolcrib/ledger"
@@ -18,8 +20,16 @@ import (
 func (a *Activities) open(
 	ctx context.Context, in *wire.InvokeInput, ticket ledger.Ticket, version *tool.Version,
 ) (*wire.Opened, error) {
-	if in.From != nil && in.Pin.Graph != nil {
-		return a.resumeGraph(ctx, in)
+	if in.Pin.Graph != nil {
+		opened := &wire.Opened{}
+		if in.From != nil {
+			var err error
+			if opened, err = a.resumeGraph(ctx, in); err != nil {
+				return nil, err
+			}
+		}
+		opened.WorkflowID = childID(ctx, in.Principal.Tenant, in.Pin.Slug, ticket.InvocationID)
+		return opened, nil
 	}
 	if in.Pin.Agent == nil {
 		return &wire.Opened{}, nil
@@ -28,14 +38,20 @@ func (a *Activities) open(
 	if err != nil {
 		return nil, err
 	}
-	_, err = a.Runs.CreateRun(ctx, run, message)
+	recorded, err := a.Runs.CreateRun(ctx, run, message)
 	if tool.KindOf(err) == tool.Conflict { // A previous attempt recorded it.
-		_, err = a.Runs.FindRun(ctx, run.Tenant, run.ID)
+		recorded, err = a.Runs.FindRun(ctx, run.Tenant, run.ID)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("recording the run of agent %s: %w", in.Pin.Agent, err)
 	}
-	return &wire.Opened{RunID: run.ID}, nil
+	return &wire.Opened{RunID: recorded.ID, WorkflowID: recorded.WorkflowID}, nil
+}
+
+// childID returns the workflow id of what runs below the workflow of an activity. It names the tenant
+// as the workflow's own id does.
+func childID(ctx context.Context, tenant tool.TenantID, name, id string) string {
+	return wire.NamedWorkflowID(wire.SegmentOf(activity.GetInfo(ctx).WorkflowExecution.ID, tenant), name, id)
 }
 
 // childRun checks what may have changed since the plan was made, and returns the agent's run.
@@ -78,7 +94,7 @@ func (a *Activities) childRun(
 		ID: id, Tenant: in.Principal.Tenant, Kind: agent.RunKindAgent, AgentID: pin.AgentID, Agent: pin.Slug,
 		AgentVersion: pin.Version,
 		Mode:         in.Mode, Principal: in.Principal, Status: agent.RunPending, Input: input,
-		WorkflowID: wire.RunWorkflowID(in.Principal.Tenant, id), Depth: len(line),
+		WorkflowID: childID(ctx, in.Principal.Tenant, pin.Slug, id), Depth: len(line),
 		Parent: &agent.Parent{RunID: in.RunID, InvocationID: ticket.InvocationID, Detached: pin.Detached},
 	}, agent.Message{Role: agent.RoleUser, Content: content}, nil
 }

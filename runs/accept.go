@@ -21,6 +21,7 @@ import (
 var (
 	tenantAttribute = temporal.NewSearchAttributeKeyKeyword(wire.TenantAttribute)
 	agentAttribute  = temporal.NewSearchAttributeKeyKeyword(wire.AgentAttribute)
+	phaseAttribute  = temporal.NewSearchAttributeKeyKeyword(wire.PhaseAttribute)
 )
 
 // accept records a run, with its first message if it is an agent's and what it takes over,
@@ -114,13 +115,17 @@ func (s *Service) execute(ctx context.Context, start agent.Start) error {
 		// backlog of a task queue tenant by tenant, others ignore it.
 		Priority: temporal.Priority{FairnessKey: string(start.Tenant)},
 	}
-	if s.cfg.SearchAttributes {
-		updates := []temporal.SearchAttributeUpdate{tenantAttribute.ValueSet(string(start.Tenant))}
+	var known []temporal.SearchAttributeUpdate
+	if s.cfg.Attributes.Owner {
+		known = append(known, tenantAttribute.ValueSet(string(start.Tenant)))
 		if start.Agent != "" {
-			updates = append(updates, agentAttribute.ValueSet(start.Agent))
+			known = append(known, agentAttribute.ValueSet(start.Agent))
 		}
-		opts.TypedSearchAttributes = temporal.NewSearchAttributes(updates...)
 	}
+	if s.cfg.Attributes.Phase {
+		known = append(known, phaseAttribute.ValueSet(wire.PhaseRunning))
+	}
+	opts.TypedSearchAttributes = temporal.NewSearchAttributes(known...)
 	_, err := s.cfg.Temporal.ExecuteWorkflow(ctx, opts, start.Workflow, start.Input)
 	return err //nolint:wrapcheck // The caller classifies it.
 }

@@ -32,12 +32,12 @@ type NewCall struct {
 
 // Call is a single call, or a test, that was accepted.
 type Call struct {
-	RunID    string
-	Tool     string   // Slug.
-	Warnings []string // Of the resolver, such as that the tool is deprecated.
+	RunID      string
+	Tool       string   // Slug.
+	Warnings   []string // Of the resolver, such as that the tool is deprecated.
+	WorkflowID string   // Of the call's workflow in Temporal.
 
-	tenant     tool.TenantID
-	workflowID string
+	tenant tool.TenantID
 	// confirmed says that Temporal has the workflow. Else the start is retried.
 	confirmed bool
 	// open is the run id of the execution that was open when the call was rejoined.
@@ -113,7 +113,7 @@ func (s *Service) newCall(ctx context.Context, n NewCall) (*callStart, error) {
 	c := &callStart{
 		Call: Call{
 			RunID: runID, Tool: resolved.Tool.Slug, Warnings: resolved.Warnings,
-			tenant: tenant, workflowID: wire.RunWorkflowID(tenant, runID),
+			tenant: tenant,
 		},
 		asked: n, named: node.ID != "", repeatable: resolved.Version.Snapshot.Execution.Repeatable(),
 		digest: fmt.Sprintf("%s@%s %s %s", resolved.Tool.ID, node.Tool.Constraint, node.Mode, arguments),
@@ -122,11 +122,12 @@ func (s *Service) newCall(ctx context.Context, n NewCall) (*callStart, error) {
 		c.digest += " from " + node.From.EffectID + " " + node.From.Node
 	}
 	if c.named {
-		c.workflowID = wire.CallWorkflowID(tenant, node.ID)
-	} else {
-		c.asked.Node.ID = "call"
+		c.WorkflowID = wire.CallWorkflowID(tenant, node.ID)
+		return c, nil
 	}
-	return c, nil
+	c.asked.Node.ID = "call"
+	c.WorkflowID, err = s.workflowID(ctx, tenant, c.Tool, runID)
+	return c, err
 }
 
 // acceptCall records a call and starts its workflow, or joins c to the call that
@@ -156,7 +157,7 @@ func (c *callStart) run() agent.Run {
 	p, node := c.asked.Principal, c.asked.Node
 	run := agent.Run{
 		ID: c.RunID, Tenant: p.Tenant, Kind: agent.RunKindToolCall, Mode: node.Mode, Principal: p,
-		Status: agent.RunPending, WorkflowID: c.workflowID, FollowFor: c.asked.FollowFor,
+		Status: agent.RunPending, WorkflowID: c.WorkflowID, FollowFor: c.asked.FollowFor,
 	}
 	if node.Test != nil {
 		run.Kind = agent.RunKindToolTest

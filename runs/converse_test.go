@@ -61,7 +61,7 @@ func TestContinue(t *testing.T) {
 			require.Equal(t, test.parent, first.ParentID)
 			require.Equal(t, []tool.Content{tool.Text("and then?")}, first.Content)
 			require.Equal(t, ids(b.store.transcripts[old.ID])[:test.kept], ids(b.store.before[run.ID]))
-			started := b.temporal.workflows[wire.RunWorkflowID(run.Tenant, run.ID)]
+			started := b.temporal.workflows[run.WorkflowID]
 			input, err := json.Marshal(started.input)
 			require.NoError(t, err)
 			var in wire.AgentRunInput

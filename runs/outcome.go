@@ -44,7 +44,7 @@ func recorded(end *agent.CallEnd) *outcome {
 func (s *Service) observe(ctx context.Context, c Call) *outcome {
 	ctx, cancel := context.WithTimeout(ctx, StartTimeout)
 	defer cancel()
-	found, err := s.cfg.Temporal.DescribeWorkflowExecution(ctx, c.workflowID, "")
+	found, err := s.cfg.Temporal.DescribeWorkflowExecution(ctx, c.WorkflowID, "")
 	if absent(err) {
 		return &outcome{}
 	}
@@ -54,7 +54,7 @@ func (s *Service) observe(ctx context.Context, c Call) *outcome {
 	}
 	var result *tool.Result
 	// The workflow is closed, so this is answered at once.
-	err = s.cfg.Temporal.GetWorkflow(ctx, c.workflowID, info.GetExecution().GetRunId()).Get(ctx, &result)
+	err = s.cfg.Temporal.GetWorkflow(ctx, c.WorkflowID, info.GetExecution().GetRunId()).Get(ctx, &result)
 	if err == nil {
 		return &outcome{result: result, ended: true}
 	}

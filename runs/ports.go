@@ -29,6 +29,9 @@ type Store interface {
 	FindAgent(ctx context.Context, tenant tool.TenantID, slugOrID string) (agent.Agent, error)
 	ListAgentVersions(ctx context.Context, tenant tool.TenantID, agentID string) ([]agent.Version, error)
 
+	// TenantSlug returns the slug of a tenant, which never changes. It fails with tool.NotFound.
+	TenantSlug(ctx context.Context, tenant tool.TenantID) (string, error)
+
 	// AcceptRun records a pending run and its start in one transaction. It fails
 	// with tool.Conflict when the run exists, and with tool.RateLimited when the
 	// tenant has too many unfinished runs.

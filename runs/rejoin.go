@@ -8,7 +8,6 @@ import (
 	"github.com/toolcrib/toolcrib/agent"
 	"github.com/toolcrib/toolcrib/internal/uuid7"
 	"github.com/toolcrib/toolcrib/tool"
-	"github.com/toolcrib/toolcrib/wire"
 )
 
 // rejoin makes c the call that was made before under the same id, and reports
@@ -21,11 +20,12 @@ func (s *Service) rejoin(ctx context.Context, c *callStart) (joined bool, err er
 	if err != nil || before == nil {
 		return false, err
 	}
-	memo, open, err := s.memo(ctx, c.workflowID)
+	c.WorkflowID = before.WorkflowID
+	memo, open, err := s.memo(ctx, c.WorkflowID)
 	confirmed := err == nil
 	if tool.KindOf(err) == tool.NotFound { // The start may be on its way.
 		var start agent.Start
-		start, err = s.cfg.Store.FindStart(ctx, agent.StartKey{Tenant: tenant, WorkflowID: c.workflowID})
+		start, err = s.cfg.Store.FindStart(ctx, agent.StartKey{Tenant: tenant, WorkflowID: c.WorkflowID})
 		memo = start.Memo
 	}
 	switch {
@@ -49,9 +49,9 @@ func (s *Service) rejoin(ctx context.Context, c *callStart) (joined bool, err er
 		return false, err
 	}
 	if !c.named {
-		c.workflowID = wire.RunWorkflowID(tenant, c.RunID)
+		c.WorkflowID, err = s.workflowID(ctx, tenant, c.Tool, c.RunID)
 	}
-	return false, nil
+	return false, err
 }
 
 // findEarlierRun returns the run of the call that was made before under the
@@ -62,5 +62,5 @@ func (s *Service) findEarlierRun(ctx context.Context, c *callStart) (*agent.Run,
 	if !c.named {
 		return s.findRunOfRequest(ctx, tenant, c.asked.Request)
 	}
-	return optional(s.cfg.Store.FindRunOfWorkflow(ctx, tenant, c.workflowID))
+	return optional(s.cfg.Store.FindRunOfWorkflow(ctx, tenant, c.WorkflowID))
 }

@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"sync"
 	"time"
 
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/converter"
 
 	"github.com/toolcrib/toolcrib/schema"
+	"github.com/toolcrib/toolcrib/wire"
 )
 
 // DefaultMaxUnfinished is how many unfinished runs a tenant may have unless a
@@ -41,8 +43,8 @@ type Config struct {
 	DataConverter converter.DataConverter
 	// TaskQueue is where the workers listen that run Toolcrib's workflows. Required.
 	TaskQueue string
-	// SearchAttributes says that the namespace has the attributes of package wire.
-	SearchAttributes bool
+	// Attributes are the search attributes that the namespace has.
+	Attributes wire.Attributes
 	// Files has the files of answers. Without it, answers name no files, and what people draw is
 	// no file.
 	Files Files
@@ -59,6 +61,7 @@ type Service struct {
 	availability *availability
 	schemas      *schema.Cache
 	overdue      overdueStats
+	slugs        sync.Map // Of tenants, which never change: strings by tool.TenantID.
 }
 
 // New returns a service. It fails where a required field is missing.

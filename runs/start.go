@@ -62,7 +62,9 @@ func (s *Service) begin(ctx context.Context, n NewRun, run agent.Run, before tak
 		if run.ID, err = uuid7.New(); err != nil {
 			return agent.Run{}, err
 		}
-		run.WorkflowID = wire.RunWorkflowID(run.Tenant, run.ID)
+		if run.WorkflowID, err = s.workflowID(ctx, run.Tenant, run.Agent, run.ID); err != nil {
+			return agent.Run{}, err
+		}
 	}
 	first, start, err := opening(n, run, before)
 	if err != nil {
@@ -119,10 +121,14 @@ func (s *Service) newRun(ctx context.Context, n NewRun) (agent.Run, error) {
 	if err != nil {
 		return agent.Run{}, err
 	}
+	workflowID, err := s.workflowID(ctx, tenant, found.Slug, id)
+	if err != nil {
+		return agent.Run{}, err
+	}
 	run := agent.Run{
 		ID: id, Tenant: tenant, Kind: agent.RunKindAgent, AgentID: found.ID, Agent: found.Slug,
 		Mode: n.Mode, Principal: n.Principal, Status: agent.RunPending, Input: n.Input,
-		WorkflowID: wire.RunWorkflowID(tenant, id), FollowFor: n.FollowFor,
+		WorkflowID: workflowID, FollowFor: n.FollowFor,
 	}
 	if n.Constraint != "" {
 		run.AgentVersion = chosen.Number // Fixed now, even if another version is published before the run begins.

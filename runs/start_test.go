@@ -33,7 +33,8 @@ func TestStart(t *testing.T) {
 	require.Equal(t, time.Second, run.FollowFor)
 	require.Equal(t, []tool.Content{tool.Text("hello")}, b.store.first[run.ID].Content)
 	require.Empty(t, b.store.starts, "Temporal has confirmed the workflow")
-	started := b.temporal.workflows[wire.RunWorkflowID(run.Tenant, run.ID)]
+	require.Equal(t, "t/acme."+string(run.Tenant)+"/desk/"+run.ID, run.WorkflowID)
+	started := b.temporal.workflows[run.WorkflowID]
 	require.Equal(t, wire.AgentRunWorkflow, started.name)
 	require.Equal(t, map[string]any{"toolcrib_trace": "trace"}, started.memo)
 	require.Equal(t, string(run.Tenant), started.fair, "tenants take turns in a backlog")
@@ -89,7 +90,7 @@ func TestStartOfARequestServedAgain(t *testing.T) {
 	third, err := b.Start(t.Context(), asked)
 	require.NoError(t, err)
 	require.NotEqual(t, first.ID, third.ID)
-	require.Contains(t, b.temporal.workflows, wire.RunWorkflowID(third.Tenant, third.ID))
+	require.Contains(t, b.temporal.workflows, third.WorkflowID)
 }
 
 func TestStartWithoutTemporal(t *testing.T) {

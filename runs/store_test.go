@@ -50,6 +50,8 @@ type fakeStore struct {
 	delivered      []string // Ids and rounds.
 }
 
+func (s *fakeStore) TenantSlug(context.Context, tool.TenantID) (string, error) { return "acme", nil }
+
 func (s *fakeStore) FindApproval(_ context.Context, tenant tool.TenantID, id string) (wait.Approval, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

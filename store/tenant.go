@@ -41,6 +41,12 @@ func (s *Store) FindTenant(ctx context.Context, tenant tool.TenantID) (Tenant, e
 	return tenantOf(row), nil
 }
 
+// TenantSlug returns the slug of the tenant, which never changes. It fails with tool.NotFound.
+func (s *Store) TenantSlug(ctx context.Context, tenant tool.TenantID) (string, error) {
+	found, err := s.FindTenant(ctx, tenant)
+	return found.Slug, err
+}
+
 // TenantOfSlug returns the id of the tenant with a slug. It fails with
 // tool.NotFound.
 func (s *Store) TenantOfSlug(ctx context.Context, slug string) (tool.TenantID, error) {

@@ -166,6 +166,8 @@ type OpenNodeInput struct {
 
 // OpenNodeOutput is the recorded run, or why there is none.
 type OpenNodeOutput struct {
-	RunID   string        `json:"run_id,omitempty"`
-	Failure *flow.Failure `json:"failure,omitempty"`
+	RunID string `json:"run_id,omitempty"`
+	// WorkflowID is that of the run; empty from workers of an earlier release.
+	WorkflowID string        `json:"workflow_id,omitempty"`
+	Failure    *flow.Failure `json:"failure,omitempty"`
 }

@@ -45,7 +45,7 @@ type IngestInput struct {
 // the workflow id to start it with. A version has one ingestion: starting it
 // again uses the same workflow id.
 func NewIngest(tenant tool.TenantID, documentID string, version int64) (workflowID string, in IngestInput) {
-	return fmt.Sprintf("t/%s/ingest/%s/%d", tenant, documentID,
+	return fmt.Sprintf("%s%s/%s/%s/%d", WorkflowPrefix, tenant, kindIngest, documentID,
 		version), IngestInput{Tenant: tenant, DocumentID: documentID, Version: version}
 }
 
@@ -102,7 +102,7 @@ type ReembedInput struct {
 // NewReembed returns the input of the building of a generation, and the
 // workflow id to start it with. A generation is built once.
 func NewReembed(tenant tool.TenantID, pipelineID string, generation int) (workflowID string, in ReembedInput) {
-	return fmt.Sprintf("t/%s/reembed/%s/%d", tenant, pipelineID,
+	return fmt.Sprintf("%s%s/%s/%s/%d", WorkflowPrefix, tenant, kindReembed, pipelineID,
 		generation), ReembedInput{Tenant: tenant, PipelineID: pipelineID, Generation: generation}
 }
 

@@ -93,6 +93,8 @@ type InvokeOutput struct {
 // Opened is a nested call: one that consists of other runs or calls.
 type Opened struct {
 	RunID string `json:"run_id,omitempty"` // The run that was recorded; empty for a composition.
+	// WorkflowID is that of the run, of an agent or a graph; empty from workers of an earlier release.
+	WorkflowID string `json:"workflow_id,omitempty"`
 	// Tried is how many attempts at the step of a composition that Reached counts failed
 	// in the activity, and RetryIn is when the next one is due.
 	Tried   int           `json:"tried,omitempty"`

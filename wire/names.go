@@ -59,33 +59,37 @@ func InvokeActivity(i tool.Implementation) string {
 	return name.String()
 }
 
-// Search attributes that Toolcrib's workflows are started with, where the
-// namespace has them.
+// Search attributes of Toolcrib's workflows, where the namespace has them. All are keywords. The tenant and
+// agent are set by the start. The others are changed while a workflow runs, and an execution
+// that began without [PhaseAttribute] never sets them.
 const (
-	TenantAttribute = "ToolcribTenant" // Keyword.
-	AgentAttribute  = "ToolcribAgent"  // Keyword.
+	TenantAttribute  = "ToolcribTenant" // Its id.
+	AgentAttribute   = "ToolcribAgent"  // Slug.
+	GraphAttribute   = "ToolcribGraph"  // Slug, of the run of a graph.
+	PhaseAttribute   = "ToolcribPhase"  // [PhaseRunning] or [PhaseWaiting]; that of a workflow that ended means nothing.
+	WaitingAttribute = "ToolcribWaitingFor"
 )
 
-// WorkflowPrefix is what the ids of Toolcrib's own workflows begin with.
-const WorkflowPrefix = "t/"
-
-// RunWorkflowID returns the workflow id of a run that Toolcrib starts.
-func RunWorkflowID(tenant tool.TenantID, runID string) string {
-	return "t/" + string(tenant) + "/run/" + runID
+// SearchAttributes are the names of all of them.
+func SearchAttributes() []string {
+	return []string{TenantAttribute, AgentAttribute, GraphAttribute, PhaseAttribute, WaitingAttribute}
 }
 
-// WaitWorkflowID returns the workflow id of a call of a host's workflow that waits.
-func WaitWorkflowID(tenant tool.TenantID, effectID string) string {
-	return "t/" + string(tenant) + "/wait/" + effectID
+// Attributes says which search attributes a namespace has.
+type Attributes struct {
+	Owner bool // The tenant and the agent.
+	Phase bool // The graph, the phase, and what is waited for.
 }
 
-// GraphWorkflowID returns the workflow id of the run of a graph.
-func GraphWorkflowID(tenant tool.TenantID, invocationID string) string {
-	return "t/" + string(tenant) + "/graph/" + invocationID
-}
+// Values of [PhaseAttribute].
+const (
+	PhaseRunning = "running"
+	PhaseWaiting = "waiting"
+)
 
-// CallWorkflowID returns the workflow id of a single call whose id the caller
-// chose.
-func CallWorkflowID(tenant tool.TenantID, callID string) string {
-	return "t/" + string(tenant) + "/call/" + callID
-}
+// Values of [WaitingAttribute]: what a workflow began to wait for first.
+const (
+	WaitsForApproval = "approval"
+	WaitsForResult   = "result" // Of a call that is answered from outside.
+	WaitsForRun      = "run"    // Below it, which waits itself.
+)

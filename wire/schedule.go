@@ -1,7 +1,6 @@
 package wire
 
 import (
-	"strings"
 	"time"
 
 	"github.com/toolcrib/toolcrib/agent"
@@ -20,22 +19,23 @@ const (
 // ScheduleID returns the id of Temporal's schedule for a schedule. The ids of the workflows that it
 // starts begin with it.
 func ScheduleID(tenant tool.TenantID, schedule string) string {
-	return "t/" + string(tenant) + "/schedule/" + schedule
+	return workflowID(tenant, kindSchedule, schedule)
 }
 
 // IsScheduled reports whether a workflow id is one of a schedule.
 func IsScheduled(workflowID string) bool {
-	parts := strings.SplitN(workflowID, "/", 4)
-	return len(parts) == 4 && parts[0] == "t" && parts[2] == "schedule"
+	w, ours := ParseWorkflowID(workflowID)
+	return ours && w.What == kindSchedule
 }
 
 // ScheduledRunInput starts a workflow of a schedule.
 type ScheduledRunInput struct {
 	Tenant        tool.TenantID `json:"tenant_id"`
 	Schedule      string        `json:"schedule_id"`
-	Revision      int64         `json:"revision"`         // Of the schedule, when Temporal got it.
-	MaxUnfinished int           `json:"max_unfinished"`   // Of the tenant's runs; zero for no bound.
-	RunID         string        `json:"run_id,omitempty"` // Of a run to wait for, where the workflow continues.
+	Revision      int64         `json:"revision"`              // Of the schedule, when Temporal got it.
+	MaxUnfinished int           `json:"max_unfinished"`        // Of the tenant's runs; zero for no bound.
+	RunID         string        `json:"run_id,omitempty"`      // Of a run to wait for, where the workflow continues.
+	WorkflowID    string        `json:"workflow_id,omitempty"` // Of that run.
 }
 
 // BeginScheduledInput asks for a run at a time of a schedule.
@@ -47,12 +47,14 @@ type BeginScheduledInput struct {
 
 // BeginScheduledOutput is the run that was recorded. Its RunID is empty if there is none.
 type BeginScheduledOutput struct {
-	RunID     string          `json:"run_id,omitempty"`
-	Agent     string          `json:"agent,omitempty"` // Slug.
-	Principal *tool.Principal `json:"principal,omitempty"`
-	Ended     bool            `json:"ended,omitempty"` // The run was recorded before, and has ended.
-	Refused   *Failure        `json:"refused,omitempty"`
-	Gone      bool            `json:"gone,omitempty"` // The schedule has been deleted.
+	RunID string `json:"run_id,omitempty"`
+	// WorkflowID is that of the run; empty from workers of an earlier release.
+	WorkflowID string          `json:"workflow_id,omitempty"`
+	Agent      string          `json:"agent,omitempty"` // Slug.
+	Principal  *tool.Principal `json:"principal,omitempty"`
+	Ended      bool            `json:"ended,omitempty"` // The run was recorded before, and has ended.
+	Refused    *Failure        `json:"refused,omitempty"`
+	Gone       bool            `json:"gone,omitempty"` // The schedule has been deleted.
 }
 
 // ScheduledEndedInput asks whether a run has ended, or, with Cancel, for its cancellation.

@@ -51,7 +51,7 @@ func (w *waits) offer(ctx workflow.Context, in wire.InvokeInput) (out wire.Invok
 // await waits until a call has its result, or its time is over; it calls waiting first. It
 // fails where ctx is cancelled.
 func (w *waits) await(ctx workflow.Context, in wire.InvokeInput, call wire.Waiting, waiting func()) error {
-	defer w.hold(ctx)()
+	defer w.hold(ctx, wire.WaitsForResult)()
 	defer delete(w.pending, call.ID)
 	defer delete(w.known, call.ID)
 	if waiting != nil {

@@ -1,6 +1,7 @@
 package workflows
 
 import (
+	"cmp"
 	"errors"
 	"time"
 
@@ -15,20 +16,20 @@ import (
 	"github.com/toolcrib/toolcrib/wire"
 )
 
-// runGraph runs a graph as a child workflow, from a state or its first node on, and settles the call with
+// runGraph runs a graph as a child workflow, from the state that it was opened with or its first node on, and settles the call with
 // its output.
 func runGraph(
-	ctx workflow.Context, in wire.InvokeInput, from *flow.State, s scope,
+	ctx workflow.Context, in wire.InvokeInput, opened *wire.Opened, s scope,
 ) (wire.InvokeOutput, error) {
 	options := workflow.ChildWorkflowOptions{
-		WorkflowID:            wire.GraphWorkflowID(in.Principal.Tenant, in.InvocationID),
+		WorkflowID:            cmp.Or(opened.WorkflowID, wire.GraphWorkflowID(in.Principal.Tenant, in.InvocationID)),
 		WorkflowIDReusePolicy: enums.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE, // Of a workflow that was reset.
 		ParentClosePolicy:     enums.PARENT_CLOSE_POLICY_REQUEST_CANCEL,
 		WaitForCancellation:   true, // So that its calls are settled before this one is.
 		StaticSummary:         "graph " + label(in),
-		TypedSearchAttributes: workflow.GetTypedSearchAttributes(ctx),
+		TypedSearchAttributes: below(ctx, "", in.Pin.Slug),
 	}
-	input := wire.GraphInput{Invoke: in, Deadline: s.until(ctx, &in), MaxCalls: s.calls, Resume: from}
+	input := wire.GraphInput{Invoke: in, Deadline: s.until(ctx, &in), MaxCalls: s.calls, Resume: opened.State}
 	var out wire.GraphEnd
 	for {
 		stop := s.waits.follow(options.WorkflowID)
@@ -97,12 +98,12 @@ func nodeRun(
 		return flow.Called{Failure: opened.Failure}, 0
 	}
 	options := workflow.ChildWorkflowOptions{
-		WorkflowID:            wire.RunWorkflowID(c.Principal.Tenant, opened.RunID),
+		WorkflowID:            workflowOf(opened.WorkflowID, c.Principal.Tenant, opened.RunID),
 		WorkflowIDReusePolicy: enums.WORKFLOW_ID_REUSE_POLICY_REJECT_DUPLICATE,
 		ParentClosePolicy:     enums.PARENT_CLOSE_POLICY_REQUEST_CANCEL,
 		WaitForCancellation:   true,
 		StaticSummary:         "agent " + pin.String() + " · " + step.Path(),
-		TypedSearchAttributes: workflow.GetTypedSearchAttributes(ctx),
+		TypedSearchAttributes: below(ctx, pin.Slug, ""),
 	}
 	input := wire.NewAgentRun(c.Principal, opened.RunID)
 	input.Deadline, input.MaxCalls = s.deadline, s.calls

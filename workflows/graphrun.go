@@ -59,6 +59,7 @@ type nodeEnd struct {
 }
 
 func newGraphRun(ctx workflow.Context, in wire.GraphInput, waits *waits) *graphRun {
+	waits.graph = true
 	r := &graphRun{
 		in: in, call: in.Invoke.GraphCall(), waits: waits, ends: workflow.NewChannel(ctx),
 		cancels: map[string]workflow.CancelFunc{}, made: in.Begun,

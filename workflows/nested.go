@@ -63,10 +63,10 @@ func nest(ctx workflow.Context, in wire.InvokeInput, s scope) (wire.InvokeOutput
 	}
 	in.InvocationID = out.InvocationID
 	if in.Pin.Agent != nil {
-		return runChild(ctx, in, out.Opened.RunID, s)
+		return runChild(ctx, in, out.Opened, s)
 	}
 	if in.Pin.Graph != nil {
-		return runGraph(ctx, in, out.Opened.State, s)
+		return runGraph(ctx, in, out.Opened, s)
 	}
 	if opened := out.Opened; opened.Reached > 0 {
 		in.Tried, in.RetryIn, in.Reached = opened.Tried, opened.RetryIn, opened.Reached
@@ -91,15 +91,15 @@ func open(ctx workflow.Context, in wire.InvokeInput, s scope) (out wire.InvokeOu
 
 // runChild runs an agent as a child workflow, and settles the call with the
 // outcome of the run. A detached run continues on its own.
-func runChild(ctx workflow.Context, in wire.InvokeInput, runID string, s scope) (wire.InvokeOutput, error) {
-	pin, parent := in.Pin.Agent, ctx
+func runChild(ctx workflow.Context, in wire.InvokeInput, opened *wire.Opened, s scope) (wire.InvokeOutput, error) {
+	pin, parent, runID := in.Pin.Agent, ctx, opened.RunID
 	options := workflow.ChildWorkflowOptions{
-		WorkflowID:            wire.RunWorkflowID(in.Principal.Tenant, runID),
+		WorkflowID:            workflowOf(opened.WorkflowID, in.Principal.Tenant, runID),
 		WorkflowIDReusePolicy: enums.WORKFLOW_ID_REUSE_POLICY_REJECT_DUPLICATE,
 		ParentClosePolicy:     enums.PARENT_CLOSE_POLICY_REQUEST_CANCEL,
 		WaitForCancellation:   true, // So that its calls are settled before this one is.
 		StaticSummary:         "agent " + pin.String() + " · " + in.CallID,
-		TypedSearchAttributes: workflow.GetTypedSearchAttributes(ctx),
+		TypedSearchAttributes: below(ctx, pin.Slug, ""),
 	}
 	input := wire.NewAgentRun(in.Principal, runID)
 	if pin.Detached {
@@ -134,6 +134,15 @@ func runChild(ctx workflow.Context, in wire.InvokeInput, runID string, s scope) 
 		defer relay(ctx, options.WorkflowID)()
 	}
 	return settleNested(ctx, in, false, wire.SettleInput{Status: tool.StatusCompleted, Child: &end}, nil)
+}
+
+// workflowOf returns the workflow id of a run that an activity recorded. Those of earlier releases do not
+// answer with it.
+func workflowOf(recorded string, tenant tool.TenantID, runID string) string {
+	if recorded != "" {
+		return recorded
+	}
+	return wire.RunWorkflowID(tenant, runID)
 }
 
 // relay requests cancellation of a run that another execution started, and that

@@ -23,11 +23,7 @@ const (
 )
 
 // scheduledAt is the time that a schedule meant by a start of its workflow.
-var (
-	scheduledAt     = temporal.NewSearchAttributeKeyTime("TemporalScheduledStartTime")
-	tenantAttribute = temporal.NewSearchAttributeKeyKeyword(wire.TenantAttribute)
-	agentAttribute  = temporal.NewSearchAttributeKeyKeyword(wire.AgentAttribute)
-)
+var scheduledAt = temporal.NewSearchAttributeKeyTime("TemporalScheduledStartTime")
 
 // ScheduledRun makes the run of a time of a schedule. It lasts as long as the run, whatever that
 // waits for, since Temporal decides by it what overlaps. Cancelling it cancels the run.
@@ -55,13 +51,13 @@ func ScheduledRun(ctx workflow.Context, in wire.ScheduledRunInput) (wire.Schedul
 	child := workflow.ExecuteChildWorkflow(childOptions(detached, in, begun), wire.AgentRunWorkflow,
 		wire.NewAgentRun(*begun.Principal, begun.RunID))
 	if err = child.GetChildWorkflowExecution().Get(detached, nil); err == nil {
-		defer relay(ctx, wire.RunWorkflowID(in.Tenant, begun.RunID))()
+		defer relay(ctx, workflowOf(begun.WorkflowID, in.Tenant, begun.RunID))()
 		var end wire.AgentRunOutput
 		err = child.Get(detached, &end)
 		out.Status = end.Status
 	}
 	if _, elsewhere := errors.AsType[*temporal.ChildWorkflowExecutionAlreadyStartedError](err); elsewhere {
-		in.RunID = begun.RunID
+		in.RunID, in.WorkflowID = begun.RunID, begun.WorkflowID
 		return await(ctx, detached, in)
 	}
 	if err != nil { // The run's own record says why.
@@ -74,24 +70,19 @@ func ScheduledRun(ctx workflow.Context, in wire.ScheduledRunInput) (wire.Schedul
 }
 
 func childOptions(ctx workflow.Context, in wire.ScheduledRunInput, begun wire.BeginScheduledOutput) workflow.Context {
-	attributes := workflow.GetTypedSearchAttributes(ctx)
-	var own []temporal.SearchAttributeUpdate
-	if _, ok := attributes.GetKeyword(tenantAttribute); ok { // The namespace has them.
-		own = append(own, tenantAttribute.ValueSet(string(in.Tenant)), agentAttribute.ValueSet(begun.Agent))
-	}
 	return workflow.WithChildOptions(ctx, workflow.ChildWorkflowOptions{
-		WorkflowID:            wire.RunWorkflowID(in.Tenant, begun.RunID),
+		WorkflowID:            workflowOf(begun.WorkflowID, in.Tenant, begun.RunID),
 		WorkflowIDReusePolicy: enums.WORKFLOW_ID_REUSE_POLICY_REJECT_DUPLICATE,
 		ParentClosePolicy:     enums.PARENT_CLOSE_POLICY_REQUEST_CANCEL,
 		StaticSummary:         "agent " + begun.Agent,
-		TypedSearchAttributes: temporal.NewSearchAttributes(own...),
+		TypedSearchAttributes: below(ctx, begun.Agent, ""),
 	})
 }
 
 // await waits for a run that another execution started, by looking at its record more and more
 // seldom.
 func await(ctx, detached workflow.Context, in wire.ScheduledRunInput) (wire.ScheduledRunOutput, error) {
-	defer relay(ctx, wire.RunWorkflowID(in.Tenant, in.RunID))()
+	defer relay(ctx, workflowOf(in.WorkflowID, in.Tenant, in.RunID))()
 	looking := workflow.WithActivityOptions(detached, bookkeepingOptions("look whether the run has ended"))
 	pause := time.Second
 	for range looksPerExecution {

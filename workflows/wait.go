@@ -26,6 +26,9 @@ type waits struct {
 	asking  int
 	clocks  []*clock // Deadlines that stand still while a call waits.
 	held    int      // How many calls wait, here or in runs below.
+	graph   bool     // The workflow is the run of a graph.
+	phases  int      // How many waits were shown in search attributes.
+	shown   bool     // The last one is shown still.
 	// children are the runs below that the workflow waits for, with what ends the wait of one
 	// that waits.
 	children map[string]func()
@@ -84,7 +87,7 @@ func (w *waits) decide(ctx workflow.Context, in wire.InvokeInput) (*agent.Refusa
 		return &agent.Refusal{Kind: out.Refused.Kind, Msg: out.Refused.Msg}, nil
 	}
 	if out.Status == wait.Pending {
-		defer w.hold(ctx)()
+		defer w.hold(ctx, wire.WaitsForApproval)()
 		defer delete(w.pending, out.ID)
 		defer delete(w.known, out.ID)
 	}
@@ -172,12 +175,13 @@ func unrequested(err error) *agent.Refusal {
 
 // hold stops the clocks of the workflow, and of those above that wait for it, until the
 // function that it returns is called.
-func (w *waits) hold(ctx workflow.Context) (release func()) {
+func (w *waits) hold(ctx workflow.Context, waitsFor string) (release func()) {
 	held := slices.Clone(w.clocks)
 	for _, c := range held {
 		c.pause(ctx)
 	}
 	if w.held++; w.held == 1 {
+		w.show(ctx, waitsFor)
 		w.tell(ctx, true)
 	}
 	return func() {
@@ -185,6 +189,7 @@ func (w *waits) hold(ctx workflow.Context) (release func()) {
 			c.resume(ctx)
 		}
 		if w.held--; w.held == 0 {
+			w.show(ctx, "")
 			w.tell(ctx, false)
 		}
 	}
@@ -216,7 +221,7 @@ func (w *waits) listen(ctx workflow.Context) {
 		switch {
 		case !ours:
 		case child.Waits && release == nil:
-			w.children[child.WorkflowID] = w.hold(ctx)
+			w.children[child.WorkflowID] = w.hold(ctx, wire.WaitsForRun)
 		case !child.Waits && release != nil:
 			release()
 			w.children[child.WorkflowID] = nil

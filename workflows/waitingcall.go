@@ -57,7 +57,7 @@ func delegate(ctx workflow.Context, in wire.InvokeInput) (wire.InvokeOutput, err
 		ParentClosePolicy:     enums.PARENT_CLOSE_POLICY_REQUEST_CANCEL,
 		WaitForCancellation:   true,
 		StaticSummary:         label(in),
-		TypedSearchAttributes: workflow.GetTypedSearchAttributes(ctx),
+		TypedSearchAttributes: below(ctx, "", ""),
 	}
 	for {
 		var out wire.InvokeOutput

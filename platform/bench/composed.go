@@ -58,7 +58,7 @@ func (s *site) compose(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("starting a composition: %w", err)
 	}
-	w := s.temporal.GetWorkflow(ctx, wire.RunWorkflowID(s.principal.Tenant, call.RunID), "")
+	w := s.temporal.GetWorkflow(ctx, call.WorkflowID, "")
 	var result tool.Result
 	if err := w.Get(ctx, &result); err != nil {
 		return fmt.Errorf("running a composition: %w", err)

@@ -18,7 +18,7 @@ import (
 )
 
 // attributes are what runs are found by.
-var attributes = []string{wire.TenantAttribute, wire.AgentAttribute}
+var attributes = wire.SearchAttributes()
 
 // temporal looks at the server, then at what lies behind it.
 func temporal(ctx context.Context, cfg Config) []Finding {

@@ -132,7 +132,7 @@ func TestCancelReachesACall(t *testing.T) {
 		for _, i := range b.invocations(c.RunID) {
 			require.Equal(t, tool.StatusCancelled, i.Status)
 		}
-		id := wire.RunWorkflowID(b.principal.Tenant, c.RunID)
+		id := c.WorkflowID
 		_, err = b.wait(b.temporal.GetWorkflow(t.Context(), id, ""))
 		require.True(t, temporal.IsCanceledError(err), "%v", err)
 		<-b.gone

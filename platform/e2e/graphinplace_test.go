@@ -22,7 +22,7 @@ import (
 func (s *site) graphHistory(runID string) *historypb.History {
 	s.t.Helper()
 	whole := s.invocations(runID)[0]
-	child := s.temporal.GetWorkflow(s.t.Context(), wire.GraphWorkflowID(s.principal.Tenant, whole.InvocationID), "")
+	child := s.temporal.GetWorkflow(s.t.Context(), wire.NamedWorkflowID(string(s.principal.Tenant), whole.Tool, whole.InvocationID), "")
 	return historyOf(s.t.Context(), s.t, s.temporal, child.GetID(), child.GetRunID())
 }
 

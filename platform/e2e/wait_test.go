@@ -155,7 +155,7 @@ func TestWaitForATerminatedCall(t *testing.T) {
 		Principal: s.principal, Node: wire.Node{Tool: refs(t, "wait")[0], Arguments: json.RawMessage(`{"name":"x"}`)},
 	})
 	require.NoError(t, err)
-	id := wire.RunWorkflowID(s.principal.Tenant, call.RunID)
+	id := call.WorkflowID
 	require.NoError(t, s.temporal.TerminateWorkflow(t.Context(), id, "", "test"))
 	_, ended, got := service.Wait(t.Context(), call, time.Minute, nil)
 	require.True(t, ended)

@@ -105,7 +105,8 @@ func TestOneCallIsOneTrace(t *testing.T) {
 		require.Empty(t, sent[0].Get("Baggage"))
 
 		workflow, err := shared.Temporal().DescribeWorkflowExecution(t.Context(),
-			wire.RunWorkflowID(shared.Tenant().ID, called.RunID), "")
+			wire.NamedWorkflowID(
+				wire.TenantSegment(shared.Tenant().ID, shared.Tenant().Slug), slug, called.RunID), "")
 		require.NoError(t, err)
 		var remembered string
 		memo := workflow.GetWorkflowExecutionInfo().GetMemo().GetFields()["toolcrib_trace"]

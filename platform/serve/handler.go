@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/operatorservice/v1"
 	"go.temporal.io/sdk/client"
 
@@ -265,17 +266,24 @@ func pipelines(s *store.Store) func(ctx context.Context, tenant tool.TenantID, s
 	}
 }
 
-// hasSearchAttributes reports whether the namespace has the search attributes
-// of workflows. If that cannot be determined, it reports false, and workflows
-// start without them.
-func hasSearchAttributes(ctx context.Context, c client.Client, namespace string) bool {
+// searchAttributes returns which search attributes of workflows the namespace has. If that cannot be
+// determined, workflows start without them.
+func searchAttributes(ctx context.Context, c client.Client, namespace string) wire.Attributes {
 	have, err := c.OperatorService().ListSearchAttributes(ctx,
 		&operatorservice.ListSearchAttributesRequest{Namespace: namespace})
 	if err != nil {
-		return false
+		return wire.Attributes{}
 	}
-	attributes := have.GetCustomAttributes()
-	_, tenant := attributes[wire.TenantAttribute]
-	_, agent := attributes[wire.AgentAttribute]
-	return tenant && agent
+	all := func(names ...string) bool {
+		for _, name := range names {
+			if have.GetCustomAttributes()[name] != enums.INDEXED_VALUE_TYPE_KEYWORD {
+				return false
+			}
+		}
+		return true
+	}
+	return wire.Attributes{
+		Owner: all(wire.TenantAttribute, wire.AgentAttribute),
+		Phase: all(wire.GraphAttribute, wire.PhaseAttribute, wire.WaitingAttribute),
+	}
 }

@@ -41,9 +41,9 @@ func Runs(ctx context.Context, cfg HandlerConfig) (*runs.Service, error) {
 	service, err := runs.New(runs.Config{
 		Files: files, DataConverter: data,
 		Store: cfg.Store, Resolver: cfg.resolver(), Reconciler: reconciler, Temporal: cfg.Temporal,
-		TaskQueue:        cmp.Or(cfg.TaskQueue, DefaultTaskQueue),
-		SearchAttributes: hasSearchAttributes(ctx, cfg.Temporal, namespace),
-		MaxUnfinished:    cfg.MaxUnfinishedRuns, Logger: cfg.Logger,
+		TaskQueue:     cmp.Or(cfg.TaskQueue, DefaultTaskQueue),
+		Attributes:    searchAttributes(ctx, cfg.Temporal, namespace),
+		MaxUnfinished: cfg.MaxUnfinishedRuns, Logger: cfg.Logger,
 	})
 	if err == nil && cfg.Observer != nil {
 		cfg.Observer.Collect(observe.Overdue(service))
@@ -72,9 +72,9 @@ func Schedules(ctx context.Context, cfg HandlerConfig) (*scheduler.Service, erro
 	namespace := cmp.Or(cfg.Namespace, client.DefaultNamespace)
 	return scheduler.New(scheduler.Config{
 		Store: cfg.Store, Temporal: cfg.Temporal, Namespace: namespace,
-		TaskQueue:        cmp.Or(cfg.TaskQueue, DefaultTaskQueue),
-		SearchAttributes: hasSearchAttributes(ctx, cfg.Temporal, namespace),
-		MaxUnfinished:    cfg.MaxUnfinishedRuns, Logger: cfg.Logger,
+		TaskQueue:     cmp.Or(cfg.TaskQueue, DefaultTaskQueue),
+		Attributes:    searchAttributes(ctx, cfg.Temporal, namespace),
+		MaxUnfinished: cfg.MaxUnfinishedRuns, Logger: cfg.Logger,
 	})
 }
 

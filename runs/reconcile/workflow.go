@@ -64,17 +64,11 @@ func (r *Reconciler) listWorkflows(
 	})
 }
 
-// name parses the workflow's id, and reports whether it is one of ours: t/<tenant>/<what>/<which>.
+// name parses the workflow's id, and reports whether it is one of ours.
 func (w *workflowRef) name() bool {
-	parts := strings.SplitN(w.id, "/", 4)
-	if len(parts) != 4 || parts[0] != "t" || parts[1] == "" || !tool.ValidID(parts[1]) {
-		return false
-	}
-	w.tenant = tool.TenantID(parts[1])
-	if parts[2] == "run" && parts[3] != "" && tool.ValidID(parts[3]) {
-		w.run = parts[3]
-	}
-	return true
+	id, ours := wire.ParseWorkflowID(w.id)
+	w.tenant, w.run = id.Tenant, id.Run()
+	return ours
 }
 
 // orphans terminates workflows whose runs are not in the database, which was restored to an earlier state.

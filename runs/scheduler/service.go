@@ -15,6 +15,7 @@ import (
 	"github.com/toolcrib/toolcrib/runs"
 	"github.com/toolcrib/toolcrib/schedule"
 	"github.com/toolcrib/toolcrib/tool"
+	"github.com/toolcrib/toolcrib/wire"
 )
 
 // Store is the record of schedules, and of the agents they run. Package store implements it.
@@ -32,8 +33,8 @@ type Config struct {
 	Temporal  client.Client // Required. The caller closes it.
 	Namespace string        // Of the client. Defaults to "default".
 	TaskQueue string        // Where the workers listen that run Toolcrib's workflows. Required.
-	// SearchAttributes says that the namespace has the attributes of package wire.
-	SearchAttributes bool
+	// Attributes are the search attributes that the namespace has.
+	Attributes wire.Attributes
 	// MaxUnfinished bounds the pending and running runs of each tenant, as in [runs.Config].
 	MaxUnfinished int
 	// Check is how long a schedule is not compared with Temporal's. Defaults to [CheckInterval].

@@ -51,7 +51,8 @@ func (s *Starter) Begin(ctx context.Context, in wire.BeginScheduledInput) (wire.
 		out.Refused = &wire.Failure{Kind: e.Kind, Msg: e.Msg}
 	default:
 		start.Status, start.RunID, start.Kind, start.Reason = schedule.Started, run.ID, "", ""
-		out.RunID, out.Agent, out.Principal, out.Ended = run.ID, run.Agent, &run.Principal, run.Status.Final()
+		out.RunID, out.WorkflowID, out.Agent = run.ID, run.WorkflowID, run.Agent
+		out.Principal, out.Ended = &run.Principal, run.Status.Final()
 	}
 	if err := s.starts.EndScheduleStart(ctx, start); err != nil {
 		return wire.BeginScheduledOutput{}, fmt.Errorf("recording the start: %w", err)

@@ -36,6 +36,7 @@ const (
 var (
 	tenantAttribute = temporal.NewSearchAttributeKeyKeyword(wire.TenantAttribute)
 	agentAttribute  = temporal.NewSearchAttributeKeyKeyword(wire.AgentAttribute)
+	phaseAttribute  = temporal.NewSearchAttributeKeyKeyword(wire.PhaseAttribute)
 )
 
 // Run keeps Temporal's schedules equal to their records until ctx ends.
@@ -206,10 +207,14 @@ func (s *Service) wanted(c schedule.Claimed) client.Schedule {
 		StaticSummary: "schedule " + c.Name,
 		Priority:      temporal.Priority{FairnessKey: string(c.Tenant)}, // As runs that are asked for have.
 	}
-	if s.cfg.SearchAttributes {
-		action.TypedSearchAttributes = temporal.NewSearchAttributes(
-			tenantAttribute.ValueSet(string(c.Tenant)), agentAttribute.ValueSet(c.Agent))
+	var known []temporal.SearchAttributeUpdate
+	if s.cfg.Attributes.Owner {
+		known = append(known, tenantAttribute.ValueSet(string(c.Tenant)), agentAttribute.ValueSet(c.Agent))
 	}
+	if s.cfg.Attributes.Phase { // For the run that it begins.
+		known = append(known, phaseAttribute.ValueSet(wire.PhaseRunning))
+	}
+	action.TypedSearchAttributes = temporal.NewSearchAttributes(known...)
 	return client.Schedule{
 		Action: action, Spec: &spec,
 		Policy: &client.SchedulePolicies{Overlap: overlapOf(c.Overlap), CatchupWindow: c.Catchup},

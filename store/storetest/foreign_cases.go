@@ -423,6 +423,14 @@ var foreignCases = map[string]func(t *testing.T, f foreign){
 		require.NoError(t, err)
 		require.Equal(t, f.stranger, found.ID)
 	},
+	"TenantSlug": func(t *testing.T, f foreign) { // As FindTenant.
+		t.Helper()
+		own, err := f.Store.FindTenant(t.Context(), f.stranger)
+		require.NoError(t, err)
+		slug, err := f.Store.TenantSlug(t.Context(), f.stranger)
+		require.NoError(t, err)
+		require.Equal(t, own.Slug, slug)
+	},
 	"SetTenantMasking": func(t *testing.T, f foreign) { // As FindTenant.
 		t.Helper()
 		changed, err := f.Store.SetTenantMasking(t.Context(), f.stranger, false)

@@ -60,7 +60,7 @@ type Run struct {
 	Depth        int             `json:"depth,omitempty" doc:"Number of its ancestor runs"`
 	Calls        int             `json:"calls,omitempty" doc:"Calls made by it and its descendant runs, once it has ended"`
 	LastSeq      int64           `json:"last_seq" doc:"Number of its last event"`
-	WorkflowID   string          `json:"workflow_id" doc:"In Temporal" example:"t/01975c2e-7d1a-7c3e-9f00-000000000001/run/01975c2e-7d1a-7c3e-9f00-0000000000c1"`
+	WorkflowID   string          `json:"workflow_id" doc:"In Temporal" example:"t/acme.01975c2e-7d1a-7c3e-9f00-000000000001/support/01975c2e-7d1a-7c3e-9f00-0000000000c1"`
 	Tools        []Pin           `json:"tools,omitempty" doc:"The exact versions the run is pinned to"`
 	Omitted      []Omission      `json:"omitted,omitempty" doc:"Tools of the agent that could not be used when the run began"`
 	Waits        []CallWait      `json:"waits,omitempty" doc:"Why calls waited for others of their turn; only if requested"`

@@ -14,13 +14,13 @@ import (
 )
 
 // searchAttributes are what Toolcrib's workflows are found by.
-var searchAttributes = map[string]enums.IndexedValueType{
-	wire.TenantAttribute:       enums.INDEXED_VALUE_TYPE_KEYWORD,
-	wire.AgentAttribute:        enums.INDEXED_VALUE_TYPE_KEYWORD,
-	"ToolcribPhase":            enums.INDEXED_VALUE_TYPE_KEYWORD,
-	"ToolcribTools":            enums.INDEXED_VALUE_TYPE_KEYWORD_LIST,
-	"ToolcribPendingApprovals": enums.INDEXED_VALUE_TYPE_INT,
-}
+var searchAttributes = func() map[string]enums.IndexedValueType {
+	all := make(map[string]enums.IndexedValueType)
+	for _, name := range wire.SearchAttributes() {
+		all[name] = enums.INDEXED_VALUE_TYPE_KEYWORD
+	}
+	return all
+}()
 
 // ensureNamespace waits until the server knows the namespace, and adds the
 // search attributes that a database of an earlier release lacks.
