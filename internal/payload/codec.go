@@ -5,7 +5,6 @@ import (
 	"crypto/cipher"
 	"crypto/rand"
 	"fmt"
-	"strings"
 
 	commonpb "go.temporal.io/api/common/v1"
 	"go.temporal.io/sdk/converter"
@@ -75,12 +74,8 @@ func (c *Codec) in(ctx converter.SerializationContext) *Codec {
 
 // tenantOf returns the tenant in the id of a workflow of Toolcrib's own; empty for any other.
 func tenantOf(workflowID string) tool.TenantID {
-	rest, ours := strings.CutPrefix(workflowID, wire.WorkflowPrefix)
-	named, _, _ := strings.Cut(rest, "/")
-	if !ours || !tool.ValidID(named) {
-		return ""
-	}
-	return tool.TenantID(named)
+	tenant, _ := wire.TenantOf(workflowID)
+	return tenant
 }
 
 // Encrypted reports whether a payload was encrypted by a codec.
