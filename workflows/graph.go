@@ -16,8 +16,8 @@ import (
 	"github.com/toolcrib/toolcrib/wire"
 )
 
-// runGraph runs a graph as a child workflow, from the state that it was opened with or its first node on, and settles the call with
-// its output.
+// runGraph runs a graph as a child workflow, from the state that it was opened with or its first node
+// on, and settles the call with its output.
 func runGraph(
 	ctx workflow.Context, in wire.InvokeInput, opened *wire.Opened, s scope,
 ) (wire.InvokeOutput, error) {

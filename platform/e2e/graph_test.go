@@ -210,7 +210,8 @@ func graphOfEveryKind(t *testing.T, lane tool.Lane) {
 	call := map[tool.Lane]string{tool.LaneAuto: "graph_call"}[lane]
 	requireReplays(t, historyOf(t.Context(), t, s.temporal, w.GetID(), w.GetRunID()), call)
 	whole := s.invocations(id)[0]
-	child := s.temporal.GetWorkflow(t.Context(), wire.NamedWorkflowID(string(s.principal.Tenant), whole.Tool, whole.InvocationID), "")
+	child := s.temporal.GetWorkflow(t.Context(),
+		wire.NamedWorkflowID(string(s.principal.Tenant), whole.Slug, whole.InvocationID), "")
 	of := historyOf(t.Context(), t, s.temporal, child.GetID(), child.GetRunID())
 	requireReplays(t, of, "graph_every_kind_"+string(lane))
 }

@@ -165,7 +165,8 @@ func graphOfManyItems(t *testing.T, lane tool.Lane) {
 	whole, err := s.ListInvocations(t.Context(), s.principal.Tenant, store.InvocationQuery{RunID: id, Tool: "many"})
 	require.NoError(t, err)
 	require.Len(t, whole, 1)
-	child := s.temporal.GetWorkflow(t.Context(), wire.NamedWorkflowID(string(s.principal.Tenant), whole[0].Tool, whole[0].InvocationID), "")
+	child := s.temporal.GetWorkflow(t.Context(),
+		wire.NamedWorkflowID(string(s.principal.Tenant), whole[0].Slug, whole[0].InvocationID), "")
 	h := historyOf(t.Context(), t, s.temporal, child.GetID(), child.GetRunID())
 	require.Less(t, historyBytes(h), 4<<20)
 	t.Logf("%d events, %d bytes in the last execution", len(h.GetEvents()), historyBytes(h))

@@ -22,7 +22,8 @@ import (
 func (s *site) graphHistory(runID string) *historypb.History {
 	s.t.Helper()
 	whole := s.invocations(runID)[0]
-	child := s.temporal.GetWorkflow(s.t.Context(), wire.NamedWorkflowID(string(s.principal.Tenant), whole.Tool, whole.InvocationID), "")
+	child := s.temporal.GetWorkflow(s.t.Context(),
+		wire.NamedWorkflowID(string(s.principal.Tenant), whole.Slug, whole.InvocationID), "")
 	return historyOf(s.t.Context(), s.t, s.temporal, child.GetID(), child.GetRunID())
 }
 
