@@ -8,8 +8,8 @@ import (
 	"github.com/toolcrib/toolcrib/wire"
 )
 
-// workflowID returns the workflow id of a new run of an agent or tool. The tenant's slug in it is for people
-// who look at Temporal.
+// workflowID returns the workflow id of a new run of an agent or tool. The tenant's slug in it is for
+// people who look at Temporal.
 func (s *Service) workflowID(ctx context.Context, tenant tool.TenantID, name, runID string) (string, error) {
 	slug, known := s.slugs.Load(tenant)
 	if !known {
@@ -20,5 +20,5 @@ func (s *Service) workflowID(ctx context.Context, tenant tool.TenantID, name, ru
 		s.slugs.Store(tenant, read)
 		slug = read
 	}
-	return wire.NamedWorkflowID(wire.TenantSegment(tenant, slug.(string)), name, runID), nil
+	return wire.NamedWorkflowID(wire.TenantSegment(tenant, slug.(string)), name, runID), nil //nolint:errcheck // It is one.
 }

@@ -49,7 +49,7 @@ func FuzzFind(f *testing.F) {
 // that is sixteen times as long as another takes far less than its square as much.
 func TestFindIsLinear(t *testing.T) { //nolint:paralleltest // Compares times.
 	const call = `{"name":"ping","arguments":{}}`
-	for name, part := range map[string]string{
+	for name, part := range map[string]string{ //nolint:paralleltest // As above.
 		"Braces": "{", "Brackets": "[", "Both": "{[", "Quotes": `{"`, "SingleQuotes": "{'", "Fences": "```",
 		"FenceLines": "```\n", "OpenFences": "```json\n{", "Backticks": "` ``", "Tags": "<tool_call>",
 		"Tokens":   "[TOOL_CALLS]",

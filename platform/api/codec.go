@@ -18,7 +18,7 @@ import (
 const codecPath = "/v1/codec/"
 
 type codecInput struct {
-	References bool `query:"preserveStorageRefs" doc:"The Temporal UI sends it; it changes nothing here"` //nolint:tagliatelle // As Temporal spells it.
+	References bool `query:"preserveStorageRefs" doc:"The Temporal UI sends it; it changes nothing here"`
 	Body       v1.Payloads
 }
 

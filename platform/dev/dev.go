@@ -37,7 +37,7 @@ type Dev struct {
 	keys   *vault.Keyring
 	// payloads are the payload keys; nil for none.
 	payloads *payload.Keyring
-	key    string
+	key      string
 
 	approverKey string
 	url         string

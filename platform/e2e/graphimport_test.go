@@ -73,7 +73,7 @@ func TestImportedGraphsRun(t *testing.T) {
 		if in["order"] == "bad" {
 			return nil, errors.New("the card is refused")
 		}
-		return loose{"receipt": "paid " + in["order"].(string)}, nil //nolint:forcetypeassert // The test's own.
+		return loose{"receipt": "paid " + in["order"].(string)}, nil //nolint:errcheck // The test's own.
 	})
 	define("shipOrder", func(loose) (loose, error) { return loose{}, nil })
 	define("noteProblem", func(in loose) (loose, error) { return loose{"id": in["problem"]}, nil })
