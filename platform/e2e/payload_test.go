@@ -248,6 +248,7 @@ func TestPayloadKeysRotate(t *testing.T) {
 	_, err = c.submit(first.ID, `{"n":1}`)
 	require.NoError(t, err, "the answer is recorded, and reaches the run later")
 	require.Eventually(t, func() bool {
+		_, _ = c.runs.Deliver(t.Context(), 10) // As a server does, where the first Update was lost.
 		for _, e := range historyOf(t.Context(), t, s.temporal, w.GetID(), w.GetRunID()).GetEvents() {
 			if e.GetWorkflowTaskFailedEventAttributes() != nil {
 				return true
