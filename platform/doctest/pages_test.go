@@ -23,7 +23,8 @@ var (
 		"start.md", "tools/http.md", "credentials.md", "openapi.md", "cli.md", "api.md", "test-a-tool.md", "approvals.md",
 		"webhooks.md", "schedules.md", "fields.md",
 		"tools/mcp.md", "mcp-servers.md", "tools/internal.md", "tools/artifact.md", "tools/prompt.md", "tools/provider.md",
-		"tools/agent_call.md", "tools/task.md", "tools/composition.md", "tools/graph.md", "tools/rag_retrieval.md",
+		"tools/agent_call.md", "tools/task.md", "tools/composition.md", "tools/graph.md", "agent-spec.md",
+		"tools/rag_retrieval.md",
 		"tools/client.md",
 		"tools/input.md", "files.md", "spaces.md",
 	}
@@ -32,7 +33,7 @@ var (
 	// Without anything to run.
 	descriptive = []string{
 		"README.md", "concepts.md", "failure-semantics.md", "upgrades.md", "install.md", "deployment.md", "backup.md",
-		"sizing.md", "security.md", "agent-spec.md",
+		"sizing.md", "security.md",
 	}
 )
 
