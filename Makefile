@@ -65,7 +65,8 @@ fuzz: ## Ask the API for everything, properly and otherwise, for FUZZ_TIME (1m)
 
 .PHONY: deploys
 deploys: ## Replace workers every DEPLOY_EVERY (2s) under load, for DEPLOY_TIME (7m): about 200 times
-	@scripts/with-postgres bash -c 'cd platform && go test ./e2e -count=1 -v -timeout 1h -run TestDeploysUnderLoad -deploy-every $(or $(DEPLOY_EVERY),2s) -deploy-for $(or $(DEPLOY_TIME),7m)'
+	@scripts/with-postgres bash -c 'cd platform && go test ./e2e -count=1 -v -timeout 1h -run TestDeploysUnderLoad \
+		-deploy-every $(or $(DEPLOY_EVERY),2s) -deploy-for $(or $(DEPLOY_TIME),7m)'
 
 .PHONY: waits
 waits: ## Let WAIT_ACTIONS (10000) decisions, results and time-outs race, and check every call
@@ -73,7 +74,8 @@ waits: ## Let WAIT_ACTIONS (10000) decisions, results and time-outs race, and ch
 
 .PHONY: long-runs
 long-runs: ## Run agents of LONG_TURNS (10000) turns in both lanes, and say what a turn took at both ends
-	@scripts/with-postgres bash -c 'cd platform && go test ./e2e -count=1 -v -timeout 2h -run TestLongRun -long-turns $(or $(LONG_TURNS),10000)'
+	@scripts/with-postgres bash -c 'cd platform && go test ./e2e -count=1 -v -timeout 2h -run TestLongRun \
+		-long-turns $(or $(LONG_TURNS),10000)'
 
 .PHONY: drivers
 drivers: ## Take DRIVER_SCRIPTS (200) generated runs through both drivers, and compare what they leave

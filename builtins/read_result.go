@@ -33,13 +33,16 @@ const readResultInputSchema = `{
   "additionalProperties": false,
   "required": ["invocation_id"],
   "properties": {
-    "invocation_id": {"type": "string", "minLength": 36, "maxLength": 36, "description": "The call whose result to read, as its preview names it."},
-    "pointer": {"type": "string", "maxLength": 1000, "description": "A JSON Pointer, such as /items/3: reads that value of a structured result only."},
+    "invocation_id": {"type": "string", "minLength": 36, "maxLength": 36,
+      "description": "The call whose result to read, as its preview names it."},
+    "pointer": {"type": "string", "maxLength": 1000,
+      "description": "A JSON Pointer, such as /items/3: reads that value of a structured result only."},
     "offset": {"type": "integer", "minimum": 0, "default": 0, "description": "Where to begin, in bytes."},
     "limit": {"type": "integer", "minimum": 1, "maximum": 16384, "description": "How many bytes to read: 8192 by default."},
     "line": {"type": "integer", "minimum": 0, "description": "Begins that many lines after the offset."},
     "lines": {"type": "integer", "minimum": 1, "description": "How many lines to read, and at most 16384 bytes."},
-    "search": {"type": "string", "minLength": 1, "maxLength": 200, "description": "Finds this text, in any case, from the offset on, instead of reading."}
+    "search": {"type": "string", "minLength": 1, "maxLength": 200,
+      "description": "Finds this text, in any case, from the offset on, instead of reading."}
   }
 }`
 

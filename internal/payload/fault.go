@@ -31,9 +31,9 @@ const (
 	events    = "go.temporal.io/sdk/internal.(*workflowExecutionEventHandlerImpl)."
 )
 
-// inWorkflowTask reports whether it is called, at any depth, in a workflow task of a worker. Neither
-// a codec nor a failure converter is told, and workflow code could take their error for an outcome.
-// It looks at the stack, and so is for errors alone.
+// inWorkflowTask reports whether it is called, at any depth, in a workflow task of a worker. The SDK
+// does not pass that to codecs and failure converters, and workflow code could take their error for an
+// outcome. It reads the stack, which is slow: call it on errors alone.
 func inWorkflowTask() bool {
 	callers := make([]uintptr, 256)
 	frames := runtime.CallersFrames(callers[:runtime.Callers(2, callers)])

@@ -53,7 +53,8 @@ const everything = `{"type":"graph","state":{"n":1,"who":{"$from":"/input/who","
 	{"id":"done","kind":"end","output":{"sub":{"$from":"/nodes/sub/result/x"},"loop":{"$from":"/nodes/again/result"},
 		"each":{"$from":"/tool_outputs/each","$default":[]},"fan":{"$from":"/nodes/fan/result/left/n","$default":0}}}]}`
 
-const inner = `{"nodes":[{"id":"one","kind":"tool","tool":"fetch","arguments":{"who":{"$from":"/input/who"}}}],"output":{"x":{"$from":"/nodes/one/result/n"}}}`
+const inner = `{"nodes":[{"id":"one","kind":"tool","tool":"fetch","arguments":{"who":{"$from":"/input/who"}}}],
+	"output":{"x":{"$from":"/nodes/one/result/n"}}}`
 
 const who = `{"type":"object","properties":{"who":{"type":"string","description":"Whom?"}},"required":["who"],"additionalProperties":false}`
 

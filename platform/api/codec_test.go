@@ -87,7 +87,7 @@ func TestCodec(t *testing.T) {
 		"what is not encrypted stays as it is")
 }
 
-// What belongs to another tenant, or to the workflows of hosts, stays encrypted, whoever asks.
+// Payloads of another tenant, and of the workflows of hosts, stay encrypted for every caller.
 func TestCodecOpensNoForeignPayload(t *testing.T) {
 	t.Parallel()
 

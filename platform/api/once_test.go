@@ -396,11 +396,11 @@ func TestKeysAreDescribed(t *testing.T) {
 	require.NoError(t, json.Unmarshal(b.do(t, http.MethodGet, "/openapi.json", "", "").body, &doc))
 	for path, methods := range doc.Paths {
 		for method, op := range methods {
-			told := false
+			documented := false
 			for _, p := range op.Parameters {
-				told = told || p.Name == api.KeyHeader && p.In == "header"
+				documented = documented || p.Name == api.KeyHeader && p.In == "header"
 			}
-			require.Equal(t, method == "post" && takesKey(path), told, method+" "+path)
+			require.Equal(t, method == "post" && takesKey(path), documented, method+" "+path)
 		}
 	}
 }
