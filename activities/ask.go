@@ -83,7 +83,7 @@ func (a *Activities) aims(pin *agent.Pin, v *tool.Version, arguments json.RawMes
 // workflow of the host made it.
 func direct(ctx context.Context, in *wire.InvokeInput) bool {
 	return activity.GetInfo(ctx).WorkflowType.Name == wire.ToolCallWorkflow &&
-		in.AgentID == "" && in.ParentID == "" && in.Step == nil && in.Node == nil && in.Test == nil
+		in.AgentID == "" && in.ParentID == "" && in.Node == nil && in.Test == nil
 }
 
 // confirmableByCaller reports whether a tool's confirmation may be given by its caller: it requires no

@@ -251,7 +251,7 @@ func (t *attempt) fail(ctx context.Context, err error) (ledger.Outcome, error) {
 		return ledger.Outcome{}, failure.Encode(e)
 	}
 	s := ending(e, t.in.Pin.Execution)
-	if len(t.in.Pin.Steps) > 0 {
+	if t.in.Pin.Sequence() {
 		return t.failSteps(ctx, s)
 	}
 	s.Unsent = t.marked && !e.Sent
@@ -266,8 +266,8 @@ func (t *attempt) failSteps(ctx context.Context, s ledger.Settlement) (ledger.Ou
 	ctx = context.WithoutCancel(ctx)
 	in := wire.SettleInput{Invoke: *t.in, Status: s.Status, Kind: s.Kind, Msg: s.Msg}
 	var err error
-	if in.Steps, err = t.a.closeSteps(ctx, &in); err == nil {
-		_, err = t.a.gather(ctx, &in, &s, t.a.composed)
+	if in.Graph, err = t.a.closeSteps(ctx, &in); err == nil {
+		_, err = t.a.gather(ctx, &in, &s, nil)
 	}
 	if err != nil {
 		return ledger.Outcome{}, interruption(err)

@@ -48,11 +48,8 @@ func runOf(c wire.GraphCall) graph.Run {
 	return graph.Run{Tenant: c.Principal.Tenant, RunID: c.RunID, CallID: c.CallID, EffectID: c.EffectID}
 }
 
-// graphOf returns the pinned version of a graph, compiled.
+// graphOf returns the pinned version of a graph or composition, compiled.
 func (a *Activities) graphOf(ctx context.Context, c wire.GraphCall) (*graph.Graph, error) {
-	if a.Graphs == nil {
-		return nil, &tool.Error{Kind: tool.Unavailable, Op: "activities.EvaluateGraph", Msg: "these workers run no graphs"}
-	}
 	key := definitionKey{c.Principal.Tenant, c.Version.ToolID, c.Version.Digest}
 	if g, ok := a.graphs.GetIfPresent(key); ok {
 		return g, nil
@@ -61,7 +58,11 @@ func (a *Activities) graphOf(ctx context.Context, c wire.GraphCall) (*graph.Grap
 	if err != nil {
 		return nil, fmt.Errorf("loading the graph: %w", err)
 	}
-	g, err := graph.Parse(version.Snapshot.Config, version.Snapshot.InputSchema)
+	impl := version.Snapshot.ImplementationType()
+	if impl == tool.Graph && a.Graphs == nil {
+		return nil, &tool.Error{Kind: tool.Unavailable, Op: "activities.EvaluateGraph", Msg: "these workers run no graphs"}
+	}
+	g, err := graph.Of(impl, version.Snapshot.Config, version.Snapshot.InputSchema)
 	if err == nil {
 		a.graphs.Set(key, g)
 	}

@@ -57,6 +57,8 @@ type graphDriver struct {
 	machine *flow.Machine
 	memory  *graphMemory
 	report  advanceReport
+	alive   func() error                        // Fails where another attempt may have taken over.
+	resting func(context.Context) wire.Handover // Why no further call is begun, or nothing.
 	out     wire.AdvanceGraphOutput
 	began   time.Time
 	flushed time.Time // When records were written last.
@@ -74,6 +76,7 @@ type graphDriver struct {
 	limited context.Context //nolint:containedctx // Ends with the run's time, and with the activity.
 	cut     int             // Calls that ended because the run does.
 	broken  error           // Why nothing more may be written.
+	why     *flow.Failure   // Why the run was stopped, if it was.
 }
 
 // graphEnd is how a step in flight ended.
@@ -89,7 +92,7 @@ type graphEnd struct {
 func newGraphDriver(ctx context.Context, memory *graphMemory, in wire.AdvanceGraphInput) *graphDriver {
 	d := &graphDriver{
 		a: memory.a, in: in, pinned: in.Invoke.Pin.Graph, memory: memory, began: time.Now(), flushed: time.Now(),
-		doubt: map[string]int{}, cancels: map[string]context.CancelFunc{}, ends: make(chan graphEnd, maxNodesFlying),
+		doubt: map[string]int{}, cancels: map[string]context.CancelFunc{}, ends: make(chan graphEnd, 1),
 	}
 	var state flow.State
 	if in.Resume != nil {
@@ -103,6 +106,8 @@ func newGraphDriver(ctx context.Context, memory *graphMemory, in wire.AdvanceGra
 	d.machine = flow.NewMachine(&d.pinned.Shape, state)
 	d.out.Begun = in.Begun
 	d.report.start(ctx)
+	d.alive = d.report.alive
+	d.resting = func(ctx context.Context) wire.Handover { return resting(ctx, time.Since(d.began) > wire.GraphSlice) }
 	return d
 }
 
@@ -126,7 +131,7 @@ func (d *graphDriver) run(ctx context.Context) (wire.AdvanceGraphOutput, error) 
 	}
 	d.limited = limited
 	for limited.Err() == nil && d.in.Stop == nil {
-		if err := d.report.alive(); err != nil {
+		if err := d.alive(); err != nil {
 			return d.out, d.abandon(ctx, err)
 		}
 		evaluate, err := d.next(limited)
@@ -158,11 +163,11 @@ func (d *graphDriver) run(ctx context.Context) (wire.AdvanceGraphOutput, error) 
 	if ctx.Err() != nil && !cancelled(ctx) {
 		return d.out, d.abandon(ctx, errors.New("the attempt was interrupted"))
 	}
-	if err := d.report.alive(); err != nil {
+	if err := d.alive(); err != nil {
 		return d.out, d.abandon(ctx, err)
 	}
-	if stop := d.stop(ctx, limited); stop != nil {
-		return d.unwound(context.WithoutCancel(ctx), *stop)
+	if d.why = d.stop(ctx, limited); d.why != nil {
+		return d.unwound(context.WithoutCancel(ctx), *d.why)
 	}
 	return d.leave(ctx)
 }
@@ -173,7 +178,7 @@ func (d *graphDriver) stop(ctx, limited context.Context) *flow.Failure {
 	case d.in.Stop != nil:
 		return d.in.Stop
 	case cancelled(ctx):
-		return &flow.Failure{Kind: tool.Cancelled, Msg: wire.GraphCancelled}
+		return &flow.Failure{Kind: tool.Cancelled, Msg: wire.GraphCancelled(d.in.Invoke.Pin)}
 	case limited.Err() != nil:
 		return &flow.Failure{Kind: tool.Timeout, Msg: wire.GraphLate(d.in.Invoke.Pin)}
 	}
@@ -234,10 +239,12 @@ func (d *graphDriver) evaluate(ctx context.Context, steps []flow.Step) error {
 	return nil
 }
 
-// end returns the end of the run.
+// end returns the end of the run. That of a composition is written with its last call's.
 func (d *graphDriver) end(ctx context.Context) (wire.AdvanceGraphOutput, error) {
-	if err := d.flush(ctx); err != nil {
-		return d.out, d.abandon(ctx, err)
+	if !d.pinned.Shape.Sequence {
+		if err := d.flush(ctx); err != nil {
+			return d.out, d.abandon(ctx, err)
+		}
 	}
 	_, failed := d.machine.Over()
 	state := d.machine.State()
@@ -259,13 +266,9 @@ func (d *graphDriver) leave(ctx context.Context) (wire.AdvanceGraphOutput, error
 		d.out.Held = append(d.out.Held, d.held[i].open())
 	}
 	if d.out.Handover == "" {
-		d.out.Handover = d.rest(ctx)
+		d.out.Handover = d.resting(ctx)
 	}
 	return d.out, nil
-}
-
-func (d *graphDriver) rest(ctx context.Context) wire.Handover {
-	return resting(ctx, time.Since(d.began) > wire.GraphSlice)
 }
 
 // abandon waits for what is in flight, writes how it ended, and returns the error of an attempt

@@ -212,7 +212,7 @@ func (a *Activities) call(ctx context.Context, t *attempt, rest func(context.Con
 	case t.closing != nil:
 		return closingEnd(t)
 	case t.opened != nil:
-		return newComposer(t, outcome.InvocationID, rest).run(ctx)
+		return a.compose(ctx, t, outcome.InvocationID, rest)
 	default:
 		return endOf(outcome)
 	}

@@ -101,9 +101,9 @@ func (t *attempt) compose(ctx context.Context, opened ledger.Outcome) (ledger.Ou
 		slice = tool.MaxFastTimeout
 	}
 	began := time.Now()
-	end := newComposer(t, opened.InvocationID, func(ctx context.Context) wire.Handover {
+	end := t.a.compose(ctx, t, opened.InvocationID, func(ctx context.Context) wire.Handover {
 		return resting(ctx, time.Since(began) > slice)
-	}).run(ctx)
+	})
 	switch {
 	case end.retry != nil:
 		t.opened.Tried, t.opened.RetryIn, t.opened.Reached = end.tried, retryIn(end.retry), end.reached

@@ -34,7 +34,15 @@ func (d *graphDriver) take(ctx context.Context, end graphEnd) error {
 		d.list(end)
 	}
 	o := end.outcome
-	d.memory.calls[end.in.EffectID] = &graph.Call{Result: o.Result, Kind: o.Kind, Msg: o.Msg, EffectID: end.in.EffectID}
+	if d.pinned.Shape.Sequence {
+		d.memory.stepEnded(end.step.Node, ledger.Record{
+			InvocationID: o.InvocationID, Arguments: end.in.Arguments, Outcome: &o,
+		})
+	} else {
+		d.memory.calls[end.in.EffectID] = &graph.Call{
+			Result: o.Result, Kind: o.Kind, Msg: o.Msg, EffectID: end.in.EffectID,
+		}
+	}
 	d.called(frame, o)
 	return nil
 }
@@ -79,7 +87,13 @@ func (d *graphDriver) list(end graphEnd) {
 // called tells the machine how a call ended. One that was cancelled because the run ends is no
 // failure of its node: that the run is stopped is what the machine learns.
 func (d *graphDriver) called(frame string, o ledger.Outcome) {
-	end := flow.Called{}
+	end, below := flow.Called{}, 1
+	if d.pinned.Shape.Sequence { // Its calls count already.
+		below = 0
+		if o.IsError() {
+			end.Failure = &flow.Failure{Kind: tool.Conflict, Msg: "the tool returned an error"}
+		}
+	}
 	switch {
 	case o.Kind == tool.Cancelled && (d.ending || d.limited.Err() != nil) && !d.machine.Dropped(frame):
 		d.cut++
@@ -87,7 +101,7 @@ func (d *graphDriver) called(frame string, o ledger.Outcome) {
 	case o.Kind != "":
 		end.Failure = &flow.Failure{Kind: o.Kind, Msg: o.Msg}
 	}
-	d.machine.Called(frame, end, 1)
+	d.machine.Called(frame, end, below)
 }
 
 // drop ends what a frame does that is not to go on.

@@ -28,7 +28,8 @@ type graphMemory struct {
 	input json.RawMessage // The graph's arguments; nil until they were read.
 
 	records map[string]*graph.Record
-	calls   map[string]*graph.Call // How calls that were made here have ended, by effect.
+	calls   map[string]*graph.Call   // How calls that were made here have ended, by effect.
+	ends    map[string]ledger.Record // Of a composition: how its steps have ended, by id.
 	// whole says that there is no record that is not among records.
 	whole     bool
 	size      int
@@ -45,7 +46,7 @@ func (a *Activities) newGraphMemory(ctx context.Context, c wire.GraphCall) (*gra
 	}
 	return &graphMemory{
 		a: a, graph: g, call: c, records: map[string]*graph.Record{}, calls: map[string]*graph.Call{},
-		places: map[string]int{},
+		ends: map[string]ledger.Record{}, places: map[string]int{},
 	}, nil
 }
 
@@ -136,6 +137,10 @@ func (m *graphMemory) trim(ctx context.Context) error {
 
 // read returns what steps are evaluated on, and how the calls that they close have ended.
 func (m *graphMemory) read(ctx context.Context, steps []flow.Step) (*graph.Data, []*graph.Call, error) {
+	if m.graph.Sequence() {
+		data, err := m.steps(ctx, m.graph.Needs(steps[0]).Paths) // One after the other.
+		return data, nil, err
+	}
 	if err := m.trim(ctx); err != nil {
 		return nil, nil, err
 	}

@@ -28,7 +28,7 @@ func (d *graphDriver) flush(ctx context.Context) error {
 
 // begin begins the calls that are due, as many as may be in flight.
 func (d *graphDriver) begin(ctx context.Context) error {
-	if d.left || d.rest(ctx) != "" {
+	if d.left || d.resting(ctx) != "" {
 		return nil
 	}
 	n := min(len(d.ready), max(maxNodesFlying-d.flying, 0))
@@ -53,15 +53,15 @@ func (d *graphDriver) begin(ctx context.Context) error {
 		admit = append(admit, request(&in))
 	}
 	at := time.Now()
-	tickets, err := d.write(ctx, admit)
+	done, err := d.write(ctx, admit)
 	if err != nil {
 		return err
 	}
 	for i, call := range calls {
 		t := d.a.inPlace(call.in, nil, time.Now())
-		t.alive, t.doubt = d.report.alive, d.doubt[call.in.EffectID]
-		if place, ok := admitted[i]; ok && tickets[place] != nil {
-			t.ticket, t.began = tickets[place], at
+		t.alive, t.doubt = d.alive, d.doubt[call.in.EffectID]
+		if place, ok := admitted[i]; ok && done.Tickets[place] != nil {
+			t.ticket, t.began = done.Tickets[place], at
 		}
 		d.call(ctx, t, call)
 	}
@@ -88,21 +88,23 @@ func (d *graphDriver) call(ctx context.Context, t *attempt, end graphEnd) {
 	d.flying++
 	go func() {
 		began := time.Now()
-		end.callEnd = guarded(func() callEnd { return d.a.call(own, t, d.rest) })
+		end.callEnd = guarded(func() callEnd { return d.a.call(own, t, d.resting) })
 		end.made.Tool, end.made.Millis = end.in.Pin.String(), time.Since(began).Milliseconds()
 		d.ends <- end
 	}()
 }
 
-// write writes how calls ended, and admits others. It returns the admissions, nil where there is
-// none.
-func (d *graphDriver) write(ctx context.Context, admit []ledger.AdmitRequest) ([]*ledger.Ticket, error) {
-	tickets := make([]*ledger.Ticket, len(admit))
+// write writes how calls ended, and after them the end of the whole, and admits others. It returns
+// the admissions, nil where there is none.
+func (d *graphDriver) write(
+	ctx context.Context, admit []ledger.AdmitRequest, whole ...ledger.Settlement,
+) (loop.Recorded, error) {
+	none := loop.Recorded{Tickets: make([]*ledger.Ticket, len(admit))}
 	if d.broken != nil {
-		return tickets, d.broken
+		return none, d.broken
 	}
-	if len(d.closing)+len(admit) == 0 {
-		return tickets, nil
+	if len(d.closing)+len(admit)+len(whole) == 0 {
+		return none, nil
 	}
 	r := loop.Record{Tenant: d.in.Invoke.Principal.Tenant, RunID: d.in.Invoke.RunID, Begin: admit}
 	closing := d.closing
@@ -110,6 +112,7 @@ func (d *graphDriver) write(ctx context.Context, admit []ledger.AdmitRequest) ([
 	for _, end := range closing {
 		r.Ended = append(r.Ended, *end.closing.closing)
 	}
+	r.Ended = append(r.Ended, whole...)
 	var err error
 	done, sure := d.a.record(ctx, r)
 	for i, end := range closing { // All of them, whatever becomes of one.
@@ -131,7 +134,7 @@ func (d *graphDriver) write(ctx context.Context, admit []ledger.AdmitRequest) ([
 		}
 	}
 	d.broken = err
-	return done.Tickets, err
+	return done, err
 }
 
 // same reports whether an outcome on record is the one that was to be recorded: the answer to its

@@ -9,7 +9,6 @@ import (
 	"github.com/toolcrib/toolcrib/graph"
 	"github.com/toolcrib/toolcrib/graph/flow"
 	"github.com/toolcrib/toolcrib/internal/nested/agentcall"
-	"github.com/toolcrib/toolcrib/internal/nested/compose"
 	"github.com/toolcrib/toolcrib/resolver"
 	"github.com/toolcrib/toolcrib/tool"
 )
@@ -90,16 +89,17 @@ func (p *pinner) pin(ctx context.Context, r *resolver.Resolved, depth int) (agen
 		pin.Agent, err = p.agent(ctx, impl, snapshot)
 		pin.InPlace, pin.Stepwise = false, false // Its run is the workflow's.
 	case impl == tool.Composition:
-		pin.Steps, err = p.steps(ctx, snapshot, depth)
+		pin.Graph, err = p.graph(ctx, snapshot, depth)
 		pin.InPlace, pin.Stepwise = execution.Lane != tool.LaneVisible, false
 		pin.Fast = pin.InPlace
-		for i := range pin.Steps {
-			pin.InPlace = pin.InPlace && pin.Steps[i].Pin.InPlace
-			pin.Fast = pin.Fast && pin.Steps[i].Pin.Fast
+		for i := 0; err == nil && i < len(pin.Graph.Tools); i++ {
+			step := &pin.Graph.Tools[i].Pin
+			pin.InPlace, pin.Fast = pin.InPlace && step.InPlace, pin.Fast && step.Fast
 		}
-	}
-	if err == nil && impl == tool.Graph {
-		pin.Graph, err = p.graph(ctx, snapshot, depth)
+	case impl == tool.Graph:
+		if pin.Graph, err = p.graph(ctx, snapshot, depth); err == nil {
+			pin.Graph.InPlace = execution.Lane == tool.LaneFast
+		}
 		pin.InPlace, pin.Stepwise, pin.Fast = false, false, false // Its run is a workflow.
 	}
 	if err != nil {
@@ -108,21 +108,21 @@ func (p *pinner) pin(ctx context.Context, r *resolver.Resolved, depth int) (agen
 	return pin, nil
 }
 
-// graph pins the tools and agents of a graph's nodes.
+// graph pins the tools and agents of the nodes of a graph or composition.
 func (p *pinner) graph(ctx context.Context, snapshot *tool.Snapshot, depth int) (*agent.PinnedGraph, error) {
 	if depth >= maxNesting {
 		return nil, tooMany("graphs and compositions nest more than %d deep here", maxNesting)
 	}
-	g, err := graph.Parse(snapshot.Config, snapshot.InputSchema)
+	g, err := graph.Of(snapshot.ImplementationType(), snapshot.Config, snapshot.InputSchema)
 	if err != nil {
 		return nil, err
 	}
-	out := &agent.PinnedGraph{Shape: *g.Shape(), InPlace: snapshot.Execution.Lane == tool.LaneFast}
+	out := &agent.PinnedGraph{Shape: *g.Shape()}
 	for _, part := range g.Parts() {
 		if part.Agent.Name() != "" {
 			found, err := p.target(ctx, part.Agent)
 			if err != nil {
-				return nil, fmt.Errorf("node %q: %w", part.ID, err)
+				return nil, fmt.Errorf("%s %q: %w", g.Noun(), part.ID, err)
 			}
 			out.Agents = append(out.Agents, agent.PinnedTarget{
 				ID: part.ID, PinnedAgent: *found, TimeoutSeconds: part.TimeoutSeconds,
@@ -131,11 +131,11 @@ func (p *pinner) graph(ctx context.Context, snapshot *tool.Snapshot, depth int) 
 		}
 		r, err := p.resolve(ctx, part.Tool)
 		if err != nil {
-			return nil, fmt.Errorf("node %q: resolving tool %q: %w", part.ID, part.Tool, err)
+			return nil, fmt.Errorf("%s %q: resolving tool %q: %w", g.Noun(), part.ID, part.Tool, err)
 		}
 		pin, err := p.pin(ctx, r, depth+1)
 		if err != nil {
-			return nil, fmt.Errorf("node %q: %w", part.ID, err)
+			return nil, fmt.Errorf("%s %q: %w", g.Noun(), part.ID, err)
 		}
 		if err := fits(part, &pin); err != nil {
 			return nil, err
@@ -194,30 +194,6 @@ func (p *pinner) target(ctx context.Context, target tool.Ref) (*agent.PinnedAgen
 		return nil, err
 	}
 	return &agent.PinnedAgent{AgentID: found.ID, Slug: found.Slug, Version: chosen.Number, Digest: chosen.Digest}, nil
-}
-
-// steps pins the tools of a composition.
-func (p *pinner) steps(ctx context.Context, snapshot *tool.Snapshot, depth int) ([]agent.StepPin, error) {
-	if depth >= maxNesting {
-		return nil, tooMany("compositions nest more than %d deep here", maxNesting)
-	}
-	config, err := compose.ParseConfig(snapshot.Config)
-	if err != nil {
-		return nil, err
-	}
-	pins := make([]agent.StepPin, len(config.Steps))
-	for i, step := range config.Steps {
-		r, err := p.resolve(ctx, step.Tool)
-		if err != nil {
-			return nil, fmt.Errorf("step %q: resolving tool %q: %w", step.ID, step.Tool, err)
-		}
-		pin, err := p.pin(ctx, r, depth+1)
-		if err != nil {
-			return nil, fmt.Errorf("step %q: %w", step.ID, err)
-		}
-		pins[i] = agent.StepPin{ID: step.ID, Continue: !step.Stops(), Pin: pin}
-	}
-	return pins, nil
 }
 
 // errTooMany is the cause when a plan is too large, which is not solved by omitting a tool.

@@ -15,11 +15,6 @@ func (a *Activities) complete(ctx context.Context, in *wire.InvokeInput) error {
 	if !in.Raw {
 		return nil
 	}
-	if in.Step != nil {
-		if err := a.bind(ctx, in); err != nil {
-			return err
-		}
-	}
 	if in.Node != nil {
 		if err := a.bindNode(ctx, in); err != nil {
 			return err

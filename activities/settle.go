@@ -37,14 +37,14 @@ func (a *Activities) settleCall(ctx context.Context, in wire.SettleInput) (wire.
 		Status: in.Status, Kind: in.Kind, Msg: in.Msg,
 		UnknownIfSent: !in.Invoke.Pin.Execution.Repeatable() && in.Kind != tool.Cancelled,
 	}
-	if in.Steps == nil {
-		steps, err := a.closeSteps(ctx, &in)
+	if in.Graph == nil {
+		end, err := a.closeSteps(ctx, &in)
 		if err != nil {
 			return wire.InvokeOutput{}, err
 		}
-		in.Steps = steps
+		in.Graph = end
 	}
-	calls, err := a.gather(ctx, &in, &s, a.composed)
+	calls, err := a.gather(ctx, &in, &s, nil)
 	if err != nil {
 		return wire.InvokeOutput{}, err
 	}
@@ -75,14 +75,14 @@ func mayPass(ctx context.Context, err error) bool {
 }
 
 // gather completes the settlement of a nested call with the results of its runs or calls, and returns the
-// number of tool calls made by the nested agent run. The result of a composition is what composed
-// returns. Its error is retryable.
+// number of tool calls made by nested runs. Memory has how the steps of a composition ended; nil to
+// read it. Its error is retryable.
 func (a *Activities) gather(
-	ctx context.Context, in *wire.SettleInput, s *ledger.Settlement,
-	composed func(context.Context, *wire.SettleInput) (*tool.Result, error),
+	ctx context.Context, in *wire.SettleInput, s *ledger.Settlement, memory *graphMemory,
 ) (calls int, err error) {
+	sequence := in.Graph != nil && in.Invoke.Pin.Sequence()
 	s.UnknownIfSent = s.UnknownIfSent && !in.Invoke.Pin.Nested() // Only others may have sent requests.
-	s.Acted = in.Child != nil || in.Steps != nil && in.Steps.Begun > 0 || in.Graph != nil && in.Graph.Calls > 0
+	s.Acted = in.Child != nil || in.Graph != nil && in.Graph.Calls > 0
 	var result *tool.Result
 	switch {
 	case in.Child != nil:
@@ -90,8 +90,9 @@ func (a *Activities) gather(
 		if run, err = a.childEnd(ctx, in); err == nil {
 			result, calls = childResult(in, &run), run.Calls
 		}
-	case in.Steps != nil:
-		result, err = composed(ctx, in)
+	case sequence:
+		calls = in.Graph.Calls
+		result, s.Acted, err = a.composed(ctx, in, memory)
 	case in.Graph != nil:
 		calls = in.Graph.Calls
 		if f := in.Graph.Failure; f != nil && in.Kind == "" { // It is no failure of the settlement, to be tried again.
@@ -114,7 +115,7 @@ func (a *Activities) gather(
 		logFailure(ctx, "collecting the nested result failed", err, callAttrs(&in.Invoke)...)
 		e := tool.AsError(err)
 		s.Status, s.Kind, s.Msg, s.Result = tool.EndStatus(e.Kind), e.Kind, e.Msg, nil
-	case in.Kind != "" && in.Steps != nil: // It failed: report the steps that ran.
+	case in.Kind != "" && sequence: // It failed: report the steps that ran.
 		s.Msg = in.Msg + "; " + tool.Clip(preview(result.Content), maxPartial)
 	}
 	return calls, nil

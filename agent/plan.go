@@ -67,8 +67,7 @@ type Pin struct {
 	Shown bool `json:"shown,omitempty"`
 
 	Agent *PinnedAgent `json:"agent,omitempty"` // Set where a call is a run of an agent.
-	Steps []StepPin    `json:"steps,omitempty"` // Set where a call is a sequence of others.
-	Graph *PinnedGraph `json:"graph,omitempty"` // Set where a call is a run of a graph.
+	Graph *PinnedGraph `json:"graph,omitempty"` // Set where a call is a run of a graph, or of a composition.
 }
 
 // PinnedGraph is the form of a graph, with what its nodes use.
@@ -76,7 +75,8 @@ type PinnedGraph struct {
 	Shape  flow.Shape     `json:"shape"`
 	Tools  []StepPin      `json:"tools,omitempty"`
 	Agents []PinnedTarget `json:"agents,omitempty"`
-	// InPlace says that one activity takes as many steps as it can, instead of one each.
+	// InPlace says that one activity takes as many steps as it can, instead of one each. Of a
+	// composition the tool's own pin says so.
 	InPlace bool `json:"in_place,omitempty"`
 }
 
@@ -128,16 +128,18 @@ type PinnedAgent struct {
 // String returns "slug@version".
 func (p PinnedAgent) String() string { return p.Slug + "@" + p.Version }
 
-// StepPin is the pinned tool of one step of a composition.
+// StepPin is the pinned tool of one node of a graph, or step of a composition.
 type StepPin struct {
-	ID       string `json:"id"`
-	Continue bool   `json:"continue,omitempty"` // The steps after it run even if it fails.
-	Pin      Pin    `json:"pin"`
+	ID  string `json:"id"`
+	Pin Pin    `json:"pin"`
 }
 
 // Nested reports whether a call of the pin consists of other runs or calls: an
 // attempt opens it, the workflow makes those, and a settlement closes it.
-func (p *Pin) Nested() bool { return p.Agent != nil || len(p.Steps) > 0 || p.Graph != nil }
+func (p *Pin) Nested() bool { return p.Agent != nil || p.Graph != nil }
+
+// Sequence reports whether a call of the pin is a composition: it has no workflow of its own.
+func (p *Pin) Sequence() bool { return p.Graph != nil && p.Graph.Shape.Sequence }
 
 // Content returns the digest of everything that a call of the pin runs: the
 // version's own, and for a nested call also what is pinned below it.
@@ -149,9 +151,6 @@ func (p *Pin) Content() string {
 	_, _ = io.WriteString(h, p.Digest)
 	if p.Agent != nil {
 		_, _ = io.WriteString(h, " agent "+p.Agent.Digest)
-	}
-	for i := range p.Steps {
-		_, _ = io.WriteString(h, " step "+p.Steps[i].Pin.Content())
 	}
 	if p.Graph != nil {
 		for i := range p.Graph.Tools {
@@ -170,10 +169,6 @@ func (p *Pin) Count() (calls, agents int) {
 	calls = 1
 	if p.Agent != nil {
 		agents = 1
-	}
-	for i := range p.Steps {
-		c, a := p.Steps[i].Pin.Count()
-		calls, agents = calls+c, agents+a
 	}
 	if p.Graph != nil {
 		for i := range p.Graph.Tools {

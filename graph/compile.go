@@ -20,7 +20,7 @@ func (p *parser) compile(b *body) {
 		for i := range n.cases {
 			n.cases[i].when = p.condition(n, n.Cases[i].When, fmt.Sprintf("%s/cases/%d/when", n.path, i))
 		}
-		whose := fmt.Sprintf("node %q", n.ID)
+		whose := fmt.Sprintf("%s %q", p.g.Noun(), n.ID)
 		switch n.Kind { //nolint:exhaustive // Others have no call.
 		case flow.Tool, flow.CallAgent, flow.Sub:
 			n.arguments = p.bound(n.Arguments, n.path+"/arguments", whose, n, n.body, placeNode)
@@ -115,7 +115,7 @@ func (p *parser) bound(raw json.RawMessage, path, whose string, n *node, b *body
 			p.faults.add(path, "%s", why)
 			return nil
 		}
-		if t := from.Tokens(); len(t) > 1 && (t[0] == rootNodes || t[0] == rootOutputs) && !slices.Contains(out.refs, t[1]) {
+		if t := from.Tokens(); len(t) > 1 && named(t[0]) && !slices.Contains(out.refs, t[1]) {
 			out.refs = append(out.refs, t[1])
 		}
 		return nil
@@ -128,6 +128,9 @@ func (p *parser) bound(raw json.RawMessage, path, whose string, n *node, b *body
 // reference returns why a reference leads nowhere; "" where it may lead somewhere.
 func (p *parser) reference(from jsonpointer.Pointer, n *node, b *body, at place) string {
 	tokens := from.Tokens()
+	if p.g.sequence && tokens[0] != rootInput {
+		return p.stepReference(from, n, b, at)
+	}
 	switch root := tokens[0]; root {
 	case rootInput:
 		if i := schema.Undeclared(p.input, tokens[1:]); len(p.input) > 0 && i >= 0 {

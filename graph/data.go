@@ -95,7 +95,7 @@ func (s *scope) lastPath() (path string, iteration int) {
 // Value implements binding.Source.
 func (s *scope) Value(tokens []string) (*jsonpointer.Value, []string, error) {
 	key, below := tokens[0], tokens[1:]
-	if key == rootNodes || key == rootOutputs {
+	if named(key) {
 		key, below = key+"/"+tokens[1], tokens[2:]
 	}
 	if v, ok := s.cache[key]; ok {
@@ -150,26 +150,31 @@ func (s *scope) find(tokens []string) (json.RawMessage, error) {
 		return nil, nil
 	case tokens[0] == rootOutputs:
 		return r.value(), nil
+	case tokens[0] == rootSteps:
+		return r.seen("")
 	default:
-		return r.seen()
+		return r.seen(r.Status)
 	}
 }
 
 // Because implements binding.Source.
 func (s *scope) Because(tokens []string) string {
-	if tokens[0] != rootNodes && tokens[0] != rootOutputs {
+	if !named(tokens[0]) {
 		return ""
 	}
+	noun := s.g.Noun()
 	r := s.record(s.nodePath(tokens[1]))
 	switch {
 	case r == nil || r.Status == Pending:
-		return fmt.Sprintf(": node %q has not run", tokens[1])
+		return fmt.Sprintf(": %s %q was not run", noun, tokens[1])
 	case r.Status == Skipped:
-		return fmt.Sprintf(": node %q was skipped", tokens[1])
+		return fmt.Sprintf(": %s %q was skipped", noun, tokens[1])
+	case r.saidNo():
+		return fmt.Sprintf(": %s %q returned an error", noun, tokens[1])
 	case r.Status == Failed || r.Status == Cancelled:
-		return fmt.Sprintf(": node %q failed (%s): %s", tokens[1], r.ErrorKind, tool.Clip(r.Error, 300))
+		return fmt.Sprintf(": %s %q failed (%s): %s", noun, tokens[1], r.ErrorKind, tool.Clip(r.Error, 300))
 	case len(tokens) > 2 && tokens[2] == "result" && len(r.Result) == 0:
-		return fmt.Sprintf(": node %q answered with a text only, at /nodes/%s/text", tokens[1], tokens[1])
+		return fmt.Sprintf(": %s %q returned text only, at /%s/%s/text", noun, tokens[1], tokens[0], tokens[1])
 	default:
 		return ""
 	}

@@ -374,16 +374,11 @@ func (e *evaluation) outputOf(failure *flow.Failure, last string) {
 		e.records = append(e.records, e.bodyRecord(nil, failure))
 		return
 	}
-	var result json.RawMessage
-	if out := e.body.output; out != nil {
-		var err error
-		if result, err = e.g.bind(out, e.scope); err != nil {
-			e.out.Failure = failureOf(err)
-			e.records = append(e.records, e.bodyRecord(nil, e.out.Failure))
-			return
-		}
-	} else if last != "" {
-		result = e.record(flow.Join(e.step.Frame, last)).value()
+	result, err := e.g.output(e.body, e.scope, last)
+	if err != nil {
+		e.out.Failure = failureOf(err)
+		e.records = append(e.records, e.bodyRecord(nil, e.out.Failure))
+		return
 	}
 	e.records = append(e.records, e.bodyRecord(result, nil))
 }

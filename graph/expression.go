@@ -24,6 +24,7 @@ const (
 // Roots of references, in conditions by name and in bindings as the first token.
 const (
 	rootInput     = "input"        // The graph's arguments.
+	rootSteps     = "steps"        // As nodes, in compositions.
 	rootNodes     = "nodes"        // Nodes that have ended, by id.
 	rootOutputs   = "tool_outputs" // The results of nodes, by id.
 	rootState     = "state"
@@ -41,6 +42,9 @@ type condition struct {
 	path    string
 	refs    []string // Ids of nodes that it names.
 }
+
+// named reports whether a root leads to nodes by their ids.
+func named(root string) bool { return root == rootNodes || root == rootOutputs || root == rootSteps }
 
 // environment declares what conditions may name.
 func environment() (*cel.Env, error) {

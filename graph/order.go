@@ -116,7 +116,7 @@ func (p *parser) sees(n *node, b *body, at place, id string) string {
 	ref := p.g.nodes[id]
 	switch {
 	case ref == nil:
-		return fmt.Sprintf("there is no node %.80q", id)
+		return fmt.Sprintf("there is no %s %.80q", p.g.Noun(), id)
 	case at == placeStart:
 		return fmt.Sprintf("node %q runs later", id)
 	case at == placeEnd && ref.body == b:

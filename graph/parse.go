@@ -24,6 +24,8 @@ type Graph struct {
 	nodes  map[string]*node
 	state  *binding.Binding // Nil for an empty state.
 	schema *schema.Schema   // Of the state; nil for any.
+	// sequence says that it is a composition: its nodes are called steps.
+	sequence bool
 }
 
 // body is a sequence of nodes: the graph's, or that of a branch, item or iteration.
@@ -175,11 +177,13 @@ func (p *parser) body(owner *node, branch string, nodes []Node, path string, dep
 		case !tool.ValidSlug(n.ID):
 			p.faults.add(n.path+"/id", "id %.80q: want a letter, then letters, digits, _ or -, at most 64", n.ID)
 		case p.g.nodes[n.ID] != nil:
-			p.faults.add(n.path+"/id", "another node has the id %q: ids are unique in a graph, bodies included", n.ID)
+			p.faults.add(n.path+"/id", "an earlier %s has the id %q too: ids are unique", p.g.Noun(), n.ID)
 		default:
 			p.g.nodes[n.ID] = n
 		}
-		p.checkKind(n)
+		if !p.g.sequence {
+			p.checkKind(n)
+		}
 		switch n.Kind { //nolint:exhaustive // Others have no bodies.
 		case flow.Parallel:
 			ids := map[string]bool{}

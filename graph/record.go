@@ -66,7 +66,7 @@ type seen struct {
 	Result  json.RawMessage `json:"result,omitempty"`
 	Text    string          `json:"text"`
 	IsError bool            `json:"is_error"`
-	Status  Status          `json:"status"`
+	Status  Status          `json:"status,omitempty"` // Not of steps.
 	Error   *problem        `json:"error,omitempty"`
 }
 
@@ -76,10 +76,10 @@ type problem struct {
 	Message string    `json:"message"`
 }
 
-func (r *Record) seen() (json.RawMessage, error) {
-	s := seen{Result: r.Result, Text: r.Text, Status: r.Status}
-	if r.Status == Failed || r.Status == Cancelled {
-		s.IsError, s.Error = true, &problem{Kind: r.ErrorKind, Message: r.Error}
+func (r *Record) seen(status Status) (json.RawMessage, error) {
+	s := seen{Result: r.Result, Text: r.Text, Status: status, IsError: r.Status == Failed || r.Status == Cancelled}
+	if s.IsError && !r.saidNo() {
+		s.Error = &problem{Kind: r.ErrorKind, Message: r.Error}
 	}
 	return binding.Marshal(s)
 }
@@ -87,7 +87,7 @@ func (r *Record) seen() (json.RawMessage, error) {
 // value returns what the node contributes as a result: the structured one, else the text.
 func (r *Record) value() json.RawMessage {
 	switch {
-	case r == nil || r.Status != Completed:
+	case r == nil || r.Status != Completed && !r.saidNo():
 		return json.RawMessage("null")
 	case len(r.Result) > 0:
 		return r.Result

@@ -9,7 +9,9 @@ import (
 
 // Shape returns the form of the graph, which runs pin.
 func (g *Graph) Shape() *flow.Shape {
-	s := &flow.Shape{First: g.root.nodes[0].ID, OnError: g.OnError, Steps: cmp.Or(g.Limits.Steps, DefaultSteps)}
+	s := &flow.Shape{
+		First: g.root.nodes[0].ID, OnError: g.OnError, Steps: cmp.Or(g.Limits.Steps, DefaultSteps), Sequence: g.sequence,
+	}
 	g.each(func(n *node) {
 		out := flow.Node{
 			ID: n.ID, Kind: n.Kind, Next: n.id(n.next), FailTo: n.id(n.failTo), Continue: n.OnError == Continue, Retry: n.Retry,

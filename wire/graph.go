@@ -36,12 +36,29 @@ type GraphEnd struct {
 	Steps   int           `json:"steps,omitempty"` // Nodes that began.
 }
 
-// GraphCancelled is why a run of a graph ends that was cancelled.
-const GraphCancelled = "the run of the graph was cancelled"
+// GraphCancelled is why a run of a graph, or a composition, ends that was cancelled.
+func GraphCancelled(pin agent.Pin) string {
+	if pin.Sequence() {
+		return "the call was cancelled"
+	}
+	return "the run of the graph was cancelled"
+}
 
-// GraphLate is why a run of a graph ends whose time is over.
+// GraphLate is why a run of a graph, or a composition, ends whose time is over.
 func GraphLate(pin agent.Pin) string {
-	return "the graph did not end in its time of " + pin.Execution.Timeout().String()
+	return fmt.Sprintf("the %s did not end in its time of %s", pin.Implementation, pin.Execution.Timeout())
+}
+
+// Sequence is the run of a composition that was opened, from the step that it reached.
+func (in *InvokeInput) Sequence() GraphInput {
+	out := GraphInput{Invoke: *in, Deadline: in.Deadline}
+	if nodes := in.Pin.Graph.Shape.Nodes; in.Reached > 0 && in.Reached <= len(nodes) {
+		before := in.Reached - 1
+		state := in.Pin.Graph.Shape.From(flow.Frame{}, nodes[before].ID, before, false)
+		out.Resume, out.Begun = &state, before
+		out.Held = []HeldNode{{Place: in.Reached, Tried: in.Tried, RetryIn: in.RetryIn}}
+	}
+	return out
 }
 
 // GraphCall identifies the call that is the run of a graph.
@@ -49,15 +66,16 @@ type GraphCall struct {
 	tool.CallIdentity
 
 	Version tool.VersionIdentity `json:"version"`
+	Test    *Test                `json:"test,omitempty"` // Set when the call is a test of the graph: so are those of its nodes.
 }
 
 // GraphCall returns the identity of a call that is the run of a graph.
 func (in *InvokeInput) GraphCall() GraphCall {
-	return GraphCall{CallIdentity: in.CallIdentity, Version: in.Pin.VersionIdentity}
+	return GraphCall{CallIdentity: in.CallIdentity, Version: in.Pin.VersionIdentity, Test: in.Test}
 }
 
-// GraphNode says that a call is that of a graph's node. The input of the call follows from
-// it: the graph's content and arguments, and the records of earlier nodes.
+// GraphNode says that a call is that of a graph's node, or of a composition's step. The input of
+// the call follows from it: the graph's content and arguments, and the records of earlier nodes.
 type GraphNode struct {
 	EffectID string    `json:"effect_id"` // The graph's.
 	CallID   string    `json:"call_id"`   // The graph's.
@@ -80,7 +98,7 @@ func (n *GraphNode) Call(in *InvokeInput) GraphCall {
 // orders the call in lists where the graph's own id does not.
 func (g GraphCall) NodeCall(s flow.Step, pin agent.Pin, at time.Time, n int) InvokeInput {
 	in := InvokeInput{
-		PreparedCall: agent.PreparedCall{CallIdentity: g.CallIdentity, Slug: pin.Slug, Raw: true}, Pin: pin,
+		PreparedCall: agent.PreparedCall{CallIdentity: g.CallIdentity, Slug: pin.Slug, Raw: true}, Pin: pin, Test: g.Test,
 		Node: &GraphNode{
 			EffectID: g.EffectID, CallID: g.CallID, ToolID: g.Version.ToolID, Slug: g.Version.Slug,
 			Version: g.Version.Version, Digest: g.Version.Digest, Step: s,

@@ -26,8 +26,7 @@ type InvokeInput struct {
 	Tried       int              `json:"tried,omitempty"`       // Attempts made before this activity, in place.
 	RetryIn     time.Duration    `json:"retry_in,omitempty"`    // What the attempt before asked for.
 	Test        *Test            `json:"test,omitempty"`        // Set when the call is a test of the tool.
-	Step        *Step            `json:"step,omitempty"`        // Set when the call is a step of a composition.
-	Node        *GraphNode       `json:"node,omitempty"`        // Set when the call is that of a graph's node.
+	Node        *GraphNode       `json:"node,omitempty"`        // Set when the call is that of a graph's node, or a step's.
 	From        *GraphFrom       `json:"from,omitempty"`        // Set when the call continues a graph from a node.
 	Compose     bool             `json:"compose,omitempty"`     // Whether the activity makes a composition's steps too.
 	// Reached is the step of a composition, counted from 1, that Tried and RetryIn are about.
@@ -38,19 +37,9 @@ type InvokeInput struct {
 // Begin sets the deadline of a composition that begins at the given time, unless it has
 // begun before.
 func (in *InvokeInput) Begin(at time.Time) {
-	if len(in.Pin.Steps) > 0 && in.Deadline.IsZero() && in.Pin.Execution.TimeoutSeconds > 0 {
+	if in.Pin.Sequence() && in.Deadline.IsZero() && in.Pin.Execution.TimeoutSeconds > 0 {
 		in.Deadline = at.Add(in.Pin.Execution.Timeout())
 	}
-}
-
-// Step identifies a call as a step of a composition. The input of the call
-// follows from it: the composition's content and arguments, and the outcomes of
-// earlier steps.
-type Step struct {
-	EffectID string `json:"effect_id"` // The composition's.
-	ToolID   string `json:"tool_id"`   // The composition's.
-	Digest   string `json:"digest"`    // The composition's.
-	Index    int    `json:"index"`     // Of the step, from 0.
 }
 
 // AdmitOutput is the admission of a call that must not be repeated.
@@ -111,8 +100,7 @@ type SettleInput struct {
 	Kind   tool.Kind             `json:"kind"`
 	Msg    string                `json:"msg"`
 	Child  *Child                `json:"child,omitempty"` // Set where the call was a run of an agent.
-	Steps  *Steps                `json:"steps,omitempty"` // Set where the call was a composition.
-	Graph  *GraphEnd             `json:"graph,omitempty"` // Set where the call was a run of a graph.
+	Graph  *GraphEnd             `json:"graph,omitempty"` // Set where the call was a run of a graph, or a composition.
 }
 
 // Child is the outcome of the agent run that a nested call started.
@@ -128,13 +116,6 @@ type Child struct {
 	// be running: it is waited for, until Deadline.
 	Elsewhere bool      `json:"elsewhere,omitempty"`
 	Deadline  time.Time `json:"deadline,omitzero"`
-}
-
-// Steps is the progress of a composition.
-type Steps struct {
-	Begun int `json:"begun"` // Number of steps that were started.
-	// Stopped is set where the composition ended before all of its steps did.
-	Stopped bool `json:"stopped,omitempty"`
 }
 
 // Entry returns the ledger entry of the call.

@@ -64,18 +64,24 @@ func closeGraph(
 	return settleNested(ctx, in, s.inline, end, cancelled)
 }
 
-// nodeCall makes the call of a graph's node.
-func nodeCall(ctx workflow.Context, in wire.InvokeInput, s scope) (flow.Called, int, error) {
-	out, err := invoke(ctx, in, s)
-	end := flow.Called{}
-	if err != nil {
+// invoke makes the call of a step.
+func (r *graphRun) invoke(ctx workflow.Context, s flow.Step, in wire.InvokeInput) nodeEnd {
+	out, err := invoke(ctx, in, r.scope)
+	end := nodeEnd{frame: s.Frame, below: out.Calls, asks: out.Asks}
+	if !r.part { // The steps of a composition count already.
+		end.below++
+	}
+	switch {
+	case err != nil:
 		e := tool.AsError(failure.Decode(err))
-		end.Failure = &flow.Failure{Kind: e.Kind, Msg: e.Msg}
+		end.called.Failure = &flow.Failure{Kind: e.Kind, Msg: e.Msg}
+	case r.part && out.IsError:
+		end.called.Failure = &flow.Failure{Kind: tool.Conflict, Msg: "the tool returned an error"}
 	}
 	if unsettled(err) {
-		return end, out.Calls + 1, err
+		end.err = err
 	}
-	return end, out.Calls + 1, nil
+	return end
 }
 
 // nodeRun runs the agent of a graph's node as a child workflow.

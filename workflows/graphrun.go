@@ -7,6 +7,7 @@ import (
 
 	"go.temporal.io/sdk/workflow"
 
+	"github.com/toolcrib/toolcrib/agent"
 	"github.com/toolcrib/toolcrib/graph/flow"
 	"github.com/toolcrib/toolcrib/internal/failure"
 	"github.com/toolcrib/toolcrib/tool"
@@ -47,6 +48,12 @@ type graphRun struct {
 	held    map[string]wire.HeldNode // Calls that were begun in place, by frame.
 	visible bool                     // Nothing is made in place any more.
 	ended   *wire.GraphEnd           // How the run ended in place.
+	scope   scope                    // Of its calls.
+	// part says that the run has no workflow of its own. It ends early where a call asks, or has an
+	// error that says that it is not settled.
+	part   bool
+	asks   *agent.Asking
+	broken error
 }
 
 // nodeEnd is how a step of a node ended.
@@ -55,7 +62,8 @@ type nodeEnd struct {
 	slept  bool
 	called flow.Called
 	below  int
-	err    error // Ends the run.
+	asks   *agent.Asking // The approval that its call needs, and that is not waited for here.
+	err    error         // Ends the run.
 }
 
 func newGraphRun(ctx workflow.Context, in wire.GraphInput, waits *waits) *graphRun {
@@ -63,6 +71,7 @@ func newGraphRun(ctx workflow.Context, in wire.GraphInput, waits *waits) *graphR
 	r := &graphRun{
 		in: in, call: in.Invoke.GraphCall(), waits: waits, ends: workflow.NewChannel(ctx),
 		cancels: map[string]workflow.CancelFunc{}, made: in.Begun,
+		scope: scope{inline: true, deadline: in.Deadline, calls: in.MaxCalls, waits: waits},
 	}
 	var state flow.State
 	if in.Resume != nil {
@@ -96,10 +105,10 @@ func (r *graphRun) run(ctx workflow.Context) error {
 		if why != nil && len(r.held) == 0 {
 			r.machine.Stop(*why)
 		}
-		if over, _ := r.machine.Over(); over || r.ended != nil {
-			return nil
+		if over, _ := r.machine.Over(); over || r.ended != nil || r.asks != nil || r.broken != nil {
+			return r.broken
 		}
-		if why == nil && r.draining(ctx) {
+		if why == nil && !r.part && r.draining(ctx) {
 			if r.machine.Flying() == 0 {
 				return r.continueAsNew(ctx)
 			}
@@ -128,7 +137,9 @@ func (r *graphRun) run(ctx workflow.Context) error {
 				r.machine.Stop(flow.Failure{Kind: tool.InternalError, Msg: "the run of the graph has nothing to do"})
 			}
 		}
-		workflow.SetCurrentDetails(ctx, r.details())
+		if !r.part {
+			workflow.SetCurrentDetails(ctx, r.details())
+		}
 	}
 }
 
@@ -136,7 +147,7 @@ func (r *graphRun) run(ctx workflow.Context) error {
 func (r *graphRun) stopped(ctx workflow.Context, late bool) *flow.Failure {
 	switch {
 	case ctx.Err() != nil:
-		return &flow.Failure{Kind: tool.Cancelled, Msg: wire.GraphCancelled}
+		return &flow.Failure{Kind: tool.Cancelled, Msg: wire.GraphCancelled(r.in.Invoke.Pin)}
 	case late:
 		return &flow.Failure{Kind: tool.Timeout, Msg: wire.GraphLate(r.in.Invoke.Pin)}
 	}
@@ -171,9 +182,8 @@ func (r *graphRun) step(ctx workflow.Context, s flow.Step, place int, held wire.
 		end.slept = true
 		return end
 	}
-	sc := scope{inline: true, deadline: r.in.Deadline, calls: r.in.MaxCalls, waits: r.waits}
 	if pin := r.in.Invoke.Pin.Graph.Agent(s.Node); pin != nil {
-		end.called, end.below = nodeRun(ctx, r.call, s, *pin, sc)
+		end.called, end.below = nodeRun(ctx, r.call, s, *pin, r.scope)
 		return end
 	}
 	pin := r.in.Invoke.Pin.Graph.Tool(s.Node)
@@ -183,8 +193,7 @@ func (r *graphRun) step(ctx workflow.Context, s flow.Step, place int, held wire.
 	}
 	call := r.call.NodeCall(s, *pin, workflow.Now(ctx), place)
 	call.Tried, call.RetryIn, call.Reached, call.Asks = held.Tried, held.RetryIn, held.Reached, held.Asks
-	end.called, end.below, end.err = nodeCall(ctx, call, sc)
-	return end
+	return r.invoke(ctx, s, call)
 }
 
 func (r *graphRun) sleep(ctx workflow.Context, d time.Duration, summary string) {
@@ -235,6 +244,10 @@ func (r *graphRun) take(end nodeEnd) {
 	if cancel := r.cancels[end.frame]; cancel != nil {
 		cancel()
 		delete(r.cancels, end.frame)
+	}
+	if r.part && (end.err != nil || end.asks != nil) {
+		r.broken, r.asks = end.err, end.asks
+		return
 	}
 	if end.err != nil {
 		e := tool.AsError(failure.Decode(end.err))

@@ -9,7 +9,6 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"github.com/toolcrib/toolcrib/internal/failure"
-	"github.com/toolcrib/toolcrib/loop"
 	"github.com/toolcrib/toolcrib/tool"
 	"github.com/toolcrib/toolcrib/wire"
 )
@@ -65,7 +64,7 @@ func nest(ctx workflow.Context, in wire.InvokeInput, s scope) (wire.InvokeOutput
 	if in.Pin.Agent != nil {
 		return runChild(ctx, in, out.Opened, s)
 	}
-	if in.Pin.Graph != nil {
+	if in.Pin.Graph != nil && !in.Pin.Sequence() {
 		return runGraph(ctx, in, out.Opened, s)
 	}
 	if opened := out.Opened; opened.Reached > 0 {
@@ -73,7 +72,7 @@ func nest(ctx workflow.Context, in wire.InvokeInput, s scope) (wire.InvokeOutput
 	} else {
 		in.RetryIn = 0 // It was waited for.
 	}
-	return runSteps(ctx, in, s)
+	return runSequence(ctx, in, s)
 }
 
 // open admits a nested call. Of a composition that may run in place, the activity makes
@@ -177,53 +176,21 @@ func explain(end *wire.Child, err error) {
 	end.Kind, end.Msg = e.Kind, e.Msg
 }
 
-// runSteps makes the calls of a composition, one after the other, and settles
-// it with their outcomes.
-func runSteps(ctx workflow.Context, in wire.InvokeInput, s scope) (wire.InvokeOutput, error) {
-	limited, passed := ctx, func() bool { return false }
-	if !in.Deadline.IsZero() {
-		var c *clock
-		limited, c = deadline(ctx, in.Deadline, "deadline of "+label(in), s.waits)
-		passed = c.passed
-		defer c.stop(s.waits)
+// runSequence makes the calls of a composition, as the nodes of a graph without a workflow of its
+// own, and settles it with their outcomes.
+func runSequence(ctx workflow.Context, in wire.InvokeInput, s scope) (wire.InvokeOutput, error) {
+	r := newGraphRun(ctx, in.Sequence(), s.waits)
+	r.scope, r.part = s, true
+	if err := r.run(ctx); err != nil || r.asks != nil { // In a host's workflow: what waits is the composition.
+		return wire.InvokeOutput{Asks: r.asks}, err
 	}
-	steps := loop.NewSteps(in)
-	calls := 0
-	for limited.Err() == nil {
-		step, ok := steps.Next(workflow.Now(ctx))
-		if !ok {
-			break
-		}
-		if step.Step.Index == in.Reached-1 {
-			step.Tried, step.RetryIn = in.Tried, in.RetryIn
-		}
-		out, err := invoke(limited, step, s)
-		calls += out.Calls
-		if unsettled(err) {
-			return wire.InvokeOutput{}, err
-		}
-		if out.Asks != nil { // In a host's workflow: what waits is the composition.
-			return wire.InvokeOutput{Asks: out.Asks}, nil
-		}
-		steps.Ended(err != nil || out.IsError)
+	ended := r.end()
+	end := wire.SettleInput{Status: tool.StatusCompleted, Graph: &ended}
+	why := r.stopped(ctx, r.clock != nil && r.clock.passed())
+	if why != nil {
+		end.Status, end.Kind, end.Msg = tool.EndStatus(why.Kind), why.Kind, why.Msg
 	}
-	if limited.Err() != nil {
-		steps.Stop()
-	}
-	state := steps.State()
-	end := wire.SettleInput{Status: tool.StatusCompleted, Steps: &state}
-	var cancelled error
-	switch {
-	case passed() && ctx.Err() == nil:
-		end.Status, end.Kind, end.Msg = tool.StatusFailed, tool.Timeout, "the composition did not end in its time of "+
-			in.Pin.Execution.Timeout().String()
-	case limited.Err() != nil:
-		cancelled = limited.Err()
-		end.Status, end.Kind, end.Msg = tool.StatusCancelled, tool.Cancelled, "the call was cancelled"
-	}
-	out, err := settleNested(ctx, in, s.inline, end, cancelled)
-	out.Calls += calls
-	return out, err
+	return settleNested(ctx, in, s.inline, end, ctx.Err())
 }
 
 // settleNested closes a nested call with its outcome, or with cancelled, which

@@ -9,6 +9,7 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"github.com/toolcrib/toolcrib/agent"
+	"github.com/toolcrib/toolcrib/graph/flow"
 	"github.com/toolcrib/toolcrib/internal/failure"
 	"github.com/toolcrib/toolcrib/tool"
 	"github.com/toolcrib/toolcrib/wire"
@@ -39,8 +40,13 @@ func agentPin(slug string) agent.Pin {
 func stepsPin(slug string, x tool.Execution, pins ...agent.Pin) agent.Pin {
 	pin := pinOf(slug, x)
 	pin.Implementation = tool.Composition
-	for _, p := range pins {
-		pin.Steps = append(pin.Steps, agent.StepPin{ID: p.Slug, Pin: p})
+	pin.Graph = &agent.PinnedGraph{Shape: flow.Shape{First: pins[0].Slug, Steps: 100, Sequence: true}}
+	for i, p := range pins {
+		pin.Graph.Tools = append(pin.Graph.Tools, agent.StepPin{ID: p.Slug, Pin: p})
+		pin.Graph.Shape.Nodes = append(pin.Graph.Shape.Nodes, flow.Node{ID: p.Slug, Kind: flow.Tool})
+		if i > 0 {
+			pin.Graph.Shape.Nodes[i-1].Next = p.Slug
+		}
 	}
 	return pin
 }
@@ -56,7 +62,7 @@ func opens(
 				InvocationID: "open-" + in.CallID, Status: tool.StatusRunning,
 				Opened: &wire.Opened{RunID: "run-" + in.CallID},
 			}, nil
-		case len(in.Pin.Steps) > 0:
+		case in.Pin.Sequence():
 			return wire.InvokeOutput{
 				InvocationID: "open-" + in.CallID, Status: tool.StatusRunning, Opened: &wire.Opened{},
 			}, nil
@@ -153,7 +159,7 @@ func TestCompositionStops(t *testing.T) {
 
 			s := newStage(t)
 			pin := stepsPin("all", tool.Execution{}, one, two, three)
-			pin.Steps[1].Continue = tt.goesOn
+			pin.Graph.Shape.Nodes[1].Continue = tt.goesOn
 			s.plan = agent.Plan{Tools: []agent.Pin{pin}}
 			s.turns = [][]agent.PreparedCall{{callOf("c", "all")}}
 			s.settle = gathers
@@ -166,11 +172,12 @@ func TestCompositionStops(t *testing.T) {
 			requireDone(t, s.env)
 			require.NoError(t, s.env.GetWorkflowError())
 			require.Len(t, s.settled, 1)
-			require.Equal(t, &wire.Steps{Begun: tt.begun, Stopped: !tt.goesOn}, s.settled[0].Steps)
+			require.Equal(t, tt.begun, s.settled[0].Graph.Steps)
+			require.Equal(t, tt.goesOn, s.settled[0].Graph.Failure == nil)
 			effects := map[string]bool{}
 			for _, in := range s.invoked[1:] {
 				require.Equal(t, "open-c", in.ParentID)
-				require.Equal(t, s.invoked[0].EffectID, in.Step.EffectID)
+				require.Equal(t, s.invoked[0].EffectID, in.Node.EffectID)
 				require.Equal(t, "c/"+in.Pin.Slug, in.CallID)
 				effects[in.EffectID] = true
 			}

@@ -48,7 +48,7 @@ func invokeHere(ctx workflow.Context, in wire.InvokeInput, s scope) (wire.Invoke
 
 // delegate makes a call in a workflow of its own.
 func delegate(ctx workflow.Context, in wire.InvokeInput) (wire.InvokeOutput, error) {
-	if len(in.Pin.Steps) > 0 { // What asks is one of its steps, or the call: its admission says.
+	if in.Pin.Sequence() { // What asks is one of its steps, or the call: its admission says.
 		in.Asks = nil
 	}
 	options := workflow.ChildWorkflowOptions{

@@ -134,7 +134,8 @@ func (m *Machine) take(path string) *Frame {
 	case f == nil:
 		return nil
 	case f.Path == "" && m.state.Stop != nil && f.Phase != PhaseOutput:
-		f.Dropped, f.Failure, f.Phase = false, m.state.Stop, PhaseOutput
+		f.Dropped = false
+		m.finish(f, m.state.Stop)
 		return nil
 	case f.Dropped:
 		return nil
@@ -285,7 +286,15 @@ func (m *Machine) leave(f *Frame, next string, recorded bool) {
 	case recorded:
 		m.end(f)
 	default:
-		f.Phase = PhaseOutput
+		m.finish(f, f.Failure)
+	}
+}
+
+// finish ends a body, once that is recorded.
+func (m *Machine) finish(f *Frame, failure *Failure) {
+	f.Failure, f.Phase = failure, PhaseOutput
+	if m.shape.Sequence {
+		m.end(f)
 	}
 }
 
@@ -322,7 +331,7 @@ func (m *Machine) fail(f *Frame, failure *Failure) {
 		m.enter(f, m.shape.OnError)
 		return
 	}
-	f.Failure, f.Phase = failure, PhaseOutput
+	m.finish(f, failure)
 }
 
 // end is the end of a body, which was recorded.
@@ -390,6 +399,9 @@ func (m *Machine) Called(frame string, end Called, below int) {
 	m.state.Calls += below
 	if f := m.take(frame); f != nil && f.Phase == PhaseCall {
 		f.Called, f.Phase = &end, PhaseClose
+		if m.shape.Sequence {
+			m.closed(f, m.shape.Find(f.At), Evaluated{})
+		}
 	}
 }
 
@@ -442,6 +454,6 @@ func (m *Machine) stop(failure *Failure) {
 		f.Dropped = f != root || flies
 	}
 	if !flies {
-		root.Failure, root.Phase = failure, PhaseOutput
+		m.finish(root, failure)
 	}
 }

@@ -39,6 +39,9 @@ type Shape struct {
 	Nodes   []Node `json:"nodes"`
 	OnError string `json:"on_error,omitempty"` // The node that runs where the graph would fail.
 	Steps   int    `json:"steps"`              // How many nodes may begin.
+	// Sequence says that nothing is evaluated or recorded beside the calls of the nodes, which is what
+	// compositions are: a machine gives calls only.
+	Sequence bool `json:"sequence,omitempty"`
 }
 
 // Node is the form of one node.

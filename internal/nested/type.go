@@ -5,13 +5,11 @@ package nested
 
 import (
 	"encoding/json"
-	"fmt"
 
 	"github.com/toolcrib/toolcrib/agent"
 	"github.com/toolcrib/toolcrib/executors"
 	"github.com/toolcrib/toolcrib/graph"
 	"github.com/toolcrib/toolcrib/internal/nested/agentcall"
-	"github.com/toolcrib/toolcrib/internal/nested/compose"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
@@ -34,33 +32,35 @@ func agentType(impl tool.Implementation) executors.Type {
 	}
 }
 
-// Composition describes tools whose calls are calls of other tools.
+// Composition describes tools whose calls are calls of other tools, one after the other.
 func Composition() executors.Type {
-	return executors.Type{
-		Traits:      tool.Traits{Implementation: tool.Composition, RunBy: tool.RunByWorkflow, Guarded: true},
-		CheckConfig: compose.CheckConfig,
-		Parts:       steps,
-	}
+	t := graphType(tool.Composition)
+	t.Guarded = true
+	return t
 }
 
 // Graph describes tools whose calls are runs of a graph.
-func Graph() executors.Type {
+func Graph() executors.Type { return graphType(tool.Graph) }
+
+func graphType(impl tool.Implementation) executors.Type {
 	return executors.Type{
-		Traits: tool.Traits{Implementation: tool.Graph, RunBy: tool.RunByWorkflow},
+		Traits: tool.Traits{Implementation: impl, RunBy: tool.RunByWorkflow},
 		CheckConfig: func(config, inputSchema json.RawMessage) error {
-			_, err := graph.Parse(config, inputSchema)
+			_, err := graph.Of(impl, config, inputSchema)
 			return err
 		},
-		Parts: nodes,
+		Parts: func(config, inputSchema json.RawMessage) (agent.Parts, error) {
+			return nodes(impl, config, inputSchema)
+		},
 	}
 }
 
-func nodes(config, inputSchema json.RawMessage) (agent.Parts, error) {
-	g, err := graph.Parse(config, inputSchema)
+func nodes(impl tool.Implementation, config, inputSchema json.RawMessage) (agent.Parts, error) {
+	g, err := graph.Of(impl, config, inputSchema)
 	if err != nil {
 		return agent.Parts{}, err
 	}
-	out := agent.Parts{Waits: true}
+	out := agent.Parts{Waits: !g.Sequence()}
 	for _, p := range g.Parts() {
 		if p.Agent.Name() != "" {
 			out.Agents = append(out.Agents, agent.Target{Ref: p.Agent, Path: p.Path})
@@ -86,19 +86,4 @@ func AgentParts(impl tool.Implementation, config, inputSchema json.RawMessage) (
 		path = "/target_agent_id"
 	}
 	return agent.Parts{Agent: &agent.Target{Ref: c.Ref(), Path: path, Skill: c.Skill, Detached: !c.Waits()}}, nil
-}
-
-func steps(config, inputSchema json.RawMessage) (agent.Parts, error) {
-	if err := compose.CheckConfig(config, inputSchema); err != nil {
-		return agent.Parts{}, err
-	}
-	c, err := compose.ParseConfig(config)
-	if err != nil {
-		return agent.Parts{}, err
-	}
-	parts := make([]agent.StepPart, len(c.Steps))
-	for i, step := range c.Steps {
-		parts[i] = agent.StepPart{ID: step.ID, Tool: step.Tool, Path: fmt.Sprintf("/steps/%d/tool", i)}
-	}
-	return agent.Parts{Steps: parts}, nil
 }

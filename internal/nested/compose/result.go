@@ -56,22 +56,6 @@ type problem struct {
 	Message string    `json:"message"`
 }
 
-// Stopped returns the error if a composition stops at a step, counted from 0, with this
-// result, and nil when it continues.
-func (c *Config) Stopped(step int, r StepResult) error {
-	switch {
-	case !r.failed() || !c.Steps[step].Stops():
-		return nil
-	case r.Result == nil:
-		return &tool.Error{Kind: r.Kind, Op: "compose.Stopped", Msg: fmt.Sprintf("step %q: %s", c.Steps[step].ID, r.Msg)}
-	default:
-		return &tool.Error{
-			Kind: tool.Conflict, Op: "compose.Stopped",
-			Msg: fmt.Sprintf("step %q returned an error: %s", c.Steps[step].ID, r.text()),
-		}
-	}
-}
-
 // Result returns the result of a composition for its caller. Steps are all of its steps, in
 // order; failure is why the composition stopped, or why it has no output, and nil when it
 // completed. A completed composition is not an error, even if steps with on_error continue

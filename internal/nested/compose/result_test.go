@@ -107,18 +107,3 @@ func TestResultTellsWhatBecameOfEachStep(t *testing.T) {
 		{"id":"mail","tool":"send@1.0.0","status":"not_run","is_error":false}],
 		"error":{"kind":"unavailable","message":"step \"price\": upstream answered 503"}}`, string(got.Structured))
 }
-
-func TestStopped(t *testing.T) {
-	t.Parallel()
-
-	c, err := compose.ParseConfig(json.RawMessage(`{"steps":[{"id":"a","tool":"find","on_error":"continue"},{"id":"b","tool":"find"}]}`))
-	require.NoError(t, err)
-	no := compose.StepResult{Result: tool.ErrorResult("no such order")}
-	require.NoError(t, c.Stopped(0, no))
-	require.NoError(t, c.Stopped(0, compose.StepResult{Kind: tool.Timeout}))
-	require.NoError(t, c.Stopped(1, answered(`1`)))
-	require.ErrorContains(t, c.Stopped(1, no), `step "b" returned an error: no such order`)
-	err = c.Stopped(1, compose.StepResult{Kind: tool.Timeout, Msg: "too slow"})
-	require.Equal(t, tool.Timeout, tool.KindOf(err))
-	require.ErrorContains(t, err, `step "b": too slow`)
-}
