@@ -48,6 +48,9 @@ const (
 	MaxBound    = binding.MaxBound // Bytes of arguments, or of the output, once bound.
 )
 
+// Is reports whether the calls of tools of a type run a graph: one of the type, or a composition.
+func Is(impl tool.Implementation) bool { return impl == tool.Graph || impl == tool.Composition }
+
 // Of compiles the graph that the calls of a tool run: a graph, or a composition. It fails as
 // [Parse] does.
 func Of(impl tool.Implementation, config, inputSchema json.RawMessage) (*Graph, error) {
@@ -124,6 +127,27 @@ func (g *Graph) Noun() string {
 	return "node"
 }
 
+// AsGraph returns the definition of a graph that makes the calls that a composition makes, with nodes
+// for steps; of a graph its own. The two differ where a step may fail and answers "no": a node then
+// has an error, and no result.
+func (g *Graph) AsGraph() (*Definition, error) {
+	if !g.sequence {
+		return &g.Definition, nil
+	}
+	d := Definition{Nodes: slices.Clone(g.Nodes), Output: g.Definition.Output}
+	bindings := []*json.RawMessage{&d.Output}
+	for i := range d.Nodes {
+		bindings = append(bindings, &d.Nodes[i].Arguments)
+	}
+	for _, b := range bindings {
+		var err error
+		if *b, err = binding.Rename(*b, rootSteps, rootNodes); err != nil {
+			return nil, err
+		}
+	}
+	return &d, nil
+}
+
 // stepMembers are the members of a step that bindings can refer to.
 var stepMembers = []string{"result", "text", "is_error", "error"}
 
@@ -146,12 +170,14 @@ func (p *parser) stepReference(from jsonpointer.Pointer, n *node, b *body, at pl
 // StepRecord returns the record of a step whose call has ended. One that answered "no" failed
 // without a kind of failure.
 func (g *Graph) StepRecord(id string, call *Call) *Record {
-	r := &Record{Path: id, Node: id, Kind: flow.Tool, Status: Completed, EffectID: call.EffectID, Text: call.Msg}
-	if call.Result != nil {
-		r.Result, r.Text = call.Result.Structured, textOf(call.Result)
+	r := &Record{Path: id, Node: id, Kind: flow.Tool, Status: Completed, EffectID: call.EffectID}
+	if call.Result == nil {
+		r.Status, r.ErrorKind, r.Error = Failed, call.Kind, call.Msg
+		return r
 	}
-	if call.Result == nil || call.Result.IsError {
-		r.Status, r.ErrorKind, r.Error = Failed, call.Kind, r.Text
+	r.Result, r.Text = call.Result.Structured, textOf(call.Result)
+	if call.Result.IsError {
+		r.Status, r.Error = Failed, r.Text
 	}
 	return r
 }

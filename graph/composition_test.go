@@ -370,3 +370,32 @@ func TestStepFailure(t *testing.T) {
 	require.Equal(t, tool.Timeout, tool.KindOf(err))
 	require.ErrorContains(t, err, `step "b": too slow`)
 }
+
+func TestCompositionAsGraph(t *testing.T) {
+	t.Parallel()
+
+	g, err := graph.ParseComposition(json.RawMessage(`{"steps":[
+		{"id":"order","tool":"find@^1.0","arguments":{"id":{"$from":"/input/steps/0"},"n":1.50}},
+		{"id":"mail","tool":"send","on_error":"continue","arguments":{
+			"to":[{"$from":"/steps/order/result/to","$default":{"$from":"/steps/order"}}],
+			"literal":{"$literal":{"$from":"/steps/order/text"}}}}],
+		"output":{"$from":"/steps/mail/is_error"}}`), nil)
+	require.NoError(t, err)
+	d, err := g.AsGraph()
+	require.NoError(t, err)
+	written, err := json.Marshal(d)
+	require.NoError(t, err)
+	require.JSONEq(t, `{"nodes":[
+		{"id":"order","kind":"tool","tool":"find@^1.0","arguments":{"id":{"$from":"/input/steps/0"},"n":1.50}},
+		{"id":"mail","kind":"tool","tool":"send","on_error":"continue","arguments":{
+			"to":[{"$from":"/nodes/order/result/to","$default":{"$from":"/steps/order"}}],
+			"literal":{"$literal":{"$from":"/steps/order/text"}}}}],
+		"output":{"$from":"/nodes/mail/is_error"}}`, string(written))
+	require.Contains(t, string(written), "1.50")
+	plain, err := graph.Parse(written, nil)
+	require.NoError(t, err)
+	same, err := plain.AsGraph()
+	require.NoError(t, err)
+	require.Equal(t, &plain.Definition, same)
+	require.JSONEq(t, `{"$from":"/steps/mail/is_error"}`, string(g.Definition.Output), "the composition stays as it is")
+}

@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"cmp"
 	"encoding/json"
 	"time"
 
@@ -61,7 +62,8 @@ func (r *Record) fail(f *flow.Failure) {
 	}
 }
 
-// seen is the part of a node that references lead to.
+// seen is the part of a node that references lead to. The text of one that failed without an
+// answer is why.
 type seen struct {
 	Result  json.RawMessage `json:"result,omitempty"`
 	Text    string          `json:"text"`
@@ -77,7 +79,7 @@ type problem struct {
 }
 
 func (r *Record) seen(status Status) (json.RawMessage, error) {
-	s := seen{Result: r.Result, Text: r.Text, Status: status, IsError: r.Status == Failed || r.Status == Cancelled}
+	s := seen{Result: r.Result, Text: cmp.Or(r.Text, r.Error), Status: status, IsError: r.Status == Failed || r.Status == Cancelled}
 	if s.IsError && !r.saidNo() {
 		s.Error = &problem{Kind: r.ErrorKind, Message: r.Error}
 	}

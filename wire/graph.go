@@ -55,7 +55,7 @@ func (in *InvokeInput) Sequence() GraphInput {
 	if nodes := in.Pin.Graph.Shape.Nodes; in.Reached > 0 && in.Reached <= len(nodes) {
 		before := in.Reached - 1
 		state := in.Pin.Graph.Shape.From(flow.Frame{}, nodes[before].ID, before, false)
-		out.Resume, out.Begun = &state, before
+		out.Resume, out.Begun = &state, in.Reached
 		out.Held = []HeldNode{{Place: in.Reached, Tried: in.Tried, RetryIn: in.RetryIn}}
 	}
 	return out

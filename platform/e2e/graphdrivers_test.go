@@ -93,9 +93,9 @@ type graphDid struct {
 	Made   map[string]int
 }
 
-func graphDrivenBy(t *testing.T, config string, lane tool.Lane, losses *rand.Rand) graphDid {
-	t.Helper()
-	s := newSite(t)
+// publishPlayed publishes tools of every kind, whose calls a player makes.
+func (s *site) publishPlayed() {
+	s.t.Helper()
 	quick := func(x tool.Execution) tool.Execution {
 		x.TimeoutSeconds, x.MaxAttempts = 20, 3
 		return x
@@ -106,6 +106,12 @@ func graphDrivenBy(t *testing.T, config string, lane tool.Lane, losses *rand.Ran
 	strict := functionTool("strict", quick(tool.Execution{Pure: true}))
 	strict.InputSchema = json.RawMessage(`{"type":"object","properties":{"n":{"type":"integer"}},"required":["n"]}`)
 	s.publish("strict", strict, tool.Policy{})
+}
+
+func graphDrivenBy(t *testing.T, config string, lane tool.Lane, losses *rand.Rand) graphDid {
+	t.Helper()
+	s := newSite(t)
+	s.publishPlayed()
 	both := composition(`{"steps":[
 		{"id":"a","tool":"pure","arguments":{"do":"ok","name":{"$from":"/input/name"}}},
 		{"id":"b","tool":"once","arguments":{"do":{"$from":"/input/do"},"name":{"$from":"/steps/a/text"}}}]}`, tool.Execution{})
