@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/toolcrib/toolcrib/graph/flow"
 	"github.com/toolcrib/toolcrib/internal/binding"
@@ -50,6 +51,17 @@ const (
 
 // Is reports whether the calls of tools of a type run a graph: one of the type, or a composition.
 func Is(impl tool.Implementation) bool { return impl == tool.Graph || impl == tool.Composition }
+
+// TypeOf returns the type that a configuration alone is of: a composition where it has steps.
+func TypeOf(config json.RawMessage) tool.Implementation {
+	var c struct {
+		Steps json.RawMessage `json:"steps"`
+	}
+	if json.Unmarshal(config, &c) == nil && c.Steps != nil {
+		return tool.Composition
+	}
+	return tool.Graph
+}
 
 // Of compiles the graph that the calls of a tool run: a graph, or a composition. It fails as
 // [Parse] does.
@@ -181,6 +193,22 @@ func (g *Graph) StepRecord(id string, call *Call) *Record {
 	}
 	return r
 }
+
+// CallStatus returns the status of a step by that of its call, which is the record of it.
+func CallStatus(status tool.InvocationStatus, isError bool) Status {
+	switch {
+	case !status.Final():
+		return Pending
+	case status == tool.StatusCancelled:
+		return Cancelled
+	case status == tool.StatusCompleted && !isError:
+		return Completed
+	}
+	return Failed
+}
+
+// StepOf returns the id of the step that a call of a composition is of.
+func StepOf(callID string) string { return callID[strings.LastIndexByte(callID, '/')+1:] }
 
 // saidNo reports whether a step answered with an error result.
 func (r *Record) saidNo() bool { return r.Status == Failed && r.ErrorKind == "" }

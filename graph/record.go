@@ -79,7 +79,9 @@ type problem struct {
 }
 
 func (r *Record) seen(status Status) (json.RawMessage, error) {
-	s := seen{Result: r.Result, Text: cmp.Or(r.Text, r.Error), Status: status, IsError: r.Status == Failed || r.Status == Cancelled}
+	s := seen{
+		Result: r.Result, Text: cmp.Or(r.Text, r.Error), Status: status, IsError: r.Status == Failed || r.Status == Cancelled,
+	}
 	if s.IsError && !r.saidNo() {
 		s.Error = &problem{Kind: r.ErrorKind, Message: r.Error}
 	}

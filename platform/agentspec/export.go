@@ -10,15 +10,17 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// Source is a graph that is exported: a tool of the type graph.
+// Source is a graph that is exported: a tool of the type graph, or composition.
 type Source struct {
-	Slug         string
-	Name         string
-	Description  string
-	Config       json.RawMessage
-	InputSchema  json.RawMessage
-	OutputSchema json.RawMessage
-	Execution    json.RawMessage
+	Slug        string
+	Name        string
+	Description string
+	// Implementation is the type; a graph when empty.
+	Implementation tool.Implementation
+	Config         json.RawMessage
+	InputSchema    json.RawMessage
+	OutputSchema   json.RawMessage
+	Execution      json.RawMessage
 }
 
 // Known is what a graph uses, as far as it is known: descriptions and schemas are exported with it. A tool or agent
@@ -58,9 +60,18 @@ type exporter struct {
 	catches bool
 }
 
-// Export makes a document of a graph. It fails with [tool.Invalid] where the configuration is not sound.
+// definition returns the graph that is exported: that of a composition is the one that it stands for.
+func (src *Source) definition() (*graph.Definition, error) {
+	g, err := graph.Of(src.Implementation, src.Config, src.InputSchema)
+	if err != nil {
+		return nil, err
+	}
+	return g.AsGraph()
+}
+
+// Export makes a document of a graph or composition. It fails with [tool.Invalid] where the configuration is not sound.
 func Export(src Source, known Known) (*Exported, error) {
-	if _, err := graph.Parse(src.Config, src.InputSchema); err != nil {
+	if _, err := src.definition(); err != nil {
 		return nil, err
 	}
 	e := &exporter{
@@ -157,16 +168,16 @@ func (e *exporter) graphFlow(src Source) string {
 	if id, ok := e.flows[src.Slug]; ok {
 		return id
 	}
-	var def graph.Definition
-	if !decodeInto(src.Config, &def) {
-		e.fault("", "the configuration of the graph %q can't be read", src.Slug)
+	def, err := src.definition()
+	if err != nil {
+		e.fault("", "the configuration of the graph %q is not sound: %s", src.Slug, tool.AsError(err).Msg)
 		return ""
 	}
 	e.open = append(e.open, src.Slug)
 	defer func() { e.open = e.open[:len(e.open)-1] }()
 	id := e.ids.unique(src.Slug)
 	e.flows[src.Slug] = id
-	settings := def
+	settings := *def
 	settings.Nodes = nil
 	own := map[string]any{"slug": src.Slug, "graph": decoded(encode(settings))}
 	for name, raw := range map[string]json.RawMessage{

@@ -12,6 +12,7 @@ import (
 	"github.com/toolcrib/toolcrib/graph/draw"
 	"github.com/toolcrib/toolcrib/platform/agentspec"
 	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
+	"github.com/toolcrib/toolcrib/store"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
@@ -35,13 +36,13 @@ type diffGraphInput struct {
 func (s *server) registerGraphs() {
 	handle(s, route{
 		id: "validateGraph", method: http.MethodPost, path: "/v1/graphs/validate", tag: "graphs", permission: ToolsRead,
-		summary: "Check the configuration of a graph", maxBody: MaxApplyBytes,
+		summary: "Check the configuration of a graph or composition", maxBody: MaxApplyBytes,
 		detail: "Reports every fault with its place, and changes nothing. Whether the tools and agents of its nodes exist " +
 			"is checked by `apply` with `dry_run`.",
 	}, s.validateGraph)
 	handle(s, route{
 		id: "showGraph", method: http.MethodGet, path: "/v1/tools/{tool}/graph", tag: "graphs", permission: ToolsRead,
-		summary: "Show and draw a graph",
+		summary: "Show and draw a graph or composition",
 		detail: "Its nodes in the order of the definition with where they lead, a picture as SVG and a flowchart of " +
 			"Mermaid; with `run`, with the statuses of the nodes in that run.",
 	}, s.showGraph)
@@ -73,7 +74,7 @@ func (s *server) validateGraph(
 	_ context.Context, _ tool.Principal, in *body[v1.ValidateGraph],
 ) (*body[v1.ValidatedGraph], error) {
 	out := v1.ValidatedGraph{Faults: []v1.GraphFault{}}
-	if _, err := graph.Parse(in.Body.Config, in.Body.InputSchema); err != nil {
+	if _, err := graph.Of(graph.TypeOf(in.Body.Config), in.Body.Config, in.Body.InputSchema); err != nil {
 		for _, f := range graph.FaultsOf(err) {
 			out.Faults = append(out.Faults, v1.GraphFault{Path: f.Path, Message: f.Msg})
 		}
@@ -82,10 +83,10 @@ func (s *server) validateGraph(
 	return answer(out), nil
 }
 
-// graphOf returns a graph as the API shows it, and its definition: the draft, or a version.
+// graphOf returns a graph or composition as the API shows it, and compiled: the draft, or a version.
 func (s *server) graphOf(
 	ctx context.Context, p tool.Principal, name, version string,
-) (agentspec.Source, *graph.Definition, error) {
+) (agentspec.Source, *graph.Graph, error) {
 	var src agentspec.Source
 	t, err := s.findTool(ctx, p, name)
 	if err != nil {
@@ -100,11 +101,8 @@ func (s *server) graphOf(
 				t.Implementation),
 		}
 	}
-	g, err := graph.Parse(src.Config, src.InputSchema)
-	if err != nil {
-		return src, nil, err
-	}
-	return src, &g.Definition, nil
+	g, err := graph.Of(src.Implementation, src.Config, src.InputSchema)
+	return src, g, err
 }
 
 // sourceOf returns what an export needs of a tool; without a configuration where it is no graph.
@@ -127,10 +125,10 @@ func (s *server) sourceOf(
 		src.InputSchema, src.OutputSchema = d.InputSchema, d.OutputSchema
 		config, kind, execution = d.Config, d.Implementation, d.Execution
 	}
-	if kind != tool.Graph {
+	if !graph.Is(kind) {
 		return src, nil
 	}
-	src.Config = config
+	src.Config, src.Implementation = config, kind
 	raw, err := json.Marshal(execution)
 	if err != nil {
 		return src, fmt.Errorf("encoding the execution of %s: %w", t.Slug, err)
@@ -140,18 +138,18 @@ func (s *server) sourceOf(
 }
 
 func (s *server) showGraph(ctx context.Context, p tool.Principal, in *graphInput) (*body[v1.Graph], error) {
-	src, def, err := s.graphOf(ctx, p, in.Tool, in.Version)
+	src, g, err := s.graphOf(ctx, p, in.Tool, in.Version)
 	if err != nil {
 		return nil, err
 	}
-	picture := draw.Of(cmp.Or(src.Name, src.Slug), def)
+	picture := draw.Of(cmp.Or(src.Name, src.Slug), &g.Definition)
 	if in.Run != "" {
 		if !p.May(RunsRead) {
 			return nil, &tool.Error{
 				Kind: tool.Denied, Op: "api.showGraph", Msg: fmt.Sprintf("the caller lacks the permission %q", RunsRead),
 			}
 		}
-		statuses, err := s.nodeStatuses(ctx, p, in.Run)
+		statuses, err := s.nodeStatuses(ctx, p, src, in.Run)
 		if err != nil {
 			return nil, err
 		}
@@ -166,10 +164,15 @@ func (s *server) showGraph(ctx context.Context, p tool.Principal, in *graphInput
 	return answer(out), nil
 }
 
-// nodeStatuses returns the statuses of the nodes of a run, by path.
-func (s *server) nodeStatuses(ctx context.Context, p tool.Principal, run string) (map[string]graph.Status, error) {
+// nodeStatuses returns the statuses of the nodes of a graph in a run, by path.
+func (s *server) nodeStatuses(
+	ctx context.Context, p tool.Principal, src agentspec.Source, run string,
+) (map[string]graph.Status, error) {
 	if _, err := s.cfg.Store.FindRun(ctx, p.Tenant, run); err != nil {
 		return nil, err
+	}
+	if src.Implementation == tool.Composition {
+		return s.stepStatuses(ctx, p, src.Slug, run)
 	}
 	out := map[string]graph.Status{}
 	for after := int64(0); ; {
@@ -186,6 +189,25 @@ func (s *server) nodeStatuses(ctx context.Context, p tool.Principal, run string)
 	}
 }
 
+// stepStatuses returns the statuses of the steps of a composition that a run called. Their calls are
+// the record of them.
+func (s *server) stepStatuses(
+	ctx context.Context, p tool.Principal, slug, run string,
+) (map[string]graph.Status, error) {
+	whole, err := s.cfg.Store.ListInvocations(ctx, p.Tenant, store.InvocationQuery{RunID: run, Tool: slug, Limit: 1})
+	if err != nil || len(whole) == 0 {
+		return nil, err
+	}
+	steps, err := s.cfg.Store.ListInvocations(ctx, p.Tenant, store.InvocationQuery{
+		Parent: whole[0].InvocationID, Limit: graph.MaxSequence,
+	})
+	out := make(map[string]graph.Status, len(steps))
+	for i := range steps {
+		out[graph.StepOf(steps[i].CallID)] = graph.CallStatus(steps[i].Status, steps[i].IsError)
+	}
+	return out, err
+}
+
 func (s *server) diffGraph(ctx context.Context, p tool.Principal, in *diffGraphInput) (*body[v1.GraphDiff], error) {
 	_, before, err := s.graphOf(ctx, p, in.Tool, in.From)
 	if err != nil {
@@ -196,7 +218,7 @@ func (s *server) diffGraph(ctx context.Context, p tool.Principal, in *diffGraphI
 		return nil, err
 	}
 	out := v1.GraphDiff{Tool: src.Slug, From: in.From, To: in.To, Changes: []v1.GraphChange{}}
-	for _, c := range graph.Diff(before, after) {
+	for _, c := range graph.Diff(&before.Definition, &after.Definition) {
 		out.Changes = append(out.Changes, v1.GraphChange(c))
 	}
 	return answer(out), nil
@@ -229,7 +251,7 @@ func (s *server) exportGraph(
 
 // gather finds what a graph uses, and what the graphs in it use. What the caller may not see stays out.
 func (s *server) gather(ctx context.Context, p tool.Principal, src agentspec.Source, known agentspec.Known) error {
-	g, err := graph.Parse(src.Config, src.InputSchema)
+	g, err := graph.Of(src.Implementation, src.Config, src.InputSchema)
 	if err != nil { // The export says so, where it is the graph's own.
 		return nil //nolint:nilerr // It is exported by name.
 	}

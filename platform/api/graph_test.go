@@ -8,11 +8,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
 	"github.com/toolcrib/toolcrib/agent"
 	"github.com/toolcrib/toolcrib/graph"
 	"github.com/toolcrib/toolcrib/graph/flow"
+	"github.com/toolcrib/toolcrib/ledger"
 	"github.com/toolcrib/toolcrib/platform/api"
 	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
 	"github.com/toolcrib/toolcrib/tool"
@@ -87,6 +89,45 @@ func TestShowGraph(t *testing.T) {
 	require.Equal(t, "judge", d.Changes[0].Node)
 }
 
+// A composition is checked, drawn, compared and exported as a graph. Statuses of steps are their calls'.
+func TestShowComposition(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	const twice = `{"kind":"tool","slug":"twice","name":"Twice","description":"Looks twice.","version":"1.0.0","publish":true,
+		"implementation_type":"composition","implementation_config":{"steps":[
+		{"id":"one","tool":"findOrders","arguments":{"text":"a"}},
+		{"id":"two","tool":"findOrders","arguments":{"text":{"$from":"/steps/one/text"}}}]}}`
+	b.apply(t, echo("findOrders"), twice)
+	b.apply(t, strings.NewReplacer(`"1.0.0"`, `"1.1.0"`, `:"a"`, `:"b"`).Replace(twice))
+	var checked v1.ValidatedGraph
+	b.do(t, http.MethodPost, "/v1/graphs/validate", `{"config":{"steps":[{"id":"one"}]}}`).into(t, &checked)
+	require.Equal(t, "/steps/0/tool", checked.Faults[0].Path)
+
+	run, err := b.Store.CreateRun(t.Context(), agent.Run{
+		Tenant: b.tenant, Kind: agent.RunKindToolCall, Mode: tool.Production, WorkflowID: "w",
+	}, agent.Message{})
+	require.NoError(t, err)
+	var shown v1.Graph
+	b.do(t, http.MethodGet, "/v1/tools/twice/graph?run="+run.ID, "").into(t, &shown)
+	require.Len(t, shown.Steps, 2)
+	require.Empty(t, shown.Steps[0].Status, "it was not called")
+	whole := b.invoke(t, run, "twice", "c", "")
+	b.invoke(t, run, "findOrders", "c/one", whole)
+	b.do(t, http.MethodGet, "/v1/tools/twice/graph?version=1.0.0&run="+run.ID, "").into(t, &shown)
+	require.Equal(t, "two", shown.Steps[0].Leads)
+	require.Equal(t, "completed", shown.Steps[0].Status)
+	require.Empty(t, shown.Steps[1].Status)
+	require.Contains(t, shown.SVG, "<svg")
+
+	var d v1.GraphDiff
+	b.do(t, http.MethodGet, "/v1/tools/twice/graph/diff?from=1.0.0&to=1.1.0", "").into(t, &d)
+	require.Len(t, d.Changes, 1)
+	require.Equal(t, "one", d.Changes[0].Node)
+	var exported v1.ExportedGraph
+	b.do(t, http.MethodGet, "/v1/tools/twice/graph/export", "").into(t, &exported)
+	require.Contains(t, string(exported.Document), "ToolNode")
+}
+
 // A graph is exported without its secrets, and what is exported makes definitions again.
 func TestExportAndImportGraph(t *testing.T) {
 	t.Parallel()
@@ -121,4 +162,22 @@ func TestExportAndImportGraph(t *testing.T) {
 	p := b.do(t, http.MethodPost, "/v1/graphs/import", `{"document":{"component_type":"Swarm"}}`).problem(t)
 	require.Equal(t, tool.Invalid, p.Code)
 	require.Contains(t, p.Detail, "Swarm")
+}
+
+// invoke records a call that was completed, and returns its id.
+func (b *bundle) invoke(t *testing.T, run agent.Run, slug, callID, parent string) string {
+	t.Helper()
+	id := uuid.Must(uuid.NewV7()).String()
+	_, err := b.Store.Settle(t.Context(), ledger.Settlement{
+		Entry: ledger.Entry{
+			CallIdentity: tool.CallIdentity{
+				Principal: tool.Principal{Tenant: b.tenant, Subject: "user:ada"}, Mode: tool.Production, RunID: run.ID,
+				CallID: callID, InvocationID: id, ParentID: parent, EffectID: "e-" + id,
+			},
+			VersionIdentity: tool.VersionIdentity{Slug: slug, Version: "1.0.0"},
+		},
+		Status: tool.StatusCompleted, Result: &tool.Result{Content: []tool.Content{tool.Text("found")}},
+	})
+	require.NoError(t, err)
+	return id
 }

@@ -2,6 +2,7 @@ package cli_test
 
 import (
 	"encoding/json"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -115,4 +116,49 @@ func TestGraphDiff(t *testing.T) {
 func TestGraphSchema(t *testing.T) {
 	t.Parallel()
 	require.Equal(t, string(graph.JSONSchema()), setup(t).ok(t, "graph", "schema"))
+}
+
+const soundSteps = `slug: readTwice
+name: Read twice
+description: Reads an order, and its copy.
+version: 1.0.0
+publish: true
+implementation_type: composition
+implementation_config:
+  steps:
+    - {id: first, tool: getOrder, arguments: {id: {$from: /input/id}}}
+    - {id: second, tool: getOrder, arguments: {id: {$from: /steps/first/text}}}
+  output: {$from: /steps/second/text}
+input_schema: {type: object, properties: {id: {type: string}}}
+`
+
+// Compositions are checked, listed, drawn, compared and exported as graphs, of which they are a shape.
+func TestGraphCommandsTakeCompositions(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	s.tools(t, "getOrder")
+	wrong := s.run(t, "graph", "validate", "--offline",
+		s.write(t, "wrong.yaml", strings.Replace(soundSteps, "/steps/first/text", "/steps/third/text", 1)))
+	require.Equal(t, cli.ExitInvalid, wrong.code)
+	require.Contains(t, wrong.err, "wrong.yaml:10:")
+	require.Contains(t, s.run(t, "graph", "validate", s.write(t, "alone.yaml", "steps: []\n")).err, "alone.yaml:1:")
+
+	file := s.write(t, "sound.yaml", soundSteps)
+	require.Equal(t, "1 graphs are sound\n", s.ok(t, "graph", "validate", file))
+	s.ok(t, "apply", "-f", file)
+	for _, operand := range []string{"readTwice", "readTwice@1.0.0", file} {
+		require.Regexp(t, `(?m)^first +tool +second +getOrder$`, s.ok(t, "graph", "show", operand))
+		require.Contains(t, s.ok(t, "graph", "show", operand, "--mermaid"), "-->")
+		require.Contains(t, s.ok(t, "graph", "show", operand, "--svg"), `<title id="t">Read twice</title>`)
+	}
+	two := s.write(t, "two.yaml", strings.Replace(soundSteps, "/input/id", "/input", 1))
+	require.Regexp(t, `changed +first +/arguments/id/\$from +"/input/id" +"/input"`,
+		s.ok(t, "graph", "diff", "readTwice@1.0.0", two))
+
+	doc, made := filepath.Join(s.dir, "doc.yaml"), filepath.Join(s.dir, "made.yaml")
+	s.ok(t, "graph", "export", "readTwice", "--format", "yaml", "--output", doc)
+	s.ok(t, "graph", "import", doc, "--output", made)
+	shown := s.ok(t, "graph", "show", made, "--json")
+	require.Contains(t, shown, "/nodes/first/text")
+	require.NotContains(t, shown, "/steps/first/text")
 }

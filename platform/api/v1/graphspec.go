@@ -2,9 +2,9 @@ package v1
 
 import "encoding/json"
 
-// ValidateGraph asks whether the configuration of a graph is sound.
+// ValidateGraph asks whether the configuration of a graph or composition is sound.
 type ValidateGraph struct {
-	Config      json.RawMessage `json:"config" doc:"The implementation_config of a tool of the type graph" example:"{\"nodes\":[{\"id\":\"look\",\"kind\":\"tool\",\"tool\":\"searchOrders\"}]}"`
+	Config      json.RawMessage `json:"config" doc:"The implementation_config of a tool of the type graph, with nodes, or composition, with steps" example:"{\"nodes\":[{\"id\":\"look\",\"kind\":\"tool\",\"tool\":\"searchOrders\"}]}"`
 	InputSchema json.RawMessage `json:"input_schema,omitempty" doc:"The tool's input schema: references into the input are checked against it" example:"{\"type\":\"object\"}"`
 }
 

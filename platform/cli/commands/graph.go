@@ -19,11 +19,12 @@ import (
 )
 
 func (a *app) graphCommand() *cobra.Command {
-	return cli.Describe(cli.Group("graph", "Check, draw, compare and run graphs",
+	return cli.Describe(cli.Group("graph", "Check, draw, compare and run graphs and compositions",
 		a.graphValidateCommand(), a.graphShowCommand(), a.graphDiffCommand(), a.graphSchemaCommand(),
 		a.graphRunCommand(), a.graphResumeCommand(), a.graphImportCommand(), a.graphExportCommand()),
 		`A graph is a tool of the type graph, so tool apply, publish, call and explain are its
-commands too, and run nodes lists how far a run of one came. These look into it.`,
+commands too, and run nodes lists how far a run of one came. These look into it. A
+composition is a graph of one shape: its steps are the nodes.`,
 		`  toolcrib graph validate checkOrders.yaml
   toolcrib graph show checkOrders --svg > checkOrders.svg
   toolcrib graph diff checkOrders@1.0.0 checkOrders@1.1.0`)
@@ -43,6 +44,8 @@ which editors complete and check it.`, `  toolcrib graph schema > graph.schema.j
 // graphSource is a graph of a file or of a server.
 type graphSource struct {
 	name       string // As it is called on the command line.
+	slug       string // Empty of a configuration alone.
+	sequence   bool   // Whether it is a composition.
 	title      string
 	definition graph.Definition
 	input      json.RawMessage // Its input schema.
@@ -76,12 +79,12 @@ func (a *app) readGraph(ctx context.Context, stdin io.Reader, operand string) (g
 	if len(faults) > 0 {
 		return graphSource{}, faults[0]
 	}
-	return graphSource{operand, found[0].title, g.Definition, found[0].input}, nil
+	return graphSource{operand, found[0].slug, g.Sequence(), found[0].title, g.Definition, found[0].input}, nil
 }
 
 func noGraph(where string) error {
 	return &tool.Error{Kind: tool.Invalid, Msg: "there is no graph in " + where +
-		": expected a tool with implementation_type graph, or its implementation_config, which has nodes"}
+		": expected a tool with implementation_type graph or composition, or its implementation_config alone"}
 }
 
 func (a *app) fetchGraph(ctx context.Context, operand string) (graphSource, error) {
@@ -100,12 +103,12 @@ func (a *app) graphOf(ctx context.Context, c *client.Client, operand string) (gr
 	if err != nil {
 		return graphSource{}, a.suggestTool(ctx, c, slug, err)
 	}
-	if d.Implementation != tool.Graph {
+	if !graph.Is(d.Implementation) {
 		return graphSource{}, &tool.Error{
 			Kind: tool.Invalid, Msg: fmt.Sprintf("%s is no graph: it is of type %s", slug, d.Implementation),
 		}
 	}
-	g, err := graph.Parse(d.Config, d.InputSchema)
+	g, err := graph.Of(d.Implementation, d.Config, d.InputSchema)
 	if err != nil {
 		return graphSource{}, err
 	}
@@ -113,7 +116,7 @@ func (a *app) graphOf(ctx context.Context, c *client.Client, operand string) (gr
 	if title == "" {
 		title = slug
 	}
-	return graphSource{operand, title, g.Definition, d.InputSchema}, nil
+	return graphSource{operand, slug, g.Sequence(), title, g.Definition, d.InputSchema}, nil
 }
 
 // served is the part of a tool's definition that graphs have.
@@ -139,14 +142,16 @@ func toolDefinition(ctx context.Context, c *client.Client, slug, version string)
 type graphDocument struct {
 	definition.Document
 
+	slug   string
 	title  string
+	impl   tool.Implementation
 	config json.RawMessage
 	input  json.RawMessage
 	base   string // JSON Pointer of the configuration in the document.
 	whole  bool   // Whether the document defines a tool.
 }
 
-// graphsIn returns the graphs among documents: tools of the type, and configurations alone.
+// graphsIn returns the graphs among documents: tools of their types, and configurations alone.
 func graphsIn(documents []definition.Document) []graphDocument {
 	var out []graphDocument
 	for _, d := range documents {
@@ -159,17 +164,18 @@ func graphsIn(documents []definition.Document) []graphDocument {
 			_ = json.Unmarshal(fields[name], &s) // What is no text is missing.
 			return s
 		}
-		switch {
-		case text("implementation_type") == string(tool.Graph):
+		switch impl := tool.Implementation(text("implementation_type")); {
+		case graph.Is(impl):
 			title := text("name")
 			if title == "" {
 				title = text("slug")
 			}
 			out = append(out, graphDocument{
-				d, title, fields["implementation_config"], fields["input_schema"], "/implementation_config", true,
+				d, text("slug"), title, impl, fields["implementation_config"], fields["input_schema"],
+				"/implementation_config", true,
 			})
-		case fields["nodes"] != nil && fields["slug"] == nil:
-			out = append(out, graphDocument{Document: d, config: d.Raw})
+		case (fields["nodes"] != nil || fields["steps"] != nil) && fields["slug"] == nil:
+			out = append(out, graphDocument{Document: d, impl: graph.TypeOf(d.Raw), config: d.Raw})
 		}
 	}
 	return out
@@ -184,7 +190,7 @@ type graphError struct {
 
 // parse compiles the graph, and returns all that is wrong with it.
 func (d graphDocument) parse() (*graph.Graph, []graphError) {
-	g, err := graph.Parse(d.config, d.input)
+	g, err := graph.Of(d.impl, d.config, d.input)
 	if err == nil {
 		return g, nil
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/toolcrib/toolcrib/platform/cli"
 	"github.com/toolcrib/toolcrib/platform/cli/terminal"
 	"github.com/toolcrib/toolcrib/platform/client"
+	"github.com/toolcrib/toolcrib/tool"
 )
 
 func (a *app) graphShowCommand() *cobra.Command {
@@ -32,7 +33,7 @@ func (a *app) graphShowCommand() *cobra.Command {
 			}
 			p := draw.Of(source.title, &source.definition)
 			if run != "" {
-				statuses, err := a.nodeStatuses(cmd.Context(), run)
+				statuses, err := a.nodeStatuses(cmd.Context(), source, run)
 				if err != nil {
 					return err
 				}
@@ -62,13 +63,16 @@ loops are counted; where the run called the graph several times, the last one co
 	return cmd
 }
 
-// nodeStatuses returns the statuses of the nodes of a run, by path.
-func (a *app) nodeStatuses(ctx context.Context, run string) (map[string]graph.Status, error) {
+// nodeStatuses returns the statuses of the nodes of a graph in a run, by path.
+func (a *app) nodeStatuses(ctx context.Context, source graphSource, run string) (map[string]graph.Status, error) {
 	c, err := a.Connect()
 	if err != nil {
 		return nil, err
 	}
 	defer c.Close()
+	if source.sequence {
+		return stepStatuses(ctx, c, source.slug, run)
+	}
 	page, err := collect(paging{all: true}, func(p client.Page) (v1.Page[v1.Node], error) {
 		return c.ListNodes(ctx, run, p)
 	})
@@ -80,6 +84,23 @@ func (a *app) nodeStatuses(ctx context.Context, run string) (map[string]graph.St
 		out[n.Path] = n.Status
 	}
 	return out, nil
+}
+
+// stepStatuses returns the statuses of the steps of a composition that a run called. Their calls are
+// the record of them.
+func stepStatuses(ctx context.Context, c *client.Client, slug, run string) (map[string]graph.Status, error) {
+	whole, err := c.ListInvocations(ctx, client.InvocationQuery{Run: run, Tool: slug, Page: client.Page{Limit: 1}})
+	if err != nil || len(whole.Items) == 0 {
+		return nil, err
+	}
+	steps, err := c.ListInvocations(ctx, client.InvocationQuery{
+		Parent: whole.Items[0].ID, Page: client.Page{Limit: graph.MaxSequence},
+	})
+	out := make(map[string]graph.Status, len(steps.Items))
+	for _, i := range steps.Items {
+		out[graph.StepOf(i.CallID)] = graph.CallStatus(i.Status, i.IsError)
+	}
+	return out, err
 }
 
 func (a *app) showSteps(source graphSource, p *draw.Picture) error {
@@ -106,13 +127,22 @@ func (a *app) completeGraphs(cmd *cobra.Command, args []string, typed string) ([
 	return a.graphs(cmd, args, typed)
 }
 
-// graphs completes the slugs of graphs; a shell adds files.
+// graphs completes the slugs of graphs and compositions; a shell adds files.
 func (a *app) graphs(cmd *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
 	found, _ := a.ask(cmd, typed, func(ctx context.Context, c *client.Client) ([]string, error) {
-		page, err := collect(paging{limit: completionNames}, func(p client.Page) (v1.Page[v1.Tool], error) {
-			return c.ListTools(ctx, client.ToolQuery{Implementation: "graph", Search: searchable(typed), Page: p})
-		})
-		return each(page.Items, func(t v1.Tool) string { return t.Slug + "\t" + terminal.Shorten(t.Description, 60) }), err
+		var names []string
+		for _, impl := range []tool.Implementation{tool.Graph, tool.Composition} {
+			page, err := collect(paging{limit: completionNames}, func(p client.Page) (v1.Page[v1.Tool], error) {
+				return c.ListTools(ctx, client.ToolQuery{Implementation: impl, Search: searchable(typed), Page: p})
+			})
+			if err != nil {
+				return names, err
+			}
+			names = append(names, each(page.Items, func(t v1.Tool) string {
+				return t.Slug + "\t" + terminal.Shorten(t.Description, 60)
+			})...)
+		}
+		return names, nil
 	})
 	return found, cobra.ShellCompDirectiveDefault
 }

@@ -28,7 +28,7 @@ func (a *app) graphValidateCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.validateGraphs(cmd.Context(), cmd.InOrStdin(), args, offline)
 		},
-	}, `Checks the graphs in files: tools of the type graph, and configurations alone. All
+	}, `Checks the graphs and compositions in files: tools, and configurations alone. All
 faults are reported, each with its line. A server then checks all definitions in the
 files as toolcrib apply --dry-run does, among others whether tools and agents exist; with
 --offline it is not asked.`, `  toolcrib graph validate desk/
