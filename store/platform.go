@@ -108,6 +108,36 @@ func (p *Platform) SetTenantStatus(ctx context.Context, tenant tool.TenantID, st
 	return tenantOf(row), explain(err, tool.NotFound, "tenant not found")
 }
 
+// MostUnfinishedRuns is the largest limit of unfinished runs that a tenant may have.
+const MostUnfinishedRuns = 1_000_000
+
+// SetTenantMaxUnfinished sets how many pending and running runs a tenant may have; zero
+// for the limit of the servers. Runs that it has beyond it go on. It fails with
+// tool.Invalid outside 0 to [MostUnfinishedRuns], and with tool.NotFound.
+func (p *Platform) SetTenantMaxUnfinished(ctx context.Context, tenant tool.TenantID, most int) (Tenant, error) {
+	const op = "store.SetTenantMaxUnfinished"
+	if !tool.ValidID(string(tenant)) {
+		return Tenant{}, notFound(op, "tenant not found")
+	}
+	if most < 0 || most > MostUnfinishedRuns {
+		return Tenant{}, &tool.Error{
+			Kind: tool.Invalid, Op: op,
+			Msg: fmt.Sprintf("a limit of %d unfinished runs is out of range: 1 to %d, or 0 for that of the servers",
+				most, MostUnfinishedRuns),
+		}
+	}
+	params := db.SetTenantMaxUnfinishedParams{TenantID: string(tenant)}
+	if most > 0 {
+		params.Most = new(number(most))
+	}
+	var row db.Tenant
+	err := p.store.do(ctx, op, "", func(q *db.Queries) (err error) {
+		row, err = q.SetTenantMaxUnfinished(ctx, params)
+		return err
+	})
+	return tenantOf(row), explain(err, tool.NotFound, "tenant not found")
+}
+
 // EnsurePartitions is [Store.EnsurePartitions].
 func (p *Platform) EnsurePartitions(ctx context.Context, monthsAhead int) (int, error) {
 	return p.store.EnsurePartitions(ctx, monthsAhead)

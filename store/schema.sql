@@ -878,6 +878,47 @@ end
 $function$
 ;
 
+CREATE OR REPLACE FUNCTION public.queue_depths(most integer)
+ RETURNS json
+ LANGUAGE sql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+    with open as (
+        select r.tenant_id, count(*) filter (where r.status = 'pending') as pending,
+            count(*) filter (where r.status = 'running') as running,
+            min(r.created_at) filter (where r.status = 'pending') as oldest
+        from runs r where r.completed_at is null
+        group by r.tenant_id
+    ), waits as (
+        select w.tenant_id, count(*) as waiting from (
+            select a.tenant_id from approvals a where a.status = 'pending'
+            union all
+            select p.tenant_id from pending_tool_calls p where p.status = 'waiting') w
+        group by w.tenant_id
+    ), depths as (
+        select coalesce(o.tenant_id, w.tenant_id) as tenant_id, coalesce(o.pending, 0) as pending,
+            coalesce(o.running, 0) as running, coalesce(w.waiting, 0) as waiting,
+            coalesce(extract(epoch from clock_timestamp() - o.oldest), 0) as oldest_s
+        from open o full join waits w on w.tenant_id = o.tenant_id
+    ), top as (
+        select d.*, t.slug from depths d join tenants t on t.id = d.tenant_id
+        where d.pending + d.running + d.waiting > 0
+        order by d.pending desc, d.running + d.waiting desc, d.tenant_id
+        limit most
+    )
+    select json_build_object(
+        'pending', coalesce(sum(d.pending), 0), 'running', coalesce(sum(d.running), 0),
+        'waiting', coalesce(sum(d.waiting), 0), 'oldest_s', coalesce(max(d.oldest_s), 0),
+        'tenants', coalesce((
+            select json_agg(json_build_object('tenant_id', x.tenant_id, 'slug', x.slug, 'pending', x.pending,
+                'running', x.running, 'waiting', x.waiting, 'oldest_s', x.oldest_s)
+                order by x.pending desc, x.running + x.waiting desc, x.tenant_id)
+            from top x), '[]'))
+    from depths d
+$function$
+;
+
 CREATE OR REPLACE FUNCTION public.record_steps(p_tenant uuid, p_run uuid, p_mode text, p_subject text, p_agent uuid, p_ended json, p_turn json, p_begin json, p_ask json, p_end json)
  RETURNS json
  LANGUAGE plpgsql
@@ -2499,6 +2540,7 @@ alter table pending_tool_calls force row level security;
 create policy open_claim on pending_tool_calls for update to toolcrib_owner using ((deliver_at IS NOT NULL)) with check (true);
 create policy open_read on pending_tool_calls for select to toolcrib_owner using ((deliver_at IS NOT NULL));
 create policy tenant_isolation on pending_tool_calls for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid));
+create policy waiting_read on pending_tool_calls for select to toolcrib_owner using ((status = 'waiting'::text));
 grant insert, select, update on pending_tool_calls to toolcrib_app;
 comment on table pending_tool_calls is 'Calls that are answered from outside, and their results.';
 
@@ -2699,6 +2741,7 @@ CREATE TRIGGER runs_webhook_deliveries AFTER DELETE ON public.runs REFERENCING O
 alter table runs enable row level security;
 alter table runs force row level security;
 create policy maintenance_read on runs for select to toolcrib_maintenance using (true);
+create policy open_read on runs for select to toolcrib_owner using ((completed_at IS NULL));
 create policy tenant_isolation on runs for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid));
 grant insert, select, update on runs to toolcrib_app;
 grant select (id, tenant_id, kind, status, workflow_id, first_run_id, created_at, completed_at) on runs to toolcrib_maintenance;
@@ -2934,6 +2977,7 @@ create table tenants (
     created_at timestamp with time zone not null default now(),
     updated_at timestamp with time zone not null default now(),
     mask_sensitive boolean not null default true,
+    max_unfinished_runs integer,
     constraint tenants_pkey PRIMARY KEY (id),
     constraint tenants_slug_key UNIQUE (slug),
     constraint tenants_name_check CHECK ((name <> ''::text)),

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -16,16 +17,18 @@ import (
 // exactFrom is the distance to the limit at which acceptances of a tenant are
 // serialized. Further away they run concurrently: to exceed the limit, this many would
 // have to run at the same moment.
-const exactFrom = 64
+const exactFrom = 256
 
-// busyRetry is the Retry-After for a tenant at its limit. Runs take seconds to minutes,
-// so retrying earlier rarely helps.
+// busyRetry is the least Retry-After for a tenant at its limit, and a random part of as
+// much is added: what was refused at once is not to return at once. Runs take seconds to
+// minutes, so retrying earlier rarely helps.
 const busyRetry = 5 * time.Second
 
 // AcceptRun records a pending run together with the start of its workflow, in one
 // transaction. An empty run id is generated. It fails with tool.Conflict when the run,
 // or a pending run of the same workflow id, exists already, and with tool.RateLimited
-// when the tenant has a.MaxUnfinished unfinished runs.
+// when the tenant has as many unfinished runs as its own limit says or, without one,
+// a.MaxUnfinished: the failure says the limit, how many there are, and when to retry.
 func (s *Store) AcceptRun(ctx context.Context, a agent.Acceptance) (agent.Run, error) {
 	return s.accept(ctx, "store.AcceptRun", a, nil)
 }
@@ -39,13 +42,6 @@ func (s *Store) accept(
 		return agent.Run{}, err
 	}
 	row, err := s.acceptRun(ctx, op, a, params, also)
-	if errors.Is(err, pgx.ErrNoRows) {
-		return agent.Run{}, &tool.Error{
-			Kind: tool.RateLimited, Op: op, RetryAfter: busyRetry,
-			Msg: fmt.Sprintf("the tenant has %d unfinished runs, which is the limit: wait until some end, or cancel them",
-				a.MaxUnfinished),
-		}
-	}
 	if err != nil {
 		return agent.Run{}, explain(err, tool.Conflict, "the run exists already")
 	}
@@ -74,20 +70,30 @@ func (s *Store) acceptRun(
 	if a.TakeInbox || also != nil {
 		do = s.inTx
 	}
-	if a.MaxUnfinished > 0 {
-		params.Bound = number(a.MaxUnfinished - exactFrom)
+	params.Bound, params.Margin = number(a.MaxUnfinished), exactFrom
+	if err = do(ctx, op, a.Run.Tenant, accept); !errors.Is(err, pgx.ErrNoRows) {
+		return row, err
 	}
-	if a.MaxUnfinished == 0 || params.Bound > 0 {
-		if err = do(ctx, op, a.Run.Tenant, accept); a.MaxUnfinished == 0 || !errors.Is(err, pgx.ErrNoRows) {
-			return row, err
-		}
-	}
-	params.Bound = number(a.MaxUnfinished)
+	params.Margin = 0
 	err = s.inTx(ctx, op, a.Run.Tenant, func(q *db.Queries) error {
 		if err := q.LockAcceptance(ctx, params.TenantID); err != nil {
 			return err
 		}
-		return accept(q)
+		err := accept(q)
+		if !errors.Is(err, pgx.ErrNoRows) {
+			return err
+		}
+		found, err := q.CountUnfinishedRuns(ctx, db.CountUnfinishedRunsParams{
+			TenantID: params.TenantID, Bound: params.Bound,
+		})
+		if err != nil {
+			return err
+		}
+		return &tool.Error{
+			Kind: tool.RateLimited, Op: op, RetryAfter: busyRetry + rand.N(busyRetry),
+			Msg: fmt.Sprintf("the tenant has %d unfinished runs, and its limit is %d: wait until some end, cancel some, "+
+				"or ask the operator for a higher limit", found.N, found.Most),
+		}
 	})
 	return row, err
 }
@@ -202,6 +208,21 @@ func (s *Store) CountStarts(ctx context.Context) (agent.StartBacklog, error) {
 		return backlog, err
 	}
 	return backlog, decode(raw, &backlog)
+}
+
+// QueueDepths counts the runs and calls that wait and run, over all tenants, and names
+// at most as many tenants as most says.
+func (s *Store) QueueDepths(ctx context.Context, most int) (agent.QueueDepths, error) {
+	var depths agent.QueueDepths
+	var raw []byte
+	err := s.doGlobal(ctx, "store.QueueDepths", func(q *db.Queries) (err error) {
+		raw, err = q.QueueDepths(ctx, number(most))
+		return err
+	})
+	if err != nil {
+		return depths, err
+	}
+	return depths, decode(raw, &depths)
 }
 
 // DeleteStart deletes a start after Temporal has accepted the workflow. It is

@@ -254,6 +254,105 @@ func TestUnfinishedRunsAreBounded(t *testing.T) {
 	storetest.RequireKind(t, tool.RateLimited, err)
 }
 
+// A tenant's own limit holds exactly, in place of that of the servers, until it is taken back.
+func TestTenantHasItsOwnLimitOfRuns(t *testing.T) {
+	t.Parallel()
+	d := storetest.NewDatabase(t)
+	f := storetest.NewFixture(t, d)
+	other := storetest.NewFixture(t, d)
+	const bound = 50
+	changed, err := d.Platform.SetTenantMaxUnfinished(t.Context(), f.Tenant, bound+1) // And the fixture's run.
+	require.NoError(t, err)
+	require.Equal(t, bound+1, changed.MaxUnfinishedRuns)
+	var group sync.WaitGroup
+	failures := make([]error, 2*bound)
+	for i := range failures {
+		a := f.Acceptance(t)
+		a.MaxUnfinished = 10_000
+		group.Go(func() { _, failures[i] = f.Store.AcceptRun(t.Context(), a) })
+	}
+	group.Wait()
+	accepted, pauses := 0, map[time.Duration]bool{}
+	for _, err := range failures {
+		if err == nil {
+			accepted++
+			continue
+		}
+		var e *tool.Error
+		require.ErrorAs(t, err, &e)
+		require.Equal(t, tool.RateLimited, e.Kind)
+		require.Contains(t, e.Msg, "has 51 unfinished runs, and its limit is 51")
+		require.Contains(t, e.Msg, "cancel some")
+		require.GreaterOrEqual(t, e.RetryAfter, 5*time.Second)
+		require.Less(t, e.RetryAfter, 10*time.Second)
+		pauses[e.RetryAfter] = true
+	}
+	require.Equal(t, bound, accepted)
+	require.Greater(t, len(pauses), 1, "they are not to return at the same moment")
+
+	a := other.Acceptance(t)
+	a.MaxUnfinished = 10_000
+	_, err = other.Store.AcceptRun(t.Context(), a)
+	require.NoError(t, err, "another tenant has the limit of the servers")
+	a = f.Acceptance(t)
+	_, err = f.Store.AcceptRun(t.Context(), a)
+	storetest.RequireKind(t, tool.RateLimited, err)
+
+	// A child run is not refused: its parent waits for it, and would keep its place for ever.
+	call := storetest.NewID(t)
+	_, err = f.Conn(t).Exec(t.Context(), `insert into tool_invocations (id, tenant_id, run_id, call_id, tool, mode, status)
+		values ($1, $2, $3, 'c', 'ask', 'production', 'running')`, call, f.Tenant, f.Run.ID)
+	require.NoError(t, err)
+	_, err = f.Store.CreateRun(t.Context(), agent.Run{
+		ID: storetest.NewID(t), Tenant: f.Tenant, Kind: agent.RunKindAgent, AgentID: f.Agent.ID, Mode: tool.Production,
+		WorkflowID: "t/child", Principal: f.Principal, Depth: 1, Parent: &agent.Parent{RunID: f.Run.ID, InvocationID: call},
+	}, agent.Message{})
+	require.NoError(t, err)
+
+	_, err = d.Platform.SetTenantMaxUnfinished(t.Context(), f.Tenant, 0)
+	require.NoError(t, err)
+	a.MaxUnfinished = 10_000
+	_, err = f.Store.AcceptRun(t.Context(), a)
+	require.NoError(t, err, "the limit of the servers is valid again")
+	for _, most := range []int{-1, store.MostUnfinishedRuns + 1} {
+		_, err = d.Platform.SetTenantMaxUnfinished(t.Context(), f.Tenant, most)
+		storetest.RequireKind(t, tool.Invalid, err)
+	}
+	_, err = d.Platform.SetTenantMaxUnfinished(t.Context(), tool.TenantID(storetest.NewID(t)), 1)
+	storetest.RequireKind(t, tool.NotFound, err)
+}
+
+// What waits and runs is counted by tenant; those with the deepest queues are named.
+func TestQueueDepths(t *testing.T) {
+	t.Parallel()
+	d := storetest.NewDatabase(t)
+	deep, shallow := storetest.NewFixture(t, d), storetest.NewFixture(t, d)
+	before, err := d.Store.QueueDepths(t.Context(), 10)
+	require.NoError(t, err)
+	for range 3 {
+		deep.Start(t)
+	}
+	shallow.Start(t)
+	ended := shallow.Start(t)
+	_, err = d.Store.EndPendingRun(t.Context(), agent.RunEnd{
+		Tenant: shallow.Tenant, RunID: ended.RunID, Status: agent.RunCancelled,
+	})
+	require.NoError(t, err)
+	got, err := d.Store.QueueDepths(t.Context(), 1)
+	require.NoError(t, err)
+	require.Equal(t, before.Pending+4, got.Pending)
+	require.Equal(t, before.Running, got.Running)
+	require.Len(t, got.Tenants, 1)
+	require.Equal(t, deep.Tenant, got.Tenants[0].Tenant)
+	require.NotEmpty(t, got.Tenants[0].Slug)
+	require.GreaterOrEqual(t, got.Tenants[0].Pending, 3)
+	require.Positive(t, got.Tenants[0].OldestS)
+	require.GreaterOrEqual(t, got.OldestS, got.Tenants[0].OldestS)
+	all, err := d.Store.QueueDepths(t.Context(), 10)
+	require.NoError(t, err)
+	require.Len(t, all.Tenants, 2)
+}
+
 func countRuns(t *testing.T, f *storetest.Fixture, status agent.RunStatus) int {
 	t.Helper()
 	runs, err := f.Store.ListRuns(t.Context(), f.Tenant, store.RunQuery{Status: status, Limit: 1000})

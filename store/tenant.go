@@ -27,7 +27,9 @@ type Tenant struct {
 	Status TenantStatus  `json:"status"`
 	// MaskSensitive hides likely secrets when the tenant's runs, messages,
 	// invocations and events are shown.
-	MaskSensitive bool      `json:"mask_sensitive"`
+	MaskSensitive bool `json:"mask_sensitive"`
+	// MaxUnfinishedRuns bounds its pending and running runs. Zero for the limit of the servers.
+	MaxUnfinishedRuns int       `json:"max_unfinished_runs,omitempty"`
 	CreatedAt     time.Time `json:"created_at"`
 	UpdatedAt     time.Time `json:"updated_at"`
 }
@@ -75,7 +77,13 @@ func (s *Store) SetTenantMasking(ctx context.Context, tenant tool.TenantID, mask
 }
 
 func tenantOf(row db.Tenant) Tenant {
+	most := 0
+	if row.MaxUnfinishedRuns != nil {
+		most = int(*row.MaxUnfinishedRuns)
+	}
 	return Tenant{
+		MaxUnfinishedRuns: most,
+
 		ID: tool.TenantID(row.ID), Slug: row.Slug, Name: row.Name, Status: TenantStatus(row.Status),
 		MaskSensitive: row.MaskSensitive,
 		CreatedAt:     row.CreatedAt, UpdatedAt: row.UpdatedAt,

@@ -50,6 +50,23 @@ func TestTenantsAndKeys(t *testing.T) {
 	require.Contains(t, s.ok(t, "key", "list"), "revoked")
 }
 
+// An operator gives a tenant a limit of its own, sees it, and takes it back.
+func TestTenantLimit(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	s.vars[cli.DatabaseVariable] = s.URL
+	s.ok(t, "tenant", "create", "acme")
+	require.Regexp(t, `acme .* default `, s.ok(t, "tenant", "list"))
+	require.Equal(t, "unfinished runs that acme may have: 500\n", s.ok(t, "tenant", "limit", "acme", "500"))
+	require.Regexp(t, `acme .* 500 `, s.ok(t, "tenant", "list"))
+	require.Equal(t, "unfinished runs that acme may have: default\n", s.ok(t, "tenant", "limit", "acme", "default"))
+	for _, wrong := range []string{"0", "-1", "many"} {
+		require.Equal(t, cli.ExitUsage, s.run(t, "tenant", "limit", "acme", "--", wrong).code, wrong)
+	}
+	require.Equal(t, cli.ExitInvalid, s.run(t, "tenant", "limit", "acme", "1000001").code)
+	require.Equal(t, cli.ExitNotFound, s.run(t, "tenant", "limit", "none", "5").code)
+}
+
 // Processes do not start as a role that could see every tenant's data.
 func TestPrivilegedRolesAreRefused(t *testing.T) {
 	t.Parallel()

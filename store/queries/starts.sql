@@ -4,14 +4,18 @@ select pg_advisory_xact_lock(hashtextextended('accept:' || @tenant_id::text, 0))
 
 -- name: AcceptRun :one
 -- Records a pending run, its first message if it has one, and the start of its workflow.
--- Nothing is recorded where the tenant is at its limit of unfinished runs; 0 is no limit.
+-- Nothing is recorded where the tenant is within margin of its limit of unfinished runs: its
+-- own, or else the bound, where 0 is no limit.
 -- The messages of a run that it continues are copied, because messages belong to one run:
 -- a run is deleted with its messages, and with no other's.
-with busy as (
+with allowed as (
+    select coalesce((select t.max_unfinished_runs from tenants t where t.id = @tenant_id), nullif(@bound::int, 0)) - @margin::int
+        as most
+), busy as (
     select count(*) as n from (
         select from runs r
         where r.tenant_id = @tenant_id and r.status in ('pending', 'running')
-        limit @bound::int) unfinished
+        limit (select greatest(coalesce(a.most, 0), 0) from allowed a)) unfinished
 ), run as (
     insert into runs (id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes,
                       status, input, workflow_id, head_message_id, followed_until, continues_run_id, continues_turn)
@@ -19,7 +23,7 @@ with busy as (
            'pending', @input, @workflow_id, sqlc.narg('message_id'),
            case when @follow_s::float8 > 0 then now() + make_interval(secs => @follow_s::float8) end,
            sqlc.narg('continues_run_id'), sqlc.narg('continues_turn')
-    from busy where @bound::int = 0 or busy.n < @bound::int
+    from busy, allowed where allowed.most is null or busy.n < allowed.most
     returning *
 ), before as (
     insert into messages (id, tenant_id, run_id, parent_id, turn, position, role, content, calls, call_id, is_error, created_at)
@@ -37,6 +41,11 @@ with busy as (
     from run r
 )
 select * from run;
+
+-- name: CountUnfinishedRuns :one
+-- What AcceptRun compares: the tenant's limit, 0 for none, and how many runs it has.
+select coalesce((select t.max_unfinished_runs from tenants t where t.id = @tenant_id), @bound::int)::int as most,
+    (select count(*) from runs r where r.tenant_id = @tenant_id and r.status in ('pending', 'running')) as n;
 
 -- name: AddStart :execrows
 -- Records the start of a workflow that has no run.
@@ -95,3 +104,7 @@ select claim_workflow_starts(@most::int, make_interval(secs => @lease_s::float8)
 
 -- name: CountStarts :one
 select count_workflow_starts()::json as counted;
+
+-- name: QueueDepths :one
+-- Cross-tenant: what waits and runs, by tenant.
+select queue_depths(@most::int)::json as depths;

@@ -19,6 +19,9 @@ select * from tenants where slug > @after order by slug limit sqlc.arg('limit'):
 -- name: SetTenantStatus :one
 update tenants set status = @status, updated_at = now() where id = @tenant_id returning *;
 
+-- name: SetTenantMaxUnfinished :one
+update tenants set max_unfinished_runs = sqlc.narg('most')::int, updated_at = now() where id = @tenant_id returning *;
+
 -- name: EnsureInvocationPartitions :one
 select ensure_invocation_partitions(@months_ahead::int)::int as made;
 

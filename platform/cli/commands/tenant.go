@@ -1,6 +1,8 @@
 package commands
 
 import (
+	"strconv"
+
 	"github.com/spf13/cobra"
 
 	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
@@ -10,9 +12,9 @@ import (
 )
 
 func (a *app) tenantCommand() *cobra.Command {
-	cmd := cli.Group("tenant", "Make and list tenants, and choose what their records hide", a.tenantCreateCommand(),
-		a.tenantListCommand(), a.tenantMaskCommand())
-	return cli.Describe(cmd, `Create and list act on the database and not on a server: they need its owner's
+	cmd := cli.Group("tenant", "Make, list and limit tenants, and choose what their records hide", a.tenantCreateCommand(),
+		a.tenantListCommand(), a.tenantLimitCommand(), a.tenantMaskCommand())
+	return cli.Describe(cmd, `Create, list and limit act on the database and not on a server: they need its owner's
 URL, in --database-url or TOOLCRIB_DATABASE_URL. "toolcrib dev" makes a tenant of
 its own. Mask asks the server, with the tenant's own key.`,
 		`  toolcrib tenant create acme --database-url postgres://owner@db/toolcrib
@@ -71,9 +73,11 @@ func (a *app) tenantListCommand() *cobra.Command {
 				return err
 			}
 			return showPage(a, filtered(cmd), v1.Page[store.Tenant]{Items: tenants}, listing[store.Tenant]{
-				header: "TENANT SLUG NAME~ STATUS CREATED",
+				header: "TENANT SLUG NAME~ STATUS MAX_RUNS CREATED",
 				row: func(t store.Tenant) []string {
-					return []string{string(t.ID), t.Slug, t.Name, string(t.Status), terminal.Since(t.CreatedAt)}
+					return []string{
+						string(t.ID), t.Slug, t.Name, string(t.Status), limitOf(t), terminal.Since(t.CreatedAt),
+					}
 				},
 				empty: "no tenants: make one with toolcrib tenant create SLUG",
 			})
@@ -81,6 +85,56 @@ func (a *app) tenantListCommand() *cobra.Command {
 	}
 	cmd.Flags().StringVar(&after, "after", "", "start after this slug")
 	cmd.Flags().IntVar(&limit, "limit", 100, "how many")
+	cli.DatabaseFlag(cmd, &database)
+	return cmd
+}
+
+// limitOf returns the tenant's own limit of runs, in words.
+func limitOf(t store.Tenant) string {
+	if t.MaxUnfinishedRuns == 0 {
+		return "default"
+	}
+	return strconv.Itoa(t.MaxUnfinishedRuns)
+}
+
+func (a *app) tenantLimitCommand() *cobra.Command {
+	var database string
+	cmd := &cobra.Command{
+		Use: "limit SLUG RUNS|default", Short: "Set how many unfinished runs a tenant may have",
+		Args: cli.Operands("slug", "runs|default"),
+		Long: `Sets how many pending and running runs a tenant may have, in place of the servers'
+--max-unfinished-runs. It is valid from the next run on, without a restart; runs
+beyond a lower limit go on. "default" removes the tenant's own limit.`,
+		Example: `  toolcrib tenant limit acme 500 --database-url postgres://owner@db/toolcrib
+  toolcrib tenant limit acme default`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			most := 0
+			if args[1] != "default" {
+				var err error
+				if most, err = strconv.Atoi(args[1]); err != nil || most < 1 {
+					return cli.Usagef("%q: give a number of runs from 1 on, or default", args[1])
+				}
+			}
+			url, err := a.DatabaseURL(database)
+			if err != nil {
+				return err
+			}
+			platform, err := store.OpenPlatform(cmd.Context(), url, store.Options{Logger: a.Logger(), MaxConns: 1})
+			if err != nil {
+				return err
+			}
+			defer platform.Close()
+			found, err := platform.FindTenant(cmd.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			changed, err := platform.SetTenantMaxUnfinished(cmd.Context(), found.ID, most)
+			if err != nil {
+				return err
+			}
+			return a.Printer.ShowLine(changed, "unfinished runs that %s may have: %s", changed.Slug, limitOf(changed))
+		},
+	}
 	cli.DatabaseFlag(cmd, &database)
 	return cmd
 }

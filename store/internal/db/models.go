@@ -552,6 +552,8 @@ type Tenant struct {
 	CreatedAt     time.Time
 	UpdatedAt     time.Time
 	MaskSensitive bool
+	// Pending and running runs that it may have; null for the limit of the servers.
+	MaxUnfinishedRuns *int32
 }
 
 // Data keys of tenants, wrapped; credentials are encrypted by them.

@@ -11,33 +11,36 @@ import (
 )
 
 const AcceptRun = `-- name: AcceptRun :one
-with busy as (
+with allowed as (
+    select coalesce((select t.max_unfinished_runs from tenants t where t.id = $1), nullif($2::int, 0)) - $3::int
+        as most
+), busy as (
     select count(*) as n from (
         select from runs r
         where r.tenant_id = $1 and r.status in ('pending', 'running')
-        limit $2::int) unfinished
+        limit (select greatest(coalesce(a.most, 0), 0) from allowed a)) unfinished
 ), run as (
     insert into runs (id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes,
                       status, input, workflow_id, head_message_id, followed_until, continues_run_id, continues_turn)
-    select $3, $1, $4, $5, $6, $7, $8, $9, $10, $11,
-           'pending', $12, $13, $14,
-           case when $15::float8 > 0 then now() + make_interval(secs => $15::float8) end,
-           $16, $17
-    from busy where $2::int = 0 or busy.n < $2::int
+    select $4, $1, $5, $6, $7, $8, $9, $10, $11, $12,
+           'pending', $13, $14, $15,
+           case when $16::float8 > 0 then now() + make_interval(secs => $16::float8) end,
+           $17, $18
+    from busy, allowed where allowed.most is null or busy.n < allowed.most
     returning id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at, parent_run_id, parent_invocation_id, detached, depth, calls, followed_until, cancel_requested_at, cancel_execution, continues_run_id, continues_turn, inbox
 ), before as (
     insert into messages (id, tenant_id, run_id, parent_id, turn, position, role, content, calls, call_id, is_error, created_at)
     select m.id, m.tenant_id, r.id, m.parent_id, 0, m.position, m.role, m.content, m.calls, m.call_id, m.is_error, m.created_at
     from run r
-    join messages m on m.tenant_id = r.tenant_id and m.run_id = r.continues_run_id and m.id = any($18::uuid[])
+    join messages m on m.tenant_id = r.tenant_id and m.run_id = r.continues_run_id and m.id = any($19::uuid[])
 ), first as (
     insert into messages (id, tenant_id, run_id, parent_id, turn, role, content)
-    select r.head_message_id, r.tenant_id, r.id, $19, 0, $20, $21
+    select r.head_message_id, r.tenant_id, r.id, $20, 0, $21, $22
     from run r where r.head_message_id is not null
 ), start as (
     insert into workflow_starts (tenant_id, workflow_id, run_id, workflow, task_queue, summary, memo, agent, input, next_at)
-    select r.tenant_id, r.workflow_id, r.id, $22, $23, $24, $25, r.agent, $26,
-           now() + make_interval(secs => $27::float8)
+    select r.tenant_id, r.workflow_id, r.id, $23, $24, $25, $26, r.agent, $27,
+           now() + make_interval(secs => $28::float8)
     from run r
 )
 select id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at, parent_run_id, parent_invocation_id, detached, depth, calls, followed_until, cancel_requested_at, cancel_execution, continues_run_id, continues_turn, inbox from run
@@ -46,6 +49,7 @@ select id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permi
 type AcceptRunParams struct {
 	TenantID       string
 	Bound          int32
+	Margin         int32
 	ID             string
 	Kind           string
 	AgentID        *string
@@ -113,13 +117,15 @@ type AcceptRunRow struct {
 }
 
 // Records a pending run, its first message if it has one, and the start of its workflow.
-// Nothing is recorded where the tenant is at its limit of unfinished runs; 0 is no limit.
+// Nothing is recorded where the tenant is within margin of its limit of unfinished runs: its
+// own, or else the bound, where 0 is no limit.
 // The messages of a run that it continues are copied, because messages belong to one run:
 // a run is deleted with its messages, and with no other's.
 func (q *Queries) AcceptRun(ctx context.Context, arg AcceptRunParams) (AcceptRunRow, error) {
 	row := q.db.QueryRow(ctx, AcceptRun,
 		arg.TenantID,
 		arg.Bound,
+		arg.Margin,
 		arg.ID,
 		arg.Kind,
 		arg.AgentID,
@@ -250,6 +256,29 @@ func (q *Queries) CountStarts(ctx context.Context) ([]byte, error) {
 	var counted []byte
 	err := row.Scan(&counted)
 	return counted, err
+}
+
+const CountUnfinishedRuns = `-- name: CountUnfinishedRuns :one
+select coalesce((select t.max_unfinished_runs from tenants t where t.id = $1), $2::int)::int as most,
+    (select count(*) from runs r where r.tenant_id = $1 and r.status in ('pending', 'running')) as n
+`
+
+type CountUnfinishedRunsParams struct {
+	TenantID string
+	Bound    int32
+}
+
+type CountUnfinishedRunsRow struct {
+	Most int32
+	N    int64
+}
+
+// What AcceptRun compares: the tenant's limit, 0 for none, and how many runs it has.
+func (q *Queries) CountUnfinishedRuns(ctx context.Context, arg CountUnfinishedRunsParams) (CountUnfinishedRunsRow, error) {
+	row := q.db.QueryRow(ctx, CountUnfinishedRuns, arg.TenantID, arg.Bound)
+	var i CountUnfinishedRunsRow
+	err := row.Scan(&i.Most, &i.N)
+	return i, err
 }
 
 const DeleteStart = `-- name: DeleteStart :execrows
@@ -467,4 +496,16 @@ func (q *Queries) PostponeStart(ctx context.Context, arg PostponeStartParams) (i
 		return 0, err
 	}
 	return result.RowsAffected(), nil
+}
+
+const QueueDepths = `-- name: QueueDepths :one
+select queue_depths($1::int)::json as depths
+`
+
+// Cross-tenant: what waits and runs, by tenant.
+func (q *Queries) QueueDepths(ctx context.Context, most int32) ([]byte, error) {
+	row := q.db.QueryRow(ctx, QueueDepths, most)
+	var depths []byte
+	err := row.Scan(&depths)
+	return depths, err
 }

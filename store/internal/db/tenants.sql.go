@@ -11,7 +11,7 @@ import (
 )
 
 const CreateTenant = `-- name: CreateTenant :one
-insert into tenants (id, slug, name) values ($1, $2, $3) returning id, slug, name, status, created_at, updated_at, mask_sensitive
+insert into tenants (id, slug, name) values ($1, $2, $3) returning id, slug, name, status, created_at, updated_at, mask_sensitive, max_unfinished_runs
 `
 
 type CreateTenantParams struct {
@@ -31,6 +31,7 @@ func (q *Queries) CreateTenant(ctx context.Context, arg CreateTenantParams) (Ten
 		&i.CreatedAt,
 		&i.UpdatedAt,
 		&i.MaskSensitive,
+		&i.MaxUnfinishedRuns,
 	)
 	return i, err
 }
@@ -95,7 +96,7 @@ func (q *Queries) FenceDefaultPartition(ctx context.Context, monthsAhead int32) 
 }
 
 const FindTenant = `-- name: FindTenant :one
-select id, slug, name, status, created_at, updated_at, mask_sensitive from tenants where id = $1
+select id, slug, name, status, created_at, updated_at, mask_sensitive, max_unfinished_runs from tenants where id = $1
 `
 
 func (q *Queries) FindTenant(ctx context.Context, tenantID string) (Tenant, error) {
@@ -109,12 +110,13 @@ func (q *Queries) FindTenant(ctx context.Context, tenantID string) (Tenant, erro
 		&i.CreatedAt,
 		&i.UpdatedAt,
 		&i.MaskSensitive,
+		&i.MaxUnfinishedRuns,
 	)
 	return i, err
 }
 
 const FindTenantBySlug = `-- name: FindTenantBySlug :one
-select id, slug, name, status, created_at, updated_at, mask_sensitive from tenants where slug = $1
+select id, slug, name, status, created_at, updated_at, mask_sensitive, max_unfinished_runs from tenants where slug = $1
 `
 
 // Cross-tenant: the platform finds tenants by name.
@@ -129,6 +131,7 @@ func (q *Queries) FindTenantBySlug(ctx context.Context, slug string) (Tenant, er
 		&i.CreatedAt,
 		&i.UpdatedAt,
 		&i.MaskSensitive,
+		&i.MaxUnfinishedRuns,
 	)
 	return i, err
 }
@@ -172,7 +175,7 @@ func (q *Queries) ListRetentionRules(ctx context.Context) ([]ListRetentionRulesR
 }
 
 const ListTenants = `-- name: ListTenants :many
-select id, slug, name, status, created_at, updated_at, mask_sensitive from tenants where slug > $1 order by slug limit $2::int
+select id, slug, name, status, created_at, updated_at, mask_sensitive, max_unfinished_runs from tenants where slug > $1 order by slug limit $2::int
 `
 
 type ListTenantsParams struct {
@@ -198,6 +201,7 @@ func (q *Queries) ListTenants(ctx context.Context, arg ListTenantsParams) ([]Ten
 			&i.CreatedAt,
 			&i.UpdatedAt,
 			&i.MaskSensitive,
+			&i.MaxUnfinishedRuns,
 		); err != nil {
 			return nil, err
 		}
@@ -274,7 +278,7 @@ func (q *Queries) SetRetentionRule(ctx context.Context, arg SetRetentionRulePara
 }
 
 const SetTenantMasking = `-- name: SetTenantMasking :one
-update tenants set mask_sensitive = $1, updated_at = now() where id = $2 returning id, slug, name, status, created_at, updated_at, mask_sensitive
+update tenants set mask_sensitive = $1, updated_at = now() where id = $2 returning id, slug, name, status, created_at, updated_at, mask_sensitive, max_unfinished_runs
 `
 
 type SetTenantMaskingParams struct {
@@ -293,12 +297,38 @@ func (q *Queries) SetTenantMasking(ctx context.Context, arg SetTenantMaskingPara
 		&i.CreatedAt,
 		&i.UpdatedAt,
 		&i.MaskSensitive,
+		&i.MaxUnfinishedRuns,
+	)
+	return i, err
+}
+
+const SetTenantMaxUnfinished = `-- name: SetTenantMaxUnfinished :one
+update tenants set max_unfinished_runs = $1::int, updated_at = now() where id = $2 returning id, slug, name, status, created_at, updated_at, mask_sensitive, max_unfinished_runs
+`
+
+type SetTenantMaxUnfinishedParams struct {
+	Most     *int32
+	TenantID string
+}
+
+func (q *Queries) SetTenantMaxUnfinished(ctx context.Context, arg SetTenantMaxUnfinishedParams) (Tenant, error) {
+	row := q.db.QueryRow(ctx, SetTenantMaxUnfinished, arg.Most, arg.TenantID)
+	var i Tenant
+	err := row.Scan(
+		&i.ID,
+		&i.Slug,
+		&i.Name,
+		&i.Status,
+		&i.CreatedAt,
+		&i.UpdatedAt,
+		&i.MaskSensitive,
+		&i.MaxUnfinishedRuns,
 	)
 	return i, err
 }
 
 const SetTenantStatus = `-- name: SetTenantStatus :one
-update tenants set status = $1, updated_at = now() where id = $2 returning id, slug, name, status, created_at, updated_at, mask_sensitive
+update tenants set status = $1, updated_at = now() where id = $2 returning id, slug, name, status, created_at, updated_at, mask_sensitive, max_unfinished_runs
 `
 
 type SetTenantStatusParams struct {
@@ -317,6 +347,7 @@ func (q *Queries) SetTenantStatus(ctx context.Context, arg SetTenantStatusParams
 		&i.CreatedAt,
 		&i.UpdatedAt,
 		&i.MaskSensitive,
+		&i.MaxUnfinishedRuns,
 	)
 	return i, err
 }
