@@ -29,15 +29,19 @@ var (
 // Agent the workflow is to have. confirmed reports whether Temporal has the
 // workflow. Until it has, the start is retried.
 //
-// It fails with tool.Unavailable while Temporal is away, and with
-// tool.RateLimited when the tenant has too many unfinished runs; then nothing is
-// recorded. It fails with tool.Conflict when the run exists already, or when
+// It fails with tool.Unavailable while Temporal is away or too many runs have not begun, and
+// with tool.RateLimited when the tenant has too many unfinished runs, or too many that have
+// not begun; then nothing is recorded. It fails with tool.Conflict when the run exists already, or when
 // Temporal has the workflow id for another run. It fails with Temporal's reason
 // when Temporal refuses the workflow for good; then the run is recorded as failed.
 func (s *Service) accept(
 	ctx context.Context, run agent.Run, first *agent.Message, before takenOver, start agent.Start,
 ) (accepted agent.Run, confirmed bool, err error) {
 	if err := s.Available(ctx); err != nil {
+		s.queues.away()
+		return agent.Run{}, false, err
+	}
+	if err := s.admitQueue(run.Tenant); err != nil {
 		return agent.Run{}, false, err
 	}
 	start.Tenant, start.WorkflowID, start.RunID, start.TaskQueue = run.Tenant, run.WorkflowID, run.ID, s.cfg.TaskQueue
@@ -50,6 +54,7 @@ func (s *Service) accept(
 	} else {
 		run, err = s.cfg.Store.AcceptRun(ctx, acceptance)
 	}
+	s.queues.recorded(start.Tenant, err)
 	if err != nil {
 		return agent.Run{}, false, fmt.Errorf("recording the run: %w", err)
 	}

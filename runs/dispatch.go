@@ -80,7 +80,19 @@ func (s *Service) retry(ctx context.Context, key agent.StartKey) (bool, error) {
 	return confirmed, nil
 }
 
-// DispatchUntil dispatches due starts, delivers decisions, and wakes agents of spaces, every [DispatchInterval]
+// lookDue looks at the queues where it is time.
+func (s *Service) lookDue(ctx context.Context) {
+	if !s.queueDue() {
+		return
+	}
+	looking, cancel := context.WithTimeout(ctx, StartTimeout)
+	defer cancel()
+	if err := s.LookAtQueues(looking); err != nil && ctx.Err() == nil {
+		s.log.WarnContext(ctx, "counting what waits failed", slog.Any("error", err))
+	}
+}
+
+// DispatchUntil dispatches due starts, looks at the queues, delivers decisions, and wakes agents of spaces, every [DispatchInterval]
 // until ctx ends.
 func (s *Service) DispatchUntil(ctx context.Context) {
 	ticker := time.NewTicker(DispatchInterval)
@@ -101,6 +113,7 @@ func (s *Service) DispatchUntil(ctx context.Context) {
 				s.log.WarnContext(ctx, "dispatching starts failed", slog.Any("error", err))
 			}
 		}
+		s.lookDue(ctx)
 		s.deliverDue(ctx)
 		s.wakeDue(ctx)
 	}

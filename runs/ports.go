@@ -65,6 +65,8 @@ type Store interface {
 	AddStart(ctx context.Context, start agent.Start, lease time.Duration) (bool, error)
 	// CountStarts counts the starts that wait, over all tenants.
 	CountStarts(ctx context.Context) (agent.StartBacklog, error)
+	// QueueDepths counts what waits and runs over all tenants, and names those with most.
+	QueueDepths(ctx context.Context, most int) (agent.QueueDepths, error)
 	// ClaimStarts claims starts that are due, of any tenant.
 	ClaimStarts(ctx context.Context, limit int, lease time.Duration) ([]agent.StartKey, error)
 	// FindStart fails with tool.NotFound when Temporal confirmed the start.

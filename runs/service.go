@@ -51,7 +51,15 @@ type Config struct {
 	// MaxUnfinished bounds the pending and running runs of each tenant. Defaults
 	// to [DefaultMaxUnfinished]; negative for no bound.
 	MaxUnfinished int
-	Logger        *slog.Logger // Defaults to discarding.
+	// MaxQueued and MaxTenantQueued bound the runs that have not begun, of all tenants and of each.
+	// Default to [DefaultMaxQueued] and [DefaultMaxTenantQueued]; negative for no bound. They are
+	// compared with what was counted at most [QueueInterval] before, and what this process has
+	// accepted since.
+	MaxQueued, MaxTenantQueued int
+	// MaxQueueAge is for how long runs of a tenant may wait to begin, where there are a hundred or
+	// more. Defaults to [DefaultMaxQueueAge]; negative for no bound.
+	MaxQueueAge time.Duration
+	Logger      *slog.Logger // Defaults to discarding.
 }
 
 // Service implements the use cases. It is safe for concurrent use.
@@ -61,6 +69,7 @@ type Service struct {
 	availability *availability
 	schemas      *schema.Cache
 	overdue      overdueStats
+	queues       queues
 	slugs        sync.Map // Of tenants, which never change: strings by tool.TenantID.
 }
 
@@ -75,6 +84,9 @@ func New(cfg Config) (*Service, error) {
 	case cfg.MaxUnfinished < 0:
 		cfg.MaxUnfinished = 0
 	}
+	cfg.MaxQueued = bound(cfg.MaxQueued, DefaultMaxQueued)
+	cfg.MaxTenantQueued = bound(cfg.MaxTenantQueued, DefaultMaxTenantQueued)
+	cfg.MaxQueueAge = bound(cfg.MaxQueueAge, DefaultMaxQueueAge)
 	if cfg.DataConverter == nil {
 		cfg.DataConverter = converter.GetDefaultDataConverter()
 	}
@@ -84,6 +96,14 @@ func New(cfg Config) (*Service, error) {
 	return &Service{
 		cfg: cfg, log: cfg.Logger, availability: newAvailability(probe(cfg.Temporal)), schemas: schema.New(0),
 	}, nil
+}
+
+// bound returns a setting: its default for zero, and zero, for none, for what is negative.
+func bound[T int | time.Duration](set, standard T) T {
+	if set == 0 {
+		return standard
+	}
+	return max(set, 0)
 }
 
 // Available fails with tool.Unavailable, and says when to come back, while

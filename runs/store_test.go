@@ -33,6 +33,7 @@ type fakeStore struct {
 	cancels []string
 	broken  error
 	reads   int // Of ends.
+	depths  agent.QueueDepths
 	// afterRead is called after the next read of an end.
 	afterRead func()
 
@@ -48,6 +49,12 @@ type fakeStore struct {
 	verdicts       []wait.Verdict
 	undelivered    []wait.Undelivered
 	delivered      []string // Ids and rounds.
+}
+
+func (s *fakeStore) QueueDepths(context.Context, int) (agent.QueueDepths, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.depths, s.broken
 }
 
 func (s *fakeStore) TenantSlug(context.Context, tool.TenantID) (string, error) { return "acme", nil }

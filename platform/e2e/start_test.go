@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -296,4 +297,42 @@ func TestUnfinishedWorkIsBounded(t *testing.T) {
 	}
 	d.post("/v1/runs/"+second.ID+"/cancel", "")
 	d.ask()
+}
+
+// Where too many runs have not begun, new ones are refused with a time to retry: by their tenant's
+// queue with 429, by that of all tenants with 503. Runs that begin make room.
+func TestFullQueuesAreRefused(t *testing.T) {
+	t.Parallel()
+	for status, limit := range map[int]func(*serve.HandlerConfig){
+		http.StatusTooManyRequests:    func(c *serve.HandlerConfig) { c.MaxTenantQueuedRuns = 2 },
+		http.StatusServiceUnavailable: func(c *serve.HandlerConfig) { c.MaxQueuedRuns = 2 },
+	} {
+		t.Run(http.StatusText(status), func(t *testing.T) {
+			t.Parallel()
+			d := newDesk(t, limit)
+			require.NoError(t, d.runs.LookAtQueues(t.Context()))
+			d.ask()
+			d.ask()
+			for range 2 { // By what was accepted since, and by the count.
+				for _, path := range []string{"/v1/runs", "/v1/tools/read/call"} {
+					resp, raw := d.post(path, map[string]string{
+						"/v1/runs": `{"agent":"desk","input":"hello"}`, "/v1/tools/read/call": `{"arguments":{}}`,
+					}[path])
+					require.Equal(t, status, resp.StatusCode, path+string(raw))
+					seconds, err := strconv.Atoi(resp.Header.Get("Retry-After"))
+					require.NoError(t, err)
+					require.GreaterOrEqual(t, seconds, 5)
+					require.LessOrEqual(t, seconds, 10)
+				}
+				require.NoError(t, d.runs.LookAtQueues(t.Context()))
+			}
+			d.work()
+			require.Eventually(t, func() bool {
+				require.NoError(t, d.runs.LookAtQueues(t.Context()))
+				seen, _ := d.runs.Queues()
+				return seen.Pending == 0
+			}, time.Minute, 50*time.Millisecond)
+			d.ask()
+		})
+	}
 }

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	"go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/operatorservice/v1"
@@ -52,6 +53,10 @@ type HandlerConfig struct {
 	// MaxUnfinishedRuns bounds the pending and running runs of each tenant, as
 	// [runs.Config] has it.
 	MaxUnfinishedRuns int
+	// MaxQueuedRuns and MaxTenantQueuedRuns bound the runs that have not begun, and MaxQueueAge
+	// how long a tenant's may wait, as [runs.Config] has it.
+	MaxQueuedRuns, MaxTenantQueuedRuns int
+	MaxQueueAge                        time.Duration
 	// MaxRequests and MaxTenantRequests bound the requests that are served at
 	// once, as [api.Config] has it.
 	MaxRequests, MaxTenantRequests int

@@ -43,10 +43,12 @@ func Runs(ctx context.Context, cfg HandlerConfig) (*runs.Service, error) {
 		Store: cfg.Store, Resolver: cfg.resolver(), Reconciler: reconciler, Temporal: cfg.Temporal,
 		TaskQueue:     cmp.Or(cfg.TaskQueue, DefaultTaskQueue),
 		Attributes:    searchAttributes(ctx, cfg.Temporal, namespace),
-		MaxUnfinished: cfg.MaxUnfinishedRuns, Logger: cfg.Logger,
+		MaxUnfinished: cfg.MaxUnfinishedRuns, MaxQueued: cfg.MaxQueuedRuns, MaxTenantQueued: cfg.MaxTenantQueuedRuns,
+		MaxQueueAge: cfg.MaxQueueAge, Logger: cfg.Logger,
 	})
 	if err == nil && cfg.Observer != nil {
 		cfg.Observer.Collect(observe.Overdue(service))
+		cfg.Observer.Collect(observe.Queues(service))
 	}
 	return service, err
 }

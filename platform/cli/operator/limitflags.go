@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -15,7 +16,7 @@ import (
 
 // limitFlags bound what a server accepts, and from which pages.
 type limitFlags struct {
-	requests, tenantRequests, unfinished int
+	requests, tenantRequests, unfinished, queued, tenantQueued, queueAge int
 
 	origins, codecOrigins []string
 }
@@ -49,6 +50,19 @@ func (f *limitFlags) all() []limitFlag {
 		{
 			"max-unfinished-runs", "TOOLCRIB_MAX_UNFINISHED_RUNS", "pending and running runs of one tenant; others get 429",
 			&f.unfinished, runs.DefaultMaxUnfinished,
+		},
+		{
+			"max-queued-runs", "TOOLCRIB_MAX_QUEUED_RUNS", "runs of all tenants that have not begun; others get 503", &f.queued,
+			runs.DefaultMaxQueued,
+		},
+		{
+			"max-tenant-queued-runs", "TOOLCRIB_MAX_TENANT_QUEUED_RUNS",
+			"runs of one tenant that have not begun; others get 429", &f.tenantQueued, runs.DefaultMaxTenantQueued,
+		},
+		{
+			"max-queue-seconds", "TOOLCRIB_MAX_QUEUE_SECONDS",
+			"how long a hundred or more runs of one tenant may wait to begin; others get 429", &f.queueAge,
+			int(runs.DefaultMaxQueueAge / time.Second),
 		},
 	}
 }
@@ -89,5 +103,7 @@ func (f *limitFlags) apply(config *serve.HandlerConfig, getenv func(string) stri
 		config.CodecOrigins = strings.Split(text, ",")
 	}
 	config.MaxRequests, config.MaxTenantRequests, config.MaxUnfinishedRuns = f.requests, f.tenantRequests, f.unfinished
+	config.MaxQueuedRuns, config.MaxTenantQueuedRuns = f.queued, f.tenantQueued
+	config.MaxQueueAge = time.Duration(f.queueAge) * time.Second
 	return nil
 }

@@ -2,6 +2,7 @@ package operator
 
 import (
 	"testing"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/stretchr/testify/require"
@@ -23,6 +24,11 @@ func TestLimitFlags(t *testing.T) {
 		"Flags": {
 			args: []string{"--max-requests", "7", "--max-tenant-requests", "5", "--max-unfinished-runs", "3"},
 			want: serve.HandlerConfig{MaxRequests: 7, MaxTenantRequests: 5, MaxUnfinishedRuns: 3},
+		},
+		"Queues": {
+			args: []string{"--max-queued-runs", "9", "--max-queue-seconds", "60"},
+			env:  map[string]string{"TOOLCRIB_MAX_TENANT_QUEUED_RUNS": "4"},
+			want: serve.HandlerConfig{MaxQueuedRuns: 9, MaxTenantQueuedRuns: 4, MaxQueueAge: time.Minute},
 		},
 		"Variable": {
 			env: map[string]string{"TOOLCRIB_MAX_UNFINISHED_RUNS": "9"}, want: serve.HandlerConfig{MaxUnfinishedRuns: 9},
