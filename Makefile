@@ -77,6 +77,11 @@ long-runs: ## Run agents of LONG_TURNS (10000) turns in both lanes, and say what
 	@scripts/with-postgres bash -c 'cd platform && go test ./e2e -count=1 -v -timeout 2h -run TestLongRun \
 		-long-turns $(or $(LONG_TURNS),10000)'
 
+.PHONY: long-maps
+long-maps: ## Run maps of MAP_ITEMS (4000) items, 50 at once, with both drivers, and say what they took
+	@scripts/with-postgres bash -c 'cd platform && go test ./e2e -count=1 -v -timeout 1h -run TestGraphOfManyItems \
+	  -map-items $(or $(MAP_ITEMS),4000)'
+
 .PHONY: drivers
 drivers: ## Take DRIVER_SCRIPTS (200) generated runs through both drivers, and compare what they leave
 	@scripts/with-postgres bash -c 'cd platform && go test ./e2e -count=1 -timeout 1h -run TestDriversDoTheSame -driver-scripts $(or $(DRIVER_SCRIPTS),200)'
