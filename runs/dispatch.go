@@ -92,8 +92,8 @@ func (s *Service) lookDue(ctx context.Context) {
 	}
 }
 
-// DispatchUntil dispatches due starts, looks at the queues, delivers decisions, and wakes agents of spaces, every [DispatchInterval]
-// until ctx ends.
+// DispatchUntil dispatches due starts, looks at the queues, delivers decisions, and wakes agents of
+// spaces, every [DispatchInterval] until ctx ends.
 func (s *Service) DispatchUntil(ctx context.Context) {
 	ticker := time.NewTicker(DispatchInterval)
 	defer ticker.Stop()

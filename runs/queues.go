@@ -122,7 +122,8 @@ func (s *Service) admitQueue(tenant tool.TenantID) error {
 	switch queued, all := own.Pending+s.queues.added[tenant], s.queues.depths.Pending+s.queues.total; {
 	case s.cfg.MaxTenantQueued > 0 && queued >= s.cfg.MaxTenantQueued:
 		return refuse(RefusedTenantQueue, tool.RateLimited,
-			"%d runs of the tenant have not begun, and the limit is %d: retry later, or cancel some", queued, s.cfg.MaxTenantQueued)
+			"%d runs of the tenant have not begun, and the limit is %d: retry later, or cancel some", queued,
+			s.cfg.MaxTenantQueued)
 	case s.cfg.MaxQueueAge > 0 && own.Pending >= agedFrom && age >= s.cfg.MaxQueueAge:
 		return refuse(RefusedTenantAge, tool.RateLimited,
 			"%d runs of the tenant have not begun, the oldest for %s, and the limit is %s: retry later, or cancel some",

@@ -21,13 +21,17 @@ func TestFullQueuesRefuse(t *testing.T) {
 		kind        tool.Kind
 		reason      string
 	}{
-		"Few":           {own: agent.QueueDepth{Pending: 4999}},
-		"Tenant":        {own: agent.QueueDepth{Pending: 5000}, kind: tool.RateLimited, reason: runs.RefusedTenantQueue},
-		"Old":           {own: agent.QueueDepth{Pending: 100, OldestS: 300}, kind: tool.RateLimited, reason: runs.RefusedTenantAge},
-		"FewOld":        {own: agent.QueueDepth{Pending: 99, OldestS: 86400}},
-		"NotOld":        {own: agent.QueueDepth{Pending: 100, OldestS: 299}},
-		"OtherTenant":   {others: agent.QueueDepth{Pending: 19_999, OldestS: 86400}},
-		"WholeCluster":  {others: agent.QueueDepth{Pending: 20_000}, kind: tool.Unavailable, reason: runs.RefusedClusterQueue},
+		"Few":    {own: agent.QueueDepth{Pending: 4999}},
+		"Tenant": {own: agent.QueueDepth{Pending: 5000}, kind: tool.RateLimited, reason: runs.RefusedTenantQueue},
+		"Old": {
+			own: agent.QueueDepth{Pending: 100, OldestS: 300}, kind: tool.RateLimited, reason: runs.RefusedTenantAge,
+		},
+		"FewOld":      {own: agent.QueueDepth{Pending: 99, OldestS: 86400}},
+		"NotOld":      {own: agent.QueueDepth{Pending: 100, OldestS: 299}},
+		"OtherTenant": {others: agent.QueueDepth{Pending: 19_999, OldestS: 86400}},
+		"WholeCluster": {
+			others: agent.QueueDepth{Pending: 20_000}, kind: tool.Unavailable, reason: runs.RefusedClusterQueue,
+		},
 		"RunningIsNone": {own: agent.QueueDepth{Running: 100_000}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -30,8 +30,8 @@ type Tenant struct {
 	MaskSensitive bool `json:"mask_sensitive"`
 	// MaxUnfinishedRuns bounds its pending and running runs. Zero for the limit of the servers.
 	MaxUnfinishedRuns int       `json:"max_unfinished_runs,omitempty"`
-	CreatedAt     time.Time `json:"created_at"`
-	UpdatedAt     time.Time `json:"updated_at"`
+	CreatedAt         time.Time `json:"created_at"`
+	UpdatedAt         time.Time `json:"updated_at"`
 }
 
 // FindTenant returns the tenant itself. It fails with tool.NotFound.

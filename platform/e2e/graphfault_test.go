@@ -192,7 +192,8 @@ func graphOfManyItems(t *testing.T, lane tool.Lane) {
 	h := historyOf(t.Context(), t, s.temporal, child.GetID(), child.GetRunID())
 	requireReplays(t, h, "")
 	executions, largest, bytes := 0, 0, 0
-	for execution := h.GetEvents()[0].GetWorkflowExecutionStartedEventAttributes().GetFirstExecutionRunId(); execution != ""; {
+	execution := h.GetEvents()[0].GetWorkflowExecutionStartedEventAttributes().GetFirstExecutionRunId()
+	for execution != "" {
 		h := historyOf(t.Context(), t, s.temporal, child.GetID(), execution)
 		executions, largest, bytes = executions+1, max(largest, len(h.GetEvents())), max(bytes, historyBytes(h))
 		execution = continuedBy(h)

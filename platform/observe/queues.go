@@ -21,11 +21,15 @@ const (
 )
 
 var (
-	tenantLabel    = []string{"tenant"}
-	tenantPending  = prometheus.NewDesc("toolcrib_tenant_runs_pending", "Accepted runs that have not begun.", tenantLabel, nil)
-	tenantRunning  = prometheus.NewDesc("toolcrib_tenant_runs_running", "Runs that have begun and not ended.", tenantLabel, nil)
-	tenantWaiting  = prometheus.NewDesc("toolcrib_tenant_calls_waiting", "Calls that wait for somebody.", tenantLabel, nil)
-	pendingAge     = prometheus.NewDesc("toolcrib_runs_pending_age_seconds", "Age of the oldest run that has not begun.", nil, nil)
+	tenantLabel   = []string{"tenant"}
+	tenantPending = prometheus.NewDesc("toolcrib_tenant_runs_pending", "Accepted runs that have not begun.",
+		tenantLabel, nil)
+	tenantRunning = prometheus.NewDesc("toolcrib_tenant_runs_running", "Runs that have begun and not ended.",
+		tenantLabel, nil)
+	tenantWaiting = prometheus.NewDesc("toolcrib_tenant_calls_waiting", "Calls that wait for somebody.",
+		tenantLabel, nil)
+	pendingAge = prometheus.NewDesc("toolcrib_runs_pending_age_seconds", "Age of the oldest run that has not begun.",
+		nil, nil)
 	admissionsLost = prometheus.NewDesc("toolcrib_admission_refusals_total", "Requests for runs that were refused.",
 		[]string{"reason"}, nil)
 )
