@@ -115,7 +115,8 @@ func (s *Service) admitQueue(tenant tool.TenantID) error {
 	refuse := func(reason string, kind tool.Kind, format string, args ...any) error {
 		s.queues.refuse(reason)
 		return &tool.Error{
-			Kind: kind, Op: "runs.accept", RetryAfter: queueRetry + rand.N(queueRetry), Msg: fmt.Sprintf(format, args...),
+			Kind: kind, Op: "runs.accept", Msg: fmt.Sprintf(format, args...),
+			RetryAfter: queueRetry + rand.N(queueRetry), //nolint:gosec // It spreads retries; it is no secret.
 		}
 	}
 	age := time.Duration(own.OldestS * float64(time.Second))

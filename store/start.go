@@ -90,7 +90,8 @@ func (s *Store) acceptRun(
 			return err
 		}
 		return &tool.Error{
-			Kind: tool.RateLimited, Op: op, RetryAfter: busyRetry + rand.N(busyRetry),
+			Kind: tool.RateLimited, Op: op,
+			RetryAfter: busyRetry + rand.N(busyRetry), //nolint:gosec // It spreads retries; it is no secret.
 			Msg: fmt.Sprintf("the tenant has %d unfinished runs, and its limit is %d: wait until some end, cancel some, "+
 				"or ask the operator for a higher limit", found.N, found.Most),
 		}
