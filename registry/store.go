@@ -59,6 +59,15 @@ type Store interface {
 	// ListVersions returns a tool's versions, newest first.
 	ListVersions(ctx context.Context, tenant tool.TenantID, toolID string) ([]tool.Version, error)
 
+	// SetOverride replaces what o.Tenant, or the platform for the empty tenant, decides
+	// about a tool that it sees. It fails with NotFound for another.
+	SetOverride(ctx context.Context, o tool.Override) (tool.Override, error)
+	// DeleteOverride removes such a decision. It fails with NotFound where there is none.
+	DeleteOverride(ctx context.Context, tenant tool.TenantID, toolID string) error
+	// ListOverrides returns those of the tenant and of the platform, with the slugs of their
+	// tools, in the order of [OverridePlace].
+	ListOverrides(ctx context.Context, tenant tool.TenantID, after OverridePlace, limit int) ([]tool.Override, error)
+
 	// The same for agents.
 	CreateAgent(ctx context.Context, a agent.Agent) (agent.Agent, error)
 	UpdateAgent(ctx context.Context, a agent.Agent) (agent.Agent, error)
@@ -66,6 +75,14 @@ type Store interface {
 	ListAgents(ctx context.Context, tenant tool.TenantID, afterSlug string, limit int) ([]agent.Agent, error)
 	AddAgentVersion(ctx context.Context, a agent.Agent, v agent.Version) (agent.Agent, agent.Version, error)
 	ListAgentVersions(ctx context.Context, tenant tool.TenantID, agentID string) ([]agent.Version, error)
+}
+
+// OverridePlace is a place in the list of overrides: in the order of slugs, then ids,
+// the tenant's before the platform's.
+type OverridePlace struct {
+	Slug     string
+	ToolID   string
+	Platform bool
 }
 
 // ToolQuery filters and pages tools. Zero fields do not filter.

@@ -76,6 +76,13 @@ func (l *trail) refuse(rule Rule, kind tool.Kind, msg string) *tool.Error {
 	return &tool.Error{Kind: kind, Op: "resolver.Resolve", Msg: msg}
 }
 
+// saw replaces what the last rule saw, where a refusal discloses less.
+func (l *trail) saw(text string) {
+	if l.keep {
+		l.steps[len(l.steps)-1].Saw = text
+	}
+}
+
 // hide refuses with the message for a tool that does not exist.
 func (l *trail) hide(rule Rule, req Request, saw string) *tool.Error {
 	l.fail(rule, saw)

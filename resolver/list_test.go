@@ -32,6 +32,12 @@ func TestListIffResolve(t *testing.T) {
 			}
 			slugs[head.Slug] = true
 			drawVersions(ctx, t, store, head)
+			for _, tenant := range []tool.TenantID{tenants[0], ""} {
+				if decided := rapid.SampledFrom([]string{"", "on", "off"}).Draw(t, "override"); decided != "" {
+					on := decided == "on"
+					_, _ = store.Platform().SetOverride(ctx, tool.Override{Tenant: tenant, ToolID: head.ID, Enabled: &on})
+				}
+			}
 		}
 		p := tool.Principal{
 			Tenant: tenants[0], Permissions: rapid.SliceOfN(rapid.SampledFrom([]string{"a", "b"}), 0, 2).Draw(t, "held"),

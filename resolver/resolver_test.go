@@ -55,6 +55,9 @@ func (b bench) add(
 	}
 	head, err := store.CreateTool(t.Context(), head)
 	require.NoError(t, err)
+	if head.Global() {
+		b.override(t, tool.Override{ToolID: head.ID, Enabled: &[]bool{true}[0]})
+	}
 	for _, number := range numbers {
 		published := number[len(number)-1] != '?'
 		if !published {
@@ -70,6 +73,13 @@ func (b bench) add(
 		require.NoError(t, err)
 	}
 	return head
+}
+
+func (b bench) override(t *testing.T, o tool.Override) {
+	t.Helper()
+
+	_, err := b.store.Platform().SetOverride(t.Context(), o)
+	require.NoError(t, err)
 }
 
 func TestResolveRules(t *testing.T) {

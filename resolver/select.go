@@ -24,6 +24,8 @@ const (
 	RulePermission     Rule = "permission"     // The principal holds what the tool requires.
 	RuleActive         Rule = "active"         // The tool is active.
 	RuleEnabled        Rule = "enabled"        // The tool is not disabled.
+	RuleSwitch         Rule = "switch"         // The tenant or the platform has it switched on.
+	RuleApproval       Rule = "approval"       // What they require beside its policy; it refuses nothing.
 	RuleQuarantine     Rule = "quarantine"     // The tool is not quarantined.
 	RuleImplementation Rule = "implementation" // Its implementation type is known.
 	RuleDeprecation    Rule = "deprecation"    // A deprecated tool takes no new bindings.
@@ -75,8 +77,9 @@ func choose(c Candidates, req Request, log *trail) Selection {
 		return Selection{Err: err}
 	}
 	t := &entry.Tool
+	t.Policy = entry.Overrides.Raise(t.Policy)
 	s := Selection{Tool: t, Shadows: shadows, Deprecated: t.Status == tool.Deprecated}
-	if s.Err = authority(t, c.Types, req, want, log); s.Err != nil {
+	if s.Err = authority(entry, c.Types, req, want, log); s.Err != nil {
 		return s
 	}
 	if s.Deprecated {
@@ -180,8 +183,9 @@ func known(types []tool.Implementation, i tool.Implementation) bool {
 
 // authority applies the rules on the tool's state and the principal.
 func authority(
-	t *tool.Tool, types []tool.Implementation, req Request, want constraint, log *trail,
+	entry *Entry, types []tool.Implementation, req Request, want constraint, log *trail,
 ) *tool.Error {
+	t := &entry.Tool
 	if !policy.Permits(req.Principal, t.Policy) {
 		e := log.refuse(
 			RulePermission, tool.Denied, fmt.Sprintf("tool %q: the caller lacks the permission it requires", t.Slug),
@@ -198,6 +202,9 @@ func authority(
 		return log.refuse(RuleEnabled, tool.Conflict, fmt.Sprintf("tool %q is disabled", t.Slug))
 	}
 	log.pass(RuleEnabled, "status is %s", t.Status)
+	if err := switched(entry, log); err != nil {
+		return err
+	}
 	if t.Quarantine != "" {
 		return log.refuse(RuleQuarantine, tool.Conflict, fmt.Sprintf("tool %q is quarantined: %s", t.Slug, t.Quarantine))
 	}
@@ -219,6 +226,50 @@ func authority(
 		log.pass(RuleDeprecation, "deprecated, but this binding exists already or names an exact version")
 	}
 	return nil
+}
+
+// switched applies the overrides.
+func switched(entry *Entry, log *trail) *tool.Error {
+	t := &entry.Tool
+	on, by := entry.Overrides.Enabled(t.Global())
+	if !on {
+		err := log.refuse(RuleSwitch, tool.Conflict, fmt.Sprintf("tool %q is switched off", t.Slug))
+		log.saw(describe(by, "off: a global tool is, until it is switched on"))
+		return err
+	}
+	log.pass(RuleSwitch, "%s", describe(by, "on: a tenant's own tool is, until it is switched off"))
+	for _, level := range []*tool.Override{entry.Overrides.Tenant, entry.Overrides.Platform} {
+		if level != nil && level.RequiresApproval {
+			log.pass(RuleApproval, "%s requires approval%s", levelOf(level), because(level))
+		}
+	}
+	return nil
+}
+
+// describe explains which override switched a tool, or the given default without one.
+func describe(by *tool.Override, unset string) string {
+	if by == nil {
+		return unset
+	}
+	state := "off"
+	if *by.Enabled {
+		state = "on"
+	}
+	return fmt.Sprintf("switched %s by %s%s", state, levelOf(by), because(by))
+}
+
+func levelOf(o *tool.Override) string {
+	if o.Tenant == "" {
+		return "the platform, for every tenant"
+	}
+	return "the tenant, " + o.ChangedBy
+}
+
+func because(o *tool.Override) string {
+	if o.Reason == "" {
+		return ""
+	}
+	return ": " + o.Reason
 }
 
 func modeOf(req Request) tool.Mode {

@@ -37,6 +37,9 @@ type Entry struct {
 	Tool     tool.Tool
 	Versions []VersionInfo // In no particular order.
 	Alias    *Alias        // The name it was found by, where that is no slug or id.
+	// Overrides are what the tenant and the platform decided about the tool. Policies of
+	// [Source] have them already.
+	Overrides tool.Overrides
 }
 
 // Alias is a further name of a tool.

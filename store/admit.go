@@ -23,6 +23,7 @@ const (
 	invocationTaken    verdict = "invocation_taken"
 	toolUnknown        verdict = "tool_unknown"
 	toolDisabled       verdict = "tool_disabled"
+	toolOff            verdict = "tool_off"
 	toolQuarantined    verdict = "tool_quarantined"
 	artifactDisabled   verdict = "artifact_disabled"
 	toolDraft          verdict = "tool_draft"
@@ -47,6 +48,8 @@ func (v verdict) refusal(op string, e ledger.Entry) error {
 		kind, msg = tool.NotFound, fmt.Sprintf("tool %q not found", e.Slug)
 	case toolDisabled:
 		kind, msg = tool.Conflict, fmt.Sprintf("tool %q is disabled", e.Slug)
+	case toolOff:
+		kind, msg = tool.Conflict, fmt.Sprintf("tool %q is switched off", e.Slug)
 	case toolQuarantined:
 		kind, msg = tool.Conflict, fmt.Sprintf("tool %q is quarantined until it is reviewed", e.Slug)
 	case artifactDisabled:

@@ -58,19 +58,30 @@ func rename(ctx context.Context, q *db.Queries, op string, t tool.Tool, i tool.I
 func (s *Store) aliased(ctx context.Context, op string, tenant tool.TenantID, name string) ([]resolver.Entry, error) {
 	var rows []db.FindToolsByAliasRow
 	var versions []db.ListVersionsByAliasRow
+	var overrides []tool.Override
 	err := s.do(ctx, op, tenant, func(q *db.Queries) (err error) {
 		rows, err = q.FindToolsByAlias(ctx, db.FindToolsByAliasParams{ScopeID: scopeID(tenant), Alias: text(name)})
 		if err != nil || len(rows) == 0 {
 			return err
 		}
 		versions, err = q.ListVersionsByAlias(ctx, db.ListVersionsByAliasParams{ScopeID: scopeID(tenant), Alias: text(name)})
+		for i := 0; err == nil && i < len(rows); i++ {
+			var found []db.ToolOverride
+			found, err = q.ListOverridesByID(ctx, db.ListOverridesByIDParams{
+				ScopeID: scopeID(tenant), ToolID: rows[i].ToolRegistry.ID,
+			})
+			overrides = append(overrides, convert(found, overrideOf)...)
+		}
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
 	return collect(rows, func(row db.FindToolsByAliasRow) (resolver.Entry, error) {
-		e := resolver.Entry{Alias: &resolver.Alias{Name: name, RemoveBy: row.RemoveBy}}
+		e := resolver.Entry{
+			Alias:     &resolver.Alias{Name: name, RemoveBy: row.RemoveBy},
+			Overrides: overridesOf(row.ToolRegistry.ID, overrides),
+		}
 		for _, v := range versions {
 			if v.ToolID == row.ToolRegistry.ID {
 				e.Versions = append(e.Versions, resolver.VersionInfo{

@@ -107,7 +107,7 @@ func TestRolesHoldLittle(t *testing.T) {
 		store.AppRole: {
 			"agent_notes", "chunk_embeddings", "chunk_terms", "chunks", "document_contents", "document_texts", "documents",
 			"file_chunks", "files", "left_files", "run_spaces", "schedules", "space_members", "space_messages", "space_wakes",
-			"spaces", "webhooks", "word_blocks",
+			"spaces", "tool_overrides", "webhooks", "word_blocks",
 			"word_documents", "word_postings", "workflow_starts",
 		},
 	}

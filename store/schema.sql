@@ -1017,9 +1017,13 @@ begin
             left join lateral (
                 select r.* from tenants n
                 join tool_registry r on r.id = x.tool_id and r.scope_id in (n.id, '00000000-0000-0000-0000-000000000000')
+                left join tool_overrides own on own.scope_id = n.id and own.tool_id = r.id
+                left join tool_overrides preset on preset.scope_id = '00000000-0000-0000-0000-000000000000' and preset.tool_id = r.id
                 where n.id = p_tenant and n.status = 'active'
                   and r.status = 'published' and r.is_active and r.quarantine = ''
                   and (r.tenant_slugs = '{}' or n.slug = any (r.tenant_slugs))
+                  and coalesce(own.enabled, preset.enabled, r.tenant_id is not null)
+                  and not (coalesce(own.requires_approval, false) or coalesce(preset.requires_approval, false))
                   and not (r.requires_approval or r.permission_policy = 'always_ask' or r.egress_class = 'write')
                   and (p_mode <> 'production' or exists (
                       select from tool_versions v
@@ -3093,6 +3097,35 @@ CREATE TRIGGER tool_invocations_space_posted AFTER INSERT ON public.tool_invocat
 alter table tool_invocations_default enable row level security;
 alter table tool_invocations_default force row level security;
 create policy tenant_isolation on tool_invocations_default for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid));
+
+create table tool_overrides (
+    tenant_id uuid,
+    scope_id uuid not null generated always as (COALESCE(tenant_id, '00000000-0000-0000-0000-000000000000'::uuid)) stored,
+    tool_id uuid not null,
+    tool_scope_id uuid not null,
+    enabled boolean,
+    requires_approval boolean not null default false,
+    reason text not null default ''::text,
+    changed_by text not null default ''::text,
+    changed_at timestamp with time zone not null default now(),
+    constraint tool_overrides_pkey PRIMARY KEY (scope_id, tool_id),
+    constraint tool_overrides_check CHECK (((tool_scope_id = scope_id) OR (tool_scope_id = '00000000-0000-0000-0000-000000000000'::uuid))),
+    constraint tool_overrides_reason_check CHECK ((length(reason) <= 1000)),
+    constraint tool_overrides_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE,
+    constraint tool_overrides_tool_id_tool_scope_id_fkey FOREIGN KEY (tool_id, tool_scope_id) REFERENCES tool_registry(id, scope_id) ON DELETE CASCADE
+);
+CREATE INDEX tool_overrides_tool ON public.tool_overrides USING btree (tool_id);
+alter table tool_overrides enable row level security;
+alter table tool_overrides force row level security;
+create policy platform_globals on tool_overrides for all to toolcrib_owner using ((tenant_id IS NULL)) with check ((tenant_id IS NULL));
+create policy tenant_delete on tool_overrides for delete to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid));
+create policy tenant_insert on tool_overrides for insert to public with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid));
+create policy tenant_read on tool_overrides for select to public using (((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid) OR ((tenant_id IS NULL) AND ( SELECT true
+   FROM tool_registry t
+  WHERE ((t.id = tool_overrides.tool_id) AND (t.scope_id = tool_overrides.tool_scope_id))))));
+create policy tenant_update on tool_overrides for update to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid));
+grant delete, insert, select, update on tool_overrides to toolcrib_app;
+comment on table tool_overrides is 'Decisions of tenants, and of the platform for all of them, about tools: switched on or off, approval required.';
 
 create table tool_registry (
     id uuid not null,

@@ -16,9 +16,9 @@ import (
 // tenant only. An alias or former name costs another round trip.
 func (s *Store) Entries(ctx context.Context, tenant tool.TenantID, ref tool.Ref) (resolver.Candidates, error) {
 	const op = "store.Entries"
-	find, list, name := db.FindToolsBySlug, db.ListVersionsBySlug, text(ref.Slug)
+	find, list, decided, name := db.FindToolsBySlug, db.ListVersionsBySlug, db.ListOverridesBySlug, text(ref.Slug)
 	if ref.Slug == "" {
-		find, list, name = db.FindToolsByID, db.ListVersionsByID, ref.ID
+		find, list, decided, name = db.FindToolsByID, db.ListVersionsByID, db.ListOverridesByID, ref.ID
 		if !tool.ValidID(name) {
 			name = globalScope // Not a tool.
 		}
@@ -26,15 +26,17 @@ func (s *Store) Entries(ctx context.Context, tenant tool.TenantID, ref tool.Ref)
 	var tenants []db.Tenant
 	var tools []db.ToolRegistry
 	var versions []db.ListVersionsByIDRow
+	var overrides []db.ToolOverride
 	err := s.read(ctx, op, tenant, func(b *pgx.Batch) {
 		queue(b, &tenants, db.FindTenant, string(tenant))
 		queue(b, &tools, find, scopeID(tenant), name)
 		queue(b, &versions, list, scopeID(tenant), name)
+		queue(b, &overrides, decided, scopeID(tenant), name)
 	})
 	if err != nil {
 		return resolver.Candidates{}, err
 	}
-	c, err := s.candidates(op, tenants, tools, versions)
+	c, err := s.candidates(op, tenants, tools, versions, convert(overrides, overrideOf))
 	if err == nil && len(c.Entries) == 0 && ref.Slug != "" {
 		c.Entries, err = s.aliased(ctx, op, tenant, ref.Slug)
 	}
@@ -71,11 +73,21 @@ type pageRow struct {
 	Published             []bool
 	DeclaredBy            []string // Empty where nobody declared reads.
 	DeclaredAt            []time.Time
+	Overrides             []byte // A JSON array, or nil.
 }
 
 func (s *Store) pageEntry(row pageRow) (resolver.Entry, error) {
 	t, err := s.seen(row.ToolRegistry)
-	e := resolver.Entry{Tool: t}
+	if err != nil {
+		return resolver.Entry{}, err
+	}
+	var overrides []tool.Override
+	if row.Overrides != nil {
+		if err := decode(row.Overrides, &overrides); err != nil {
+			return resolver.Entry{}, err
+		}
+	}
+	e := resolver.Entry{Tool: t, Overrides: overridesOf(t.ID, overrides)}
 	for i, id := range row.IDs {
 		v := resolver.VersionInfo{
 			ID: id, Number: row.Numbers[i], Digest: row.Digests[i], Published: row.Published[i],
@@ -85,7 +97,7 @@ func (s *Store) pageEntry(row pageRow) (resolver.Entry, error) {
 		}
 		e.Versions = append(e.Versions, v)
 	}
-	return e, err
+	return e, nil
 }
 
 // Policies implements [resolver.Source]. Unknown ids are absent from the answer.
@@ -114,7 +126,7 @@ func (s *Store) policies(rows []db.ListToolPoliciesRow) (map[string]tool.Policy,
 }
 
 func (s *Store) candidates(
-	op string, tenants []db.Tenant, tools []db.ToolRegistry, versions []db.ListVersionsByIDRow,
+	op string, tenants []db.Tenant, tools []db.ToolRegistry, versions []db.ListVersionsByIDRow, overrides []tool.Override,
 ) (resolver.Candidates, error) {
 	c, err := candidatesOf(op, tenants)
 	if err != nil {
@@ -132,7 +144,9 @@ func (s *Store) candidates(
 		if err != nil {
 			return resolver.Candidates{}, err
 		}
-		c.Entries = append(c.Entries, resolver.Entry{Tool: t, Versions: infos[row.ID]})
+		c.Entries = append(c.Entries, resolver.Entry{
+			Tool: t, Versions: infos[row.ID], Overrides: overridesOf(row.ID, overrides),
+		})
 	}
 	return c, nil
 }

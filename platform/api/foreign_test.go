@@ -124,6 +124,7 @@ func TestForeignTenant(t *testing.T) {
 		"POST /v1/tools/{tool}/test":                "{}",
 		"POST /v1/tools/{tool}/test/stream":         "{}",
 		"PUT /v1/tools/{tool}":                      `{"implementation_type":"internal"}`,
+		"PUT /v1/tools/{tool}/override":             `{"enabled":false}`,
 		"PUT /v1/agents/{agent}":                    "{}",
 		"PUT /v1/mcp/servers/{server}":              `{"server_url":"https://example.com/mcp"}`,
 		"POST /v1/mcp/servers/{server}/approve":     `{"tools":[{"name":"x"}]}`,

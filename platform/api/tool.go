@@ -92,6 +92,7 @@ func (s *server) registerTools() {
 	s.registerToolChanges()
 	s.registerToolMoves()
 	s.registerToolBulk()
+	s.registerOverrides()
 }
 
 func (s *server) listTools(ctx context.Context, p tool.Principal, in *listToolsInput) (*listed[v1.Tool], error) {

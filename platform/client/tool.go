@@ -102,6 +102,26 @@ const (
 	Deprecate Transition = "deprecate" // Refuse new bindings.
 )
 
+// Overrides returns a page of what the tenant and the platform decided about tools.
+func (c *Client) Overrides(ctx context.Context, page Page) (v1.Page[v1.Override], error) {
+	return list[v1.Override](ctx, c, page.query(), "overrides")
+}
+
+// ToolOverrides returns what is decided about a tool.
+func (c *Client) ToolOverrides(ctx context.Context, name string) (v1.ToolOverrides, error) {
+	return get[v1.ToolOverrides](ctx, c, nil, "tools", name, "override")
+}
+
+// OverrideTool decides about a tool for the tenant.
+func (c *Client) OverrideTool(ctx context.Context, name string, o v1.NewOverride) (v1.ToolOverrides, error) {
+	return put[v1.ToolOverrides](ctx, c, o, "tools", name, "override")
+}
+
+// RemoveOverride takes back what the tenant decided about a tool.
+func (c *Client) RemoveOverride(ctx context.Context, name string) (v1.ToolOverrides, error) {
+	return call[v1.ToolOverrides](ctx, c, http.MethodDelete, nil, nil, "tools", name, "override")
+}
+
 // ExplainTool reports how a reference resolves, rule by rule.
 func (c *Client) ExplainTool(ctx context.Context, name, version string, mode tool.Mode) (v1.Explanation, error) {
 	return get[v1.Explanation](ctx, c, query("version", version, "mode", mode), "tools", name, "explain")

@@ -85,6 +85,44 @@ func TestDisableStopsTheNextCall(t *testing.T) {
 	require.Equal(t, tool.Conflict, calls[1].ErrorKind)
 }
 
+// A tool that the tenant switches off while a run is under way is refused at its next call,
+// whatever the run pinned, on either driver; no new run gets it.
+func TestSwitchStopsTheNextCall(t *testing.T) {
+	t.Parallel()
+
+	for _, lane := range []tool.Lane{tool.LaneAuto, tool.LaneVisible} {
+		t.Run(string(lane), func(t *testing.T) {
+			t.Parallel()
+
+			s := newSite(t)
+			published := s.publish("read", functionTool("read", tool.Execution{Pure: true, Lane: lane}), tool.Policy{})
+			a := s.publishAgent(agent.Definition{Name: "Desk", Model: "test/x", Tools: refs(t, "read")})
+			off := false
+			s.start(worker.Config{Functions: readers(t), Models: map[string]agent.Model{"test": between(func() {
+				_, err := s.SetOverride(context.WithoutCancel(t.Context()), tool.Override{
+					Tenant: s.principal.Tenant, ToolID: published.ID, Enabled: &off, ChangedBy: "user:ada",
+				})
+				require.NoError(t, err)
+			})}})
+			run, w := s.run(a, "go")
+			_, err := s.wait(w)
+			require.NoError(t, err)
+			calls := s.invocations(run.ID)
+			require.Equal(t, tool.StatusCompleted, calls[0].Status)
+			require.Equal(t, tool.StatusFailed, calls[1].Status)
+			require.Equal(t, tool.Conflict, calls[1].ErrorKind)
+			require.Contains(t, calls[1].Error, "switched off")
+
+			run, w = s.run(a, "again")
+			_, err = s.wait(w)
+			require.NoError(t, err)
+			for _, c := range s.invocations(run.ID) {
+				require.Equal(t, tool.StatusFailed, c.Status)
+			}
+		})
+	}
+}
+
 // A tool of another tenant is not there: for an agent that names it, and for
 // one that was pinned to it.
 func TestForeignToolIsNotFound(t *testing.T) {

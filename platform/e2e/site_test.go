@@ -131,6 +131,11 @@ func (s *site) publishIn(
 		Status: tool.Draft, Active: true, Version: "1.0.0",
 	})
 	require.NoError(s.t, err)
+	if tenant == "" { // It is off until it is switched on.
+		on := true
+		_, err = r.SetOverride(s.t.Context(), tool.Override{ToolID: created.ID, Enabled: &on})
+		require.NoError(s.t, err)
+	}
 	return s.releaseIn(r, created, "1.0.0")
 }
 

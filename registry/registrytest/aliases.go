@@ -25,7 +25,7 @@ func (s *Store) entriesOf(id tool.TenantID, name string) []resolver.Entry {
 		if !ok || a.over() || !s.sees(id, s.tools[a.toolID]) {
 			continue
 		}
-		e := s.entry(s.tools[a.toolID])
+		e := s.entry(id, s.tools[a.toolID])
 		e.Alias = &resolver.Alias{Name: name, RemoveBy: a.removeBy}
 		out = append(out, e)
 	}

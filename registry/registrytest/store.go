@@ -41,6 +41,7 @@ type memory struct {
 	agentVersions map[string][]agent.Version
 	servers       map[string]*server
 	artifacts     map[string]*program
+	overrides     map[overrideKey]tool.Override
 }
 
 // aliasKey is a further name in a tenant, or among the global tools.
@@ -65,6 +66,7 @@ func NewStore() *Store {
 		tenants: make(map[tool.TenantID]tenant), tools: make(map[string]tool.Tool), versions: make(map[string][]tool.Version),
 		aliases: make(map[aliasKey]alias), servers: make(map[string]*server), artifacts: make(map[string]*program),
 		agents: make(map[string]agent.Agent), agentVersions: make(map[string][]agent.Version),
+		overrides: make(map[overrideKey]tool.Override),
 	}}
 }
 
@@ -150,7 +152,7 @@ func (s *Store) Entries(_ context.Context, id tool.TenantID, ref tool.Ref) (reso
 	c := s.candidates(id)
 	for _, t := range s.tools {
 		if s.sees(id, t) && (t.Slug == ref.Slug || t.ID == ref.ID) {
-			c.Entries = append(c.Entries, s.entry(t))
+			c.Entries = append(c.Entries, s.entry(id, t))
 		}
 	}
 	if len(c.Entries) == 0 && ref.Slug != "" {
@@ -173,7 +175,7 @@ func (s *Store) Page(_ context.Context, id tool.TenantID, q resolver.PageQuery) 
 			slugs, last = slugs+1, t.Slug
 		}
 		if slugs <= q.Limit {
-			c.Entries = append(c.Entries, s.entry(t))
+			c.Entries = append(c.Entries, s.entry(id, t))
 		}
 	}
 	return c, nil
@@ -186,7 +188,7 @@ func (s *Store) Policies(_ context.Context, id tool.TenantID, toolIDs []string) 
 	out := make(map[string]tool.Policy, len(toolIDs))
 	for _, toolID := range toolIDs {
 		if t, ok := s.tools[toolID]; ok && s.sees(id, t) {
-			out[toolID] = s.seen(t).Policy
+			out[toolID] = s.overridesOf(id, toolID).Raise(s.seen(t).Policy)
 		}
 	}
 	return out, nil
@@ -210,8 +212,8 @@ func (s *Store) candidates(id tool.TenantID) resolver.Candidates {
 	return resolver.Candidates{TenantSlug: t.slug, TenantActive: t.active}
 }
 
-func (s *Store) entry(t tool.Tool) resolver.Entry {
-	e := resolver.Entry{Tool: s.seen(t)}
+func (s *Store) entry(id tool.TenantID, t tool.Tool) resolver.Entry {
+	e := resolver.Entry{Tool: s.seen(t), Overrides: s.overridesOf(id, t.ID)}
 	for _, v := range s.versions[t.ID] {
 		e.Versions = append(e.Versions, resolver.VersionInfo{
 			ID: v.ID, Number: v.Number, Digest: v.Digest, Published: v.Published, ReadsDeclared: v.ReadsDeclared,

@@ -30,6 +30,12 @@ func (s *Store) CreateTool(_ context.Context, t tool.Tool) (tool.Tool, error) {
 		t.ID = newID()
 	}
 	t.Revision = 1
+	if t.Global() && t.BuiltinKey != "" {
+		on := true
+		s.overrides[overrideKey{"", t.ID}] = tool.Override{
+			ToolID: t.ID, Enabled: &on, Reason: "comes with the platform", ChangedBy: "platform",
+		}
+	}
 	return s.keepTool(t), nil
 }
 

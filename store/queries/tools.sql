@@ -1,13 +1,20 @@
 -- In these queries scope_id is the tenant's id, or the nil UUID for global tools.
 
 -- name: CreateTool :one
+-- A new built-in is switched on for every tenant. Other global tools are off until the
+-- platform, or a tenant for itself, switches them on.
+with preset as (
+    insert into tool_overrides (tool_id, tool_scope_id, enabled, reason, changed_by)
+    select @id::uuid, '00000000-0000-0000-0000-000000000000'::uuid, true, 'comes with the platform', 'platform'
+    where sqlc.narg('tenant_id')::uuid is null and @builtin_key::text <> ''
+)
 insert into tool_registry (
     id, tenant_id, slug, name, description, category, icon, schema, config_schema, interaction, implementation_type,
     egress_class, egress_rules, requires_approval, permission_policy, required_permission, tenant_slugs,
     status, is_active, is_system, builtin_key, artifact_id, artifact_version, version, published_at,
     reads_declared_by, reads_declared_at
 ) values (
-    @id, @tenant_id, @slug, @name, @description, @category, @icon, @schema, @config_schema, @interaction, @implementation_type,
+    @id, sqlc.narg('tenant_id'), @slug, @name, @description, @category, @icon, @schema, @config_schema, @interaction, @implementation_type,
     @egress_class, @egress_rules, @requires_approval, @permission_policy, @required_permission, @tenant_slugs,
     @status, @is_active, @is_system, @builtin_key, @artifact_id, @artifact_version, @version, @published_at,
     @reads_declared_by, @reads_declared_at
@@ -111,7 +118,9 @@ with page as (
     order by f.slug
     limit sqlc.arg('limit')::int
 )
-select t.*, v.ids, v.numbers, v.digests, v.published, v.declared_by, v.declared_at
+select t.*, v.ids, v.numbers, v.digests, v.published, v.declared_by, v.declared_at,
+       (select json_agg(o) from tool_overrides o
+        where o.tool_id = t.id and o.scope_id in (@scope_id, '00000000-0000-0000-0000-000000000000'))::json as overrides
 from page p
 join tool_registry t on t.slug = p.slug and t.scope_id in (@scope_id, '00000000-0000-0000-0000-000000000000')
 cross join lateral (
@@ -125,17 +134,23 @@ cross join lateral (
 order by t.slug, t.id;
 
 -- name: ListToolPolicies :many
-select t.id, t.tenant_id, t.egress_class, t.egress_rules, t.requires_approval, t.permission_policy, t.required_permission, t.tenant_slugs
+select t.id, t.tenant_id, t.egress_class, t.egress_rules, (t.requires_approval or coalesce(own.requires_approval, false) or coalesce(preset.requires_approval, false))::boolean as requires_approval,
+       t.permission_policy, t.required_permission, t.tenant_slugs
 from tool_registry t
+left join tool_overrides own on own.scope_id = @scope_id and own.tool_id = t.id
+left join tool_overrides preset on preset.scope_id = '00000000-0000-0000-0000-000000000000' and preset.tool_id = t.id
 where t.scope_id in (@scope_id, '00000000-0000-0000-0000-000000000000') and t.id = any (@tool_ids::uuid[]);
 
 -- name: ListPinnedPolicies :many
 -- The current policies of the tools that a run's plan pins.
-select t.id, t.tenant_id, t.egress_class, t.egress_rules, t.requires_approval, t.permission_policy, t.required_permission, t.tenant_slugs
+select t.id, t.tenant_id, t.egress_class, t.egress_rules, (t.requires_approval or coalesce(own.requires_approval, false) or coalesce(preset.requires_approval, false))::boolean as requires_approval,
+       t.permission_policy, t.required_permission, t.tenant_slugs
 from runs r
 cross join json_array_elements(r.plan -> 'tools') as p (pin)
 join tool_registry t on t.id = (p.pin ->> 'tool_id')::uuid
                     and t.scope_id in (r.tenant_id, '00000000-0000-0000-0000-000000000000')
+left join tool_overrides own on own.scope_id = r.tenant_id and own.tool_id = t.id
+left join tool_overrides preset on preset.scope_id = '00000000-0000-0000-0000-000000000000' and preset.tool_id = t.id
 where r.tenant_id = @tenant_id and r.id = @run_id;
 
 -- name: AddToolVersion :one

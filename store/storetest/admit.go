@@ -194,6 +194,47 @@ func testAuthority(t *testing.T, d *Database) {
 			f.edit(t, func(x *tool.Tool) { x.Quarantine = "its server changed it" })
 			e.Mode = tool.Debug
 		}, tool.Conflict},
+		{"SwitchedOff", func(t *testing.T, f *Fixture, _ *ledger.Entry) {
+			t.Helper()
+			f.Switch(t, f.Tenant, f.Tool.ID, false)
+		}, tool.Conflict},
+		{"SwitchedOffInDebug", func(t *testing.T, f *Fixture, e *ledger.Entry) {
+			t.Helper()
+			f.Switch(t, f.Tenant, f.Tool.ID, false)
+			e.Mode = tool.Debug
+		}, tool.Conflict},
+		{"SwitchedOn", func(t *testing.T, f *Fixture, _ *ledger.Entry) {
+			t.Helper()
+			f.Switch(t, f.Tenant, f.Tool.ID, true)
+		}, ""},
+		{"SwitchedOffForAnother", func(t *testing.T, f *Fixture, _ *ledger.Entry) {
+			t.Helper()
+			f.Switch(t, f.Database.Tenant(t), f.global(t, nil), false)
+		}, ""},
+		{"GlobalWithoutASwitch", func(t *testing.T, f *Fixture, e *ledger.Entry) {
+			t.Helper()
+			f.global(t, e)
+		}, tool.Conflict},
+		{"GlobalSwitchedOnForAll", func(t *testing.T, f *Fixture, e *ledger.Entry) {
+			t.Helper()
+			f.Switch(t, "", f.global(t, e), true)
+		}, ""},
+		{"GlobalSwitchedOffForAll", func(t *testing.T, f *Fixture, e *ledger.Entry) {
+			t.Helper()
+			f.Switch(t, "", f.global(t, e), false)
+		}, tool.Conflict},
+		{"GlobalSwitchedOnByTheTenant", func(t *testing.T, f *Fixture, e *ledger.Entry) {
+			t.Helper()
+			id := f.global(t, e)
+			f.Switch(t, "", id, false)
+			f.Switch(t, f.Tenant, id, true)
+		}, ""},
+		{"GlobalSwitchedOffByTheTenant", func(t *testing.T, f *Fixture, e *ledger.Entry) {
+			t.Helper()
+			id := f.global(t, e)
+			f.Switch(t, "", id, true)
+			f.Switch(t, f.Tenant, id, false)
+		}, tool.Conflict},
 		{"DisabledInDebug", func(t *testing.T, f *Fixture, e *ledger.Entry) {
 			t.Helper()
 			f.edit(t, func(x *tool.Tool) { x.Status = tool.Disabled })

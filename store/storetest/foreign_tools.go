@@ -55,6 +55,29 @@ var toolCases = map[string]func(t *testing.T, f foreign){
 			{Name: former, ToolID: head.ID, Slug: "renamedTool", LastDay: "2099-06-30"},
 		}, names)
 	},
+	"SetOverride": func(t *testing.T, f foreign) {
+		t.Helper()
+		on := true
+		_, err := f.Store.SetOverride(t.Context(), tool.Override{Tenant: f.stranger, ToolID: f.Tool.ID, Enabled: &on})
+		RequireKind(t, tool.NotFound, err)
+	},
+	"DeleteOverride": func(t *testing.T, f foreign) {
+		t.Helper()
+		f.Switch(t, f.Tenant, f.Tool.ID, true)
+		RequireKind(t, tool.NotFound, f.Store.DeleteOverride(t.Context(), f.stranger, f.Tool.ID))
+		require.NoError(t, f.Store.DeleteOverride(t.Context(), f.Tenant, f.Tool.ID))
+	},
+	"ListOverrides": func(t *testing.T, f foreign) {
+		t.Helper()
+		f.Switch(t, f.Tenant, f.Tool.ID, true)
+		listed, err := f.Store.ListOverrides(t.Context(), f.stranger, registry.OverridePlace{}, 10)
+		require.NoError(t, err)
+		for _, o := range listed {
+			require.Empty(t, o.Tenant)
+			require.NotEqual(t, f.Tool.ID, o.ToolID)
+		}
+		require.NoError(t, f.Store.DeleteOverride(t.Context(), f.Tenant, f.Tool.ID))
+	},
 	"FindTool": func(t *testing.T, f foreign) {
 		t.Helper()
 		for _, ref := range []tool.Ref{{ID: f.Tool.ID}, {Slug: f.Tool.Slug}} {

@@ -27,6 +27,7 @@ func Run(t *testing.T, newDatabase func(tb testing.TB) *Database) {
 		{"RecordsBegin", testRecordsBegin},
 		{"RecordsAfterTheEnd", testRecordsAfterTheEnd},
 		{"RecordsLeft", testRecordsLeft},
+		{"Overrides", testOverrides},
 		{"Reads", testReads},
 		{"Output", testOutput},
 		{"MCPSessions", testMCPSessions},

@@ -30,7 +30,7 @@ func (a *app) toolCommand() *cobra.Command {
 			"Makes a disabled or deprecated tool what its versions allow: published if one is, else a draft."),
 		a.toolStateCommand(client.Deprecate, "Refuse new bindings of a tool; existing ones go on",
 			"Keeps a published tool running where it is bound, with a warning, and refuses to bind it anew."),
-		a.toolDeleteCommand(), a.toolBulkCommand(),
+		a.toolDeleteCommand(), a.toolBulkCommand(), a.toolOverrideCommand(),
 		a.toolDecideCommand("approve", "Approve a call that waits: approvals approve"),
 		a.toolDecideCommand("reject", "Reject a call that waits: approvals reject")),
 		`A tool has a draft, which applying a definition edits, and versions, which never

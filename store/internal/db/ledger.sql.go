@@ -11,13 +11,13 @@ import (
 
 const AdmitCall = `-- name: AdmitCall :one
 with authority as (
-    select t.id as tool_id, t.scope_id, t.egress_class, t.egress_rules, t.requires_approval, t.permission_policy, t.required_permission,
+    select t.id as tool_id, t.scope_id, t.egress_class, t.egress_rules, ask.required as requires_approval, t.permission_policy, t.required_permission,
            t.tenant_id, t.tenant_slugs, t.status = 'deprecated' as deprecated,
            coalesce(r.followed_until > now(), false) as followed,
            case when ap.status = 'approved' then ap.binding else '' end as approved,
            case when ap.status = 'approved' then ap.edited end as edited,
-           coalesce(t.requires_approval or t.permission_policy = 'always_ask' or t.egress_class = 'write', false) as asks,
-           coalesce(t.requires_approval or t.permission_policy = 'always_ask' or t.egress_class = 'write', false)
+           coalesce(ask.required or t.permission_policy = 'always_ask' or t.egress_class = 'write', false) as asks,
+           coalesce(ask.required or t.permission_policy = 'always_ask' or t.egress_class = 'write', false)
                and ap.status is distinct from 'approved' as held,
            m.prepared -> $5::int -> 'arguments' as stored_arguments,
            coalesce($6::text, m.prepared -> $5::int ->> 'arguments_digest', '') as arguments_digest,
@@ -27,6 +27,7 @@ with authority as (
                when i.effect_id <> $4 then 'invocation_taken'
                when t.id is null or not (t.tenant_slugs = '{}' or n.slug = any (t.tenant_slugs)) then 'tool_unknown'
                when t.status = 'disabled' or not t.is_active then 'tool_disabled'
+               when not coalesce(own.enabled, preset.enabled, t.tenant_id is not null) then 'tool_off'
                when t.quarantine <> '' then 'tool_quarantined'
                when $8::text = 'artifact' and exists (
                    select from artifacts af
@@ -42,6 +43,11 @@ with authority as (
     left join runs r on r.tenant_id = n.id and r.id = $7
     left join tool_registry t on t.id = $11::uuid
                              and t.scope_id in (n.id, '00000000-0000-0000-0000-000000000000')
+    left join tool_overrides own on own.scope_id = n.id and own.tool_id = t.id
+    left join tool_overrides preset on preset.scope_id = '00000000-0000-0000-0000-000000000000' and preset.tool_id = t.id
+    cross join lateral (
+        select t.requires_approval or coalesce(own.requires_approval, false) or coalesce(preset.requires_approval, false) as required
+    ) ask
     left join messages m on $10 and m.tenant_id = n.id and m.run_id = $7
                         and m.id = $12::uuid
     left join tool_invocations i on i.tenant_id = n.id and i.id = $1

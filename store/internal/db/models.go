@@ -606,6 +606,19 @@ type ToolInvocation struct {
 	Shown              *bool
 }
 
+// Decisions of tenants, and of the platform for all of them, about tools: switched on or off, approval required.
+type ToolOverride struct {
+	TenantID         *string
+	ScopeID          string
+	ToolID           string
+	ToolScopeID      string
+	Enabled          *bool
+	RequiresApproval bool
+	Reason           string
+	ChangedBy        string
+	ChangedAt        time.Time
+}
+
 // Tools: the editable head, its state, and the authority over its calls.
 type ToolRegistry struct {
 	ID                 string

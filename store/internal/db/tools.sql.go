@@ -83,6 +83,11 @@ func (q *Queries) AddToolVersion(ctx context.Context, arg AddToolVersionParams) 
 
 const CreateTool = `-- name: CreateTool :one
 
+with preset as (
+    insert into tool_overrides (tool_id, tool_scope_id, enabled, reason, changed_by)
+    select $1::uuid, '00000000-0000-0000-0000-000000000000'::uuid, true, 'comes with the platform', 'platform'
+    where $2::uuid is null and $21::text <> ''
+)
 insert into tool_registry (
     id, tenant_id, slug, name, description, category, icon, schema, config_schema, interaction, implementation_type,
     egress_class, egress_rules, requires_approval, permission_policy, required_permission, tenant_slugs,
@@ -127,6 +132,8 @@ type CreateToolParams struct {
 }
 
 // In these queries scope_id is the tenant's id, or the nil UUID for global tools.
+// A new built-in is switched on for every tenant. Other global tools are off until the
+// platform, or a tenant for itself, switches them on.
 func (q *Queries) CreateTool(ctx context.Context, arg CreateToolParams) (ToolRegistry, error) {
 	row := q.db.QueryRow(ctx, CreateTool,
 		arg.ID,
@@ -437,7 +444,9 @@ with page as (
     order by f.slug
     limit $6::int
 )
-select t.id, t.tenant_id, t.scope_id, t.scope, t.slug, t.name, t.description, t.category, t.icon, t.schema, t.config_schema, t.interaction, t.implementation_type, t.egress_class, t.requires_approval, t.permission_policy, t.required_permission, t.tenant_slugs, t.status, t.is_active, t.is_system, t.builtin_key, t.builtin_template_id, t.is_builtin_template, t.artifact_id, t.artifact_version, t.version, t.revision, t.published_at, t.created_at, t.updated_at, t.egress_rules, t.quarantine, t.deleted_at, t.reads_declared_by, t.reads_declared_at, v.ids, v.numbers, v.digests, v.published, v.declared_by, v.declared_at
+select t.id, t.tenant_id, t.scope_id, t.scope, t.slug, t.name, t.description, t.category, t.icon, t.schema, t.config_schema, t.interaction, t.implementation_type, t.egress_class, t.requires_approval, t.permission_policy, t.required_permission, t.tenant_slugs, t.status, t.is_active, t.is_system, t.builtin_key, t.builtin_template_id, t.is_builtin_template, t.artifact_id, t.artifact_version, t.version, t.revision, t.published_at, t.created_at, t.updated_at, t.egress_rules, t.quarantine, t.deleted_at, t.reads_declared_by, t.reads_declared_at, v.ids, v.numbers, v.digests, v.published, v.declared_by, v.declared_at,
+       (select json_agg(o) from tool_overrides o
+        where o.tool_id = t.id and o.scope_id in ($1, '00000000-0000-0000-0000-000000000000'))::json as overrides
 from page p
 join tool_registry t on t.slug = p.slug and t.scope_id in ($1, '00000000-0000-0000-0000-000000000000')
 cross join lateral (
@@ -503,6 +512,7 @@ type ListEntriesRow struct {
 	Published          []bool
 	DeclaredBy         []string
 	DeclaredAt         []time.Time
+	Overrides          []byte
 }
 
 // The tools of a page of slugs, with their versions. A slug is on the page if one of its
@@ -567,6 +577,7 @@ func (q *Queries) ListEntries(ctx context.Context, arg ListEntriesParams) ([]Lis
 			&i.Published,
 			&i.DeclaredBy,
 			&i.DeclaredAt,
+			&i.Overrides,
 		); err != nil {
 			return nil, err
 		}
@@ -579,11 +590,14 @@ func (q *Queries) ListEntries(ctx context.Context, arg ListEntriesParams) ([]Lis
 }
 
 const ListPinnedPolicies = `-- name: ListPinnedPolicies :many
-select t.id, t.tenant_id, t.egress_class, t.egress_rules, t.requires_approval, t.permission_policy, t.required_permission, t.tenant_slugs
+select t.id, t.tenant_id, t.egress_class, t.egress_rules, (t.requires_approval or coalesce(own.requires_approval, false) or coalesce(preset.requires_approval, false))::boolean as requires_approval,
+       t.permission_policy, t.required_permission, t.tenant_slugs
 from runs r
 cross join json_array_elements(r.plan -> 'tools') as p (pin)
 join tool_registry t on t.id = (p.pin ->> 'tool_id')::uuid
                     and t.scope_id in (r.tenant_id, '00000000-0000-0000-0000-000000000000')
+left join tool_overrides own on own.scope_id = r.tenant_id and own.tool_id = t.id
+left join tool_overrides preset on preset.scope_id = '00000000-0000-0000-0000-000000000000' and preset.tool_id = t.id
 where r.tenant_id = $1 and r.id = $2
 `
 
@@ -634,8 +648,11 @@ func (q *Queries) ListPinnedPolicies(ctx context.Context, arg ListPinnedPolicies
 }
 
 const ListToolPolicies = `-- name: ListToolPolicies :many
-select t.id, t.tenant_id, t.egress_class, t.egress_rules, t.requires_approval, t.permission_policy, t.required_permission, t.tenant_slugs
+select t.id, t.tenant_id, t.egress_class, t.egress_rules, (t.requires_approval or coalesce(own.requires_approval, false) or coalesce(preset.requires_approval, false))::boolean as requires_approval,
+       t.permission_policy, t.required_permission, t.tenant_slugs
 from tool_registry t
+left join tool_overrides own on own.scope_id = $1 and own.tool_id = t.id
+left join tool_overrides preset on preset.scope_id = '00000000-0000-0000-0000-000000000000' and preset.tool_id = t.id
 where t.scope_id in ($1, '00000000-0000-0000-0000-000000000000') and t.id = any ($2::uuid[])
 `
 

@@ -1,0 +1,52 @@
+package cli_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/toolcrib/toolcrib/platform/cli"
+	"github.com/toolcrib/toolcrib/registry"
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// A tenant switches tools with its key, and the operator with the database for every tenant.
+func TestToolOverride(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	s.ok(t, "apply", "-f", s.write(t, "t.yaml",
+		"slug: getOrder\ndescription: Echoes.\nimplementation_type: internal\nversion: 1.0.0\npublish: true\n"))
+	require.Contains(t, s.run(t, "tool", "override", "list").err, "nothing is decided")
+	require.Contains(t, s.ok(t, "tool", "override", "set", "getOrder", "--off", "--reason", "audit"), "getOrder is off")
+	require.Contains(t, s.ok(t, "tool", "override", "show", "getOrder"), "off (audit)")
+	require.Regexp(t, `getOrder +tenant +off +audit`, s.ok(t, "tool", "override", "list"))
+	refused := s.run(t, "tool", "call", "getOrder")
+	require.Equal(t, cli.ExitConflict, refused.code)
+	require.Contains(t, refused.err, "switched off")
+	require.Contains(t, s.ok(t, "tool", "override", "set", "getOrder", "--on", "--approval"), "need an approval")
+	require.Contains(t, s.ok(t, "tool", "override", "remove", "getOrder", "--json"), `"enabled": true`)
+
+	require.Equal(t, cli.ExitUsage, s.run(t, "tool", "override", "set", "getOrder").code)
+	require.Equal(t, cli.ExitUsage, s.run(t, "tool", "override", "set", "getOrder", "--on", "--off").code)
+	missing := s.run(t, "tool", "override", "set", "getOrde", "--on")
+	require.Equal(t, cli.ExitNotFound, missing.code)
+	require.Contains(t, missing.err, "getOrder")
+
+	require.Equal(t, cli.ExitUsage, s.run(t, "tool", "override", "set", "getOrder", "--off", "--all-tenants").code)
+	s.vars[cli.DatabaseVariable] = s.URL
+	foreign := s.run(t, "tool", "override", "set", "getOrder", "--off", "--all-tenants")
+	require.Equal(t, cli.ExitNotFound, foreign.code, "the platform does not decide about a tenant's own tool")
+
+	_, err := registry.New(s.Platform.Registry(), registry.Options{}).SyncBuiltins(t.Context(), []registry.BuiltinSpec{{
+		Key: "noop", Version: "1.0.0", Definition: tool.Definition{Name: "Noop", Implementation: tool.Internal},
+	}})
+	require.NoError(t, err)
+	require.Contains(t, s.ok(t, "tool", "override", "show", "noop"), "noop is on")
+	require.Contains(t, s.ok(t, "tool", "override", "set", "noop", "--off", "--reason", "broken", "--all-tenants"), "off")
+	shown := s.ok(t, "tool", "override", "show", "noop")
+	require.Contains(t, shown, "noop is off")
+	require.Contains(t, shown, "the platform, now, platform: off (broken)")
+	s.ok(t, "tool", "override", "remove", "noop", "--all-tenants")
+	require.Contains(t, s.ok(t, "tool", "override", "show", "noop"), "noop is off")
+	require.Contains(t, s.ok(t, "tool", "override", "set", "noop", "--on"), "noop is on")
+}
