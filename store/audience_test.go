@@ -55,6 +55,9 @@ func newAudience(t *testing.T) audience {
 		Version: "1.0.0",
 	})
 	require.NoError(t, err)
+	on := true
+	_, err = a.Platform.Registry().SetOverride(t.Context(), tool.Override{ToolID: head.ID, Enabled: &on})
+	require.NoError(t, err)
 	head.Status = tool.Published
 	a.global, a.version, err = a.Platform.Registry().AddVersion(t.Context(), head, storetest.VersionOf(t, head, "1.0.0"))
 	require.NoError(t, err)

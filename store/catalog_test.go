@@ -231,6 +231,7 @@ func TestTheAppRoleIsBoundInEveryTable(t *testing.T) {
 	require.NoError(t, d.Platform.SetRetentionRule(t.Context(), store.RetentionRule{
 		Tenant: f.Tenant, Class: store.RetainRuns, KeepDays: 30,
 	}))
+	f.Switch(t, f.Tenant, f.Tool.ID, true)
 	stranger := d.Tenant(t)
 
 	super := d.Conn(t)

@@ -25,7 +25,7 @@ limit sqlc.arg('limit')::int;
 insert into tool_overrides as o (tenant_id, tool_id, tool_scope_id, enabled, requires_approval, reason, changed_by)
 select sqlc.narg('tenant_id')::uuid, t.id, t.scope_id, sqlc.narg('enabled')::boolean, @requires_approval, @reason, @changed_by
 from tool_registry t
-where t.scope_id in (coalesce(sqlc.narg('tenant_id')::uuid, '00000000-0000-0000-0000-000000000000'), '00000000-0000-0000-0000-000000000000')
+where t.scope_id in (@scope_id, '00000000-0000-0000-0000-000000000000')
   and t.id = @tool_id and t.deleted_at is null
 on conflict (scope_id, tool_id) do update
     set enabled = excluded.enabled, requires_approval = excluded.requires_approval, reason = excluded.reason,

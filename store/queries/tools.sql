@@ -4,8 +4,8 @@
 -- A new built-in is switched on for every tenant. Other global tools are off until the
 -- platform, or a tenant for itself, switches them on.
 with preset as (
-    insert into tool_overrides (tool_id, tool_scope_id, enabled, reason, changed_by)
-    select @id::uuid, '00000000-0000-0000-0000-000000000000'::uuid, true, 'comes with the platform', 'platform'
+    insert into tool_overrides (tenant_id, tool_id, tool_scope_id, enabled, reason, changed_by)
+    select sqlc.narg('tenant_id')::uuid, @id::uuid, '00000000-0000-0000-0000-000000000000'::uuid, true, 'comes with the platform', 'platform'
     where sqlc.narg('tenant_id')::uuid is null and @builtin_key::text <> ''
 )
 insert into tool_registry (
@@ -138,7 +138,8 @@ select t.id, t.tenant_id, t.egress_class, t.egress_rules, (t.requires_approval o
        t.permission_policy, t.required_permission, t.tenant_slugs
 from tool_registry t
 left join tool_overrides own on own.scope_id = @scope_id and own.tool_id = t.id
-left join tool_overrides preset on preset.scope_id = '00000000-0000-0000-0000-000000000000' and preset.tool_id = t.id
+left join tool_overrides preset on preset.scope_id in (@scope_id, '00000000-0000-0000-0000-000000000000') and preset.tool_id = t.id
+    and preset.tenant_id is null
 where t.scope_id in (@scope_id, '00000000-0000-0000-0000-000000000000') and t.id = any (@tool_ids::uuid[]);
 
 -- name: ListPinnedPolicies :many
@@ -150,7 +151,8 @@ cross join json_array_elements(r.plan -> 'tools') as p (pin)
 join tool_registry t on t.id = (p.pin ->> 'tool_id')::uuid
                     and t.scope_id in (r.tenant_id, '00000000-0000-0000-0000-000000000000')
 left join tool_overrides own on own.scope_id = r.tenant_id and own.tool_id = t.id
-left join tool_overrides preset on preset.scope_id = '00000000-0000-0000-0000-000000000000' and preset.tool_id = t.id
+left join tool_overrides preset on preset.scope_id in (r.tenant_id, '00000000-0000-0000-0000-000000000000') and preset.tool_id = t.id
+    and preset.tenant_id is null
 where r.tenant_id = @tenant_id and r.id = @run_id;
 
 -- name: AddToolVersion :one

@@ -175,8 +175,8 @@ const SetOverride = `-- name: SetOverride :one
 insert into tool_overrides as o (tenant_id, tool_id, tool_scope_id, enabled, requires_approval, reason, changed_by)
 select $1::uuid, t.id, t.scope_id, $2::boolean, $3, $4, $5
 from tool_registry t
-where t.scope_id in (coalesce($1::uuid, '00000000-0000-0000-0000-000000000000'), '00000000-0000-0000-0000-000000000000')
-  and t.id = $6 and t.deleted_at is null
+where t.scope_id in ($6, '00000000-0000-0000-0000-000000000000')
+  and t.id = $7 and t.deleted_at is null
 on conflict (scope_id, tool_id) do update
     set enabled = excluded.enabled, requires_approval = excluded.requires_approval, reason = excluded.reason,
         changed_by = excluded.changed_by, changed_at = now()
@@ -189,6 +189,7 @@ type SetOverrideParams struct {
 	RequiresApproval bool
 	Reason           string
 	ChangedBy        string
+	ScopeID          string
 	ToolID           string
 }
 
@@ -200,6 +201,7 @@ func (q *Queries) SetOverride(ctx context.Context, arg SetOverrideParams) (ToolO
 		arg.RequiresApproval,
 		arg.Reason,
 		arg.ChangedBy,
+		arg.ScopeID,
 		arg.ToolID,
 	)
 	var i ToolOverride

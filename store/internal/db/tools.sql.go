@@ -84,8 +84,8 @@ func (q *Queries) AddToolVersion(ctx context.Context, arg AddToolVersionParams) 
 const CreateTool = `-- name: CreateTool :one
 
 with preset as (
-    insert into tool_overrides (tool_id, tool_scope_id, enabled, reason, changed_by)
-    select $1::uuid, '00000000-0000-0000-0000-000000000000'::uuid, true, 'comes with the platform', 'platform'
+    insert into tool_overrides (tenant_id, tool_id, tool_scope_id, enabled, reason, changed_by)
+    select $2::uuid, $1::uuid, '00000000-0000-0000-0000-000000000000'::uuid, true, 'comes with the platform', 'platform'
     where $2::uuid is null and $21::text <> ''
 )
 insert into tool_registry (
@@ -597,7 +597,8 @@ cross join json_array_elements(r.plan -> 'tools') as p (pin)
 join tool_registry t on t.id = (p.pin ->> 'tool_id')::uuid
                     and t.scope_id in (r.tenant_id, '00000000-0000-0000-0000-000000000000')
 left join tool_overrides own on own.scope_id = r.tenant_id and own.tool_id = t.id
-left join tool_overrides preset on preset.scope_id = '00000000-0000-0000-0000-000000000000' and preset.tool_id = t.id
+left join tool_overrides preset on preset.scope_id in (r.tenant_id, '00000000-0000-0000-0000-000000000000') and preset.tool_id = t.id
+    and preset.tenant_id is null
 where r.tenant_id = $1 and r.id = $2
 `
 
@@ -652,7 +653,8 @@ select t.id, t.tenant_id, t.egress_class, t.egress_rules, (t.requires_approval o
        t.permission_policy, t.required_permission, t.tenant_slugs
 from tool_registry t
 left join tool_overrides own on own.scope_id = $1 and own.tool_id = t.id
-left join tool_overrides preset on preset.scope_id = '00000000-0000-0000-0000-000000000000' and preset.tool_id = t.id
+left join tool_overrides preset on preset.scope_id in ($1, '00000000-0000-0000-0000-000000000000') and preset.tool_id = t.id
+    and preset.tenant_id is null
 where t.scope_id in ($1, '00000000-0000-0000-0000-000000000000') and t.id = any ($2::uuid[])
 `
 
