@@ -15,7 +15,7 @@ type NewOverride struct {
 
 // Override is a decision about a tool.
 type Override struct {
-	Tool             string    `json:"tool" doc:"Slug" example:"webFetch"`
+	Tool             string    `json:"tool" doc:"Slug" example:"web_fetch"`
 	ToolID           string    `json:"tool_id"`
 	By               string    `json:"by" enum:"tenant,platform" doc:"The platform decides for every tenant; a tenant's own decision on enabled comes before that"`
 	Enabled          *bool     `json:"enabled,omitempty" doc:"Absent where it is left to the next level" example:"false"`
@@ -27,7 +27,7 @@ type Override struct {
 
 // ToolOverrides are the decisions about one tool that apply in the tenant of the key.
 type ToolOverrides struct {
-	Tool             string    `json:"tool" doc:"Slug" example:"webFetch"`
+	Tool             string    `json:"tool" doc:"Slug" example:"web_fetch"`
 	ToolID           string    `json:"tool_id"`
 	Enabled          bool      `json:"enabled" doc:"Whether the tool is switched on, all decisions considered" example:"false"`
 	RequiresApproval bool      `json:"requires_approval" doc:"Whether the tool itself or a decision about it requires one" example:"true"`

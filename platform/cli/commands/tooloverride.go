@@ -25,9 +25,9 @@ Whether a tool is on, the tenant's decision says, else the platform's. Without
 either, a tenant's own tool is on and a global one is off; what comes with the
 platform is switched on. An approval that either requires is required. Decisions
 take effect at the next call, also in runs that are under way.`,
-		`  toolcrib tool override set webFetch --off --reason "not before the audit"
+		`  toolcrib tool override set web_fetch --off --reason "not before the audit"
   toolcrib tool override list
-  toolcrib tool override remove webFetch`)
+  toolcrib tool override remove web_fetch`)
 }
 
 // everyTenant are the flags of a decision of the platform.
@@ -88,9 +88,9 @@ func (a *app) overrideSetCommand() *cobra.Command {
 	}, `Replaces what the tenant decided about the tool before, or with --all-tenants what the
 platform did. --approval adds to what the tool requires; it cannot be taken away
 from a tool, only from a decision.`,
-		`  toolcrib tool override set webFetch --off --reason "not before the audit"
+		`  toolcrib tool override set web_fetch --off --reason "not before the audit"
   toolcrib tool override set sendMail --on --approval
-  toolcrib tool override set webFetch --off --all-tenants --database-url postgres://owner@db/toolcrib`)
+  toolcrib tool override set web_fetch --off --all-tenants --database-url postgres://owner@db/toolcrib`)
 	flags := cmd.Flags()
 	flags.BoolVar(&on, "on", false, "switch it on")
 	flags.BoolVar(&off, "off", false, "switch it off")
@@ -123,8 +123,8 @@ func (a *app) overrideRemoveCommand() *cobra.Command {
 		},
 	}, `The platform's decision applies then, if there is one. With --all-tenants the
 platform's is taken back; a global tool is off then, unless a tenant switched it on.`,
-		`  toolcrib tool override remove webFetch
-  toolcrib tool override remove webFetch --all-tenants --database-url postgres://owner@db/toolcrib`)
+		`  toolcrib tool override remove web_fetch
+  toolcrib tool override remove web_fetch --all-tenants --database-url postgres://owner@db/toolcrib`)
 	everyone.register(cmd)
 	return cmd
 }
@@ -138,7 +138,7 @@ func (a *app) overrideShowCommand() *cobra.Command {
 				return c.ToolOverrides(cmd.Context(), args[0])
 			})
 		},
-	}, `Shows the outcome, and what the tenant and the platform decided.`, `  toolcrib tool override show webFetch`)
+	}, `Shows the outcome, and what the tenant and the platform decided.`, `  toolcrib tool override show web_fetch`)
 }
 
 func (a *app) overrideListCommand() *cobra.Command {
