@@ -16,8 +16,8 @@ func (s *Store) SetOverride(ctx context.Context, o tool.Override) (tool.Override
 		return tool.Override{}, err
 	}
 	row, err := ask(ctx, s.do, op, o.Tenant, (*db.Queries).SetOverride, db.SetOverrideParams{
-		ScopeID: scopeID(o.Tenant), TenantID: optional(string(o.Tenant)), ToolID: o.ToolID, Enabled: o.Enabled, RequiresApproval: o.RequiresApproval,
-		Reason: text(o.Reason), ChangedBy: text(o.ChangedBy),
+		ScopeID: scopeID(o.Tenant), TenantID: optional(string(o.Tenant)), ToolID: o.ToolID, Enabled: o.Enabled,
+		RequiresApproval: o.RequiresApproval, Reason: text(o.Reason), ChangedBy: text(o.ChangedBy),
 	})
 	if err != nil {
 		return tool.Override{}, explain(err, tool.NotFound, fmt.Sprintf("tool %q not found", o.ToolID))
