@@ -44,7 +44,8 @@ with authority as (
     left join tool_registry t on t.id = $11::uuid
                              and t.scope_id in (n.id, '00000000-0000-0000-0000-000000000000')
     left join tool_overrides own on own.scope_id = n.id and own.tool_id = t.id
-    left join tool_overrides preset on preset.scope_id in (n.id, '00000000-0000-0000-0000-000000000000') and preset.tool_id = t.id and preset.tenant_id is null
+    left join tool_overrides preset on preset.scope_id in (n.id, '00000000-0000-0000-0000-000000000000') and preset.tool_id = t.id
+                                   and preset.tenant_id is null
     cross join lateral (
         select t.requires_approval or coalesce(own.requires_approval, false) or coalesce(preset.requires_approval, false) as required
     ) ask
