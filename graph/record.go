@@ -33,6 +33,8 @@ type Record struct {
 	EffectID string `json:"-"`
 	RunID    string `json:"run_id,omitempty"`
 	Attempts int    `json:"attempts,omitempty"`
+	// Graph is the effect id of the graph's own call; a run may make several calls of graphs.
+	Graph string `json:"-"`
 	// Place is its place among the records of the graphs of a run, for pages of them.
 	Place int64 `json:"-"`
 	// EndedAt is when the record was written.

@@ -136,7 +136,7 @@ func recordOf(row *db.GraphNode) graph.Record {
 	r := graph.Record{
 		Path: row.Path, Node: row.Node, Kind: flow.Kind(row.Kind), Status: graph.Status(row.Status), Item: row.Item,
 		Result: row.Result, Text: row.Text, ErrorKind: tool.Kind(row.ErrorKind), Error: row.Error, State: row.State,
-		Case: row.Branch, EffectID: row.Call, Attempts: int(row.Attempts), Place: row.Place,
+		Case: row.Branch, EffectID: row.Call, Attempts: int(row.Attempts), Graph: row.EffectID, Place: row.Place,
 	}
 	if row.ChildRun != nil {
 		r.RunID = *row.ChildRun

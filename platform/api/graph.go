@@ -174,6 +174,10 @@ func (s *server) nodeStatuses(
 	if src.Implementation == tool.Composition {
 		return s.stepStatuses(ctx, p, src.Slug, run)
 	}
+	called, err := s.lastCall(ctx, p, src.Slug, run)
+	if err != nil || called == nil {
+		return nil, err
+	}
 	out := map[string]graph.Status{}
 	for after := int64(0); ; {
 		found, err := s.cfg.Store.ListNodes(ctx, p.Tenant, run, after, v1.MaxLimit)
@@ -181,7 +185,9 @@ func (s *server) nodeStatuses(
 			return nil, fmt.Errorf("listing the nodes of run %s: %w", run, err)
 		}
 		for _, r := range found {
-			out[r.Path], after = r.Status, r.Place
+			if after = r.Place; r.Graph == called.EffectID {
+				out[r.Path] = r.Status
+			}
 		}
 		if len(found) < v1.MaxLimit {
 			return out, nil
@@ -194,18 +200,27 @@ func (s *server) nodeStatuses(
 func (s *server) stepStatuses(
 	ctx context.Context, p tool.Principal, slug, run string,
 ) (map[string]graph.Status, error) {
-	whole, err := s.cfg.Store.ListInvocations(ctx, p.Tenant, store.InvocationQuery{RunID: run, Tool: slug, Limit: 1})
-	if err != nil || len(whole) == 0 {
+	whole, err := s.lastCall(ctx, p, slug, run)
+	if err != nil || whole == nil {
 		return nil, err
 	}
 	steps, err := s.cfg.Store.ListInvocations(ctx, p.Tenant, store.InvocationQuery{
-		Parent: whole[0].InvocationID, Limit: graph.MaxSequence,
+		Parent: whole.InvocationID, Limit: graph.MaxSequence,
 	})
 	out := make(map[string]graph.Status, len(steps))
 	for i := range steps {
 		out[graph.StepOf(steps[i].CallID)] = graph.CallStatus(steps[i].Status, steps[i].IsError)
 	}
 	return out, err
+}
+
+// lastCall returns the last call of a tool in a run; nil where there is none.
+func (s *server) lastCall(ctx context.Context, p tool.Principal, slug, run string) (*tool.Invocation, error) {
+	found, err := s.cfg.Store.ListInvocations(ctx, p.Tenant, store.InvocationQuery{RunID: run, Tool: slug, Limit: 1})
+	if err != nil || len(found) == 0 {
+		return nil, err
+	}
+	return &found[0], nil
 }
 
 func (s *server) diffGraph(ctx context.Context, p tool.Principal, in *diffGraphInput) (*body[v1.GraphDiff], error) {

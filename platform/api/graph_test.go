@@ -52,8 +52,13 @@ func TestShowGraph(t *testing.T) {
 		Tenant: b.tenant, Kind: agent.RunKindToolCall, Mode: tool.Production, WorkflowID: "w",
 	}, agent.Message{})
 	require.NoError(t, err)
-	require.NoError(t, b.Store.WriteNodes(t.Context(), graph.Run{Tenant: run.Tenant, RunID: run.ID, EffectID: "g"},
-		[]graph.Record{{Path: "find", Node: "find", Kind: flow.Tool, Status: graph.Failed, EndedAt: time.Now()}}))
+	first, last := "e-"+b.invoke(t, run, "lookUp", "c1", ""), "e-"+b.invoke(t, run, "lookUp", "c2", "")
+	for effect, status := range map[string]graph.Status{
+		first: graph.Completed, last: graph.Failed, "e-of-another-graph": graph.Skipped,
+	} {
+		require.NoError(t, b.Store.WriteNodes(t.Context(), graph.Run{Tenant: run.Tenant, RunID: run.ID, EffectID: effect},
+			[]graph.Record{{Path: "find", Node: "find", Kind: flow.Tool, Status: status, EndedAt: time.Now()}}))
+	}
 
 	var shown v1.Graph
 	b.do(t, http.MethodGet, "/v1/tools/lookUp/graph?version=1.0.0", "").into(t, &shown)
@@ -63,7 +68,15 @@ func TestShowGraph(t *testing.T) {
 	require.Contains(t, shown.SVG, "<svg")
 	require.Contains(t, shown.Mermaid, "flowchart")
 	b.do(t, http.MethodGet, "/v1/tools/lookUp/graph?run="+run.ID, "").into(t, &shown)
-	require.Equal(t, "failed", shown.Steps[0].Status)
+	require.Equal(t, "failed", shown.Steps[0].Status, "the last call counts, and no other graph")
+	var nodes v1.Page[v1.Node]
+	b.do(t, http.MethodGet, "/v1/runs/"+run.ID+"/nodes", "").into(t, &nodes)
+	graphs := map[string]graph.Status{}
+	for _, n := range nodes.Items {
+		graphs[n.GraphEffectID] = n.Status
+	}
+	require.Len(t, graphs, 3)
+	require.Equal(t, graph.Completed, graphs[first])
 
 	reader := b.Key(t, b.tenant, api.ToolsRead)
 	p := b.do(t, http.MethodGet, "/v1/tools/lookUp/graph?run="+run.ID, "", reader).problem(t)

@@ -73,6 +73,12 @@ func (a *app) nodeStatuses(ctx context.Context, source graphSource, run string) 
 	if source.sequence {
 		return stepStatuses(ctx, c, source.slug, run)
 	}
+	var called *v1.Invocation // Nil of a configuration alone: nodes of all graphs of the run are its.
+	if source.slug != "" {
+		if called, err = lastCall(ctx, c, source.slug, run); err != nil || called == nil {
+			return nil, err
+		}
+	}
 	page, err := collect(paging{all: true}, func(p client.Page) (v1.Page[v1.Node], error) {
 		return c.ListNodes(ctx, run, p)
 	})
@@ -81,7 +87,9 @@ func (a *app) nodeStatuses(ctx context.Context, source graphSource, run string) 
 	}
 	out := make(map[string]graph.Status, len(page.Items))
 	for _, n := range page.Items {
-		out[n.Path] = n.Status
+		if called == nil || n.GraphEffectID == called.EffectID {
+			out[n.Path] = n.Status
+		}
 	}
 	return out, nil
 }
@@ -89,18 +97,27 @@ func (a *app) nodeStatuses(ctx context.Context, source graphSource, run string) 
 // stepStatuses returns the statuses of the steps of a composition that a run called. Their calls are
 // the record of them.
 func stepStatuses(ctx context.Context, c *client.Client, slug, run string) (map[string]graph.Status, error) {
-	whole, err := c.ListInvocations(ctx, client.InvocationQuery{Run: run, Tool: slug, Page: client.Page{Limit: 1}})
-	if err != nil || len(whole.Items) == 0 {
+	whole, err := lastCall(ctx, c, slug, run)
+	if err != nil || whole == nil {
 		return nil, err
 	}
 	steps, err := c.ListInvocations(ctx, client.InvocationQuery{
-		Parent: whole.Items[0].ID, Page: client.Page{Limit: graph.MaxSequence},
+		Parent: whole.ID, Page: client.Page{Limit: graph.MaxSequence},
 	})
 	out := make(map[string]graph.Status, len(steps.Items))
 	for _, i := range steps.Items {
 		out[graph.StepOf(i.CallID)] = graph.CallStatus(i.Status, i.IsError)
 	}
 	return out, err
+}
+
+// lastCall returns the last call of a tool in a run; nil where there is none.
+func lastCall(ctx context.Context, c *client.Client, slug, run string) (*v1.Invocation, error) {
+	found, err := c.ListInvocations(ctx, client.InvocationQuery{Run: run, Tool: slug, Page: client.Page{Limit: 1}})
+	if err != nil || len(found.Items) == 0 {
+		return nil, err
+	}
+	return &found.Items[0], nil
 }
 
 func (a *app) showSteps(source graphSource, p *draw.Picture) error {
