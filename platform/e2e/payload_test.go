@@ -233,6 +233,11 @@ func TestPayloadKeysRotate(t *testing.T) {
 	first := c.waiting(1)[0]
 	stop()
 
+	oldID := newPayloadKeys(t, old).IDs()[0]
+	s.requireKeyUse([]string{old}, oldID, "encrypts", "ok")
+	s.requireKeyUse([]string{next, old}, oldID, "decrypts", "ok")
+	s.requireKeyUse([]string{next}, oldID, "missing", "fail")
+
 	// Without the key the platform's worker does not start; a host's fails the run's tasks, not the run.
 	for _, wrong := range []*payload.Keyring{nil, newPayloadKeys(t, next)} {
 		require.Eventually(t, func() bool {
