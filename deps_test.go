@@ -82,7 +82,7 @@ var reachLaws = []reachLaw{
 		only: []string{
 			std, module + "/tool", module + "/graph/flow", module + "/schema/...", module + "/internal/binding",
 			module + "/internal/strict", module + "/internal/nearest", "github.com/santhosh-tekuri/jsonschema/v5",
-			"github.com/maypok86/otter/v2", "cel.dev/...", "google.golang.org/...",
+			module + "/internal/cache", "github.com/maypok86/otter/v2", "cel.dev/...", "google.golang.org/...",
 		},
 		why: "what a graph means depends on its definition and records alone",
 	},
@@ -91,7 +91,7 @@ var reachLaws = []reachLaw{
 		only: []string{
 			std, module + "/tool", module + "/graph/...", module + "/schema/...", module + "/internal/binding",
 			module + "/internal/strict", module + "/internal/nearest", "github.com/santhosh-tekuri/jsonschema/v5",
-			"github.com/maypok86/otter/v2", "cel.dev/...", "google.golang.org/...",
+			module + "/internal/cache", "github.com/maypok86/otter/v2", "cel.dev/...", "google.golang.org/...",
 		},
 		deny: input, why: "a picture depends on its definition and run alone",
 	},
@@ -99,7 +99,7 @@ var reachLaws = []reachLaw{
 		name: "textcall reads and writes texts", from: []string{"agent/textcall"},
 		only: []string{
 			std, module + "/tool", module + "/agent", module + "/graph/flow", module + "/schema/...",
-			"github.com/santhosh-tekuri/jsonschema/v5", "github.com/maypok86/otter/v2",
+			"github.com/santhosh-tekuri/jsonschema/v5", module + "/internal/cache", "github.com/maypok86/otter/v2",
 		},
 		deny: input, why: "what it finds depends on the text alone",
 	},
@@ -144,6 +144,7 @@ var reachLaws = []reachLaw{
 	},
 	{
 		name: "schema and policy know the vocabulary only", from: []string{"schema", "policy"},
+		but: []string{module + "/internal/cache"},
 		deny: []string{
 			module + "/activities/...", module + "/builtins/...", module + "/executors/...", module + "/internal/...",
 			module + "/registry/...", module + "/resolver/...", module + "/store/...", module + "/worker/...",
@@ -200,7 +201,8 @@ var reachLaws = []reachLaw{
 				module + "/resolver", module + "/schema/...", module + "/internal/failure",
 				module + "/internal/uuid7", module + "/internal/input", module + "/file", "golang.org/x/sync/...",
 				"github.com/Masterminds/semver/v3",
-				"github.com/google/uuid", "github.com/maypok86/otter/v2", "github.com/santhosh-tekuri/jsonschema/v5",
+				"github.com/google/uuid", module + "/internal/cache", "github.com/maypok86/otter/v2",
+				"github.com/santhosh-tekuri/jsonschema/v5",
 			},
 			temporal,
 		),
@@ -262,6 +264,7 @@ func laws() map[string]func(*repository) []string {
 			})
 		},
 		"pgx is imported in store only":                     pgxInStore,
+		"the library of caches is imported in one place":    otterInCache,
 		"HTTP clients come from internal/egress":            httpClients,
 		"connections are dialed by internal/egress":         dialers,
 		"libraries are given a client of internal/egress":   libraryClients,
@@ -285,6 +288,11 @@ func pgxInStore(r *repository) []string {
 		return dir != "store" && !strings.HasPrefix(dir, "store/") && dir != "platform/dev/embedded" &&
 			dir != "platform/bench"
 	})
+}
+
+// otterInCache: each package that reaches a type of the library compiles all of it for that type.
+func otterInCache(r *repository) []string {
+	return r.importing("github.com/maypok86/otter/...", func(dir string) bool { return dir != "internal/cache" })
 }
 
 // helpsTests tells the packages that only tests import, by their names.

@@ -102,6 +102,10 @@ func TestLawsCanFail(t *testing.T) {
 			one("platform/api/a.go", `import _ "github.com/jackc/pgx/v5/pgxpool"`),
 			"platform/api -> github.com/jackc/pgx/v5/pgxpool",
 		},
+		"the library of caches is imported in one place": {
+			one("resolver/a.go", `import _ "github.com/maypok86/otter/v2"`),
+			"resolver -> github.com/maypok86/otter/v2",
+		},
 		"HTTP clients come from internal/egress": {
 			one(
 				"platform/api/a.go",

@@ -13,12 +13,12 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/maypok86/otter/v2"
 	"go.temporal.io/sdk/activity"
 
 	"github.com/toolcrib/toolcrib/agent"
 	"github.com/toolcrib/toolcrib/confirm"
 	"github.com/toolcrib/toolcrib/graph"
+	"github.com/toolcrib/toolcrib/internal/cache"
 	"github.com/toolcrib/toolcrib/ledger"
 	"github.com/toolcrib/toolcrib/loop"
 	"github.com/toolcrib/toolcrib/resolver"
@@ -108,16 +108,16 @@ type Config struct {
 type Activities struct {
 	Config
 	// definitions caches pinned agent definitions, which are immutable.
-	definitions *otter.Cache[definitionKey, agent.Definition]
+	definitions *cache.Cache[definitionKey, agent.Definition]
 	// graphs caches compiled graphs, which are immutable.
-	graphs *otter.Cache[definitionKey, *graph.Graph]
+	graphs *cache.Cache[definitionKey, *graph.Graph]
 	// confirmations caches the compiled conditions of tools.
 	confirmations *confirm.Cache
 	// warnings rate-limits the warnings of one tenant's calls.
 	warnings warnings
 	inline   inline
 	// answerTimes are the mean times of models' answers, by "provider/name".
-	answerTimes *otter.Cache[string, time.Duration]
+	answerTimes *cache.Cache[string, time.Duration]
 }
 
 type definitionKey struct {
@@ -141,18 +141,6 @@ func New(c Config) (*Activities, error) {
 			return nil, fmt.Errorf("activities: Config.%s is required", name)
 		}
 	}
-	definitions, err := otter.New(&otter.Options[definitionKey, agent.Definition]{MaximumSize: maxDefinitions})
-	if err != nil {
-		return nil, fmt.Errorf("activities: making the cache of definitions: %w", err)
-	}
-	graphs, err := otter.New(&otter.Options[definitionKey, *graph.Graph]{MaximumSize: maxDefinitions})
-	if err != nil {
-		return nil, fmt.Errorf("activities: making the cache of graphs: %w", err)
-	}
-	answerTimes, err := otter.New(&otter.Options[string, time.Duration]{MaximumSize: maxModels})
-	if err != nil {
-		return nil, fmt.Errorf("activities: making the cache of models' times: %w", err)
-	}
 	if c.Control != nil {
 		runs := watchedRuns{Runs: c.Runs, control: c.Control}
 		c.Runs = runs
@@ -161,7 +149,10 @@ func New(c Config) (*Activities, error) {
 		}
 	}
 	a := &Activities{
-		Config: c, definitions: definitions, graphs: graphs, confirmations: confirm.NewCache(), answerTimes: answerTimes,
+		Config: c, confirmations: confirm.NewCache(),
+		definitions: cache.New[definitionKey, agent.Definition](cache.Options{Entries: maxDefinitions}),
+		graphs:      cache.New[definitionKey, *graph.Graph](cache.Options{Entries: maxDefinitions}),
+		answerTimes: cache.New[string, time.Duration](cache.Options{Entries: maxModels}),
 	}
 	a.inline.limit = DefaultInlineRuns
 	return a, nil

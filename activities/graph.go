@@ -51,7 +51,7 @@ func runOf(c wire.GraphCall) graph.Run {
 // graphOf returns the pinned version of a graph or composition, compiled.
 func (a *Activities) graphOf(ctx context.Context, c wire.GraphCall) (*graph.Graph, error) {
 	key := definitionKey{c.Principal.Tenant, c.Version.ToolID, c.Version.Digest}
-	if g, ok := a.graphs.GetIfPresent(key); ok {
+	if g, ok := a.graphs.Get(key); ok {
 		return g, nil
 	}
 	version, err := a.Resolver.Version(ctx, c.Principal.Tenant, c.Version.ToolID, c.Version.Digest)

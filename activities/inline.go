@@ -105,7 +105,7 @@ func leaveInline() wire.AdvanceOutput { return wire.AdvanceOutput{Handover: wire
 
 // answeredIn takes note of how long a model took to answer.
 func (a *Activities) answeredIn(model string, took time.Duration) {
-	if mean, ok := a.answerTimes.GetIfPresent(model); ok {
+	if mean, ok := a.answerTimes.Get(model); ok {
 		took = (3*mean + took) / 4
 	}
 	a.answerTimes.Set(model, took)
@@ -117,7 +117,7 @@ func (a *Activities) slow(ctx context.Context, tenant tool.TenantID, plan *agent
 	if err != nil {
 		return false // Asking it fails too, and says why.
 	}
-	mean, ok := a.answerTimes.GetIfPresent(definition.Model)
+	mean, ok := a.answerTimes.Get(definition.Model)
 	return ok && mean > slowModel
 }
 

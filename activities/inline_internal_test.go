@@ -6,7 +6,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/maypok86/otter/v2"
 	"github.com/stretchr/testify/require"
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/temporal"
@@ -14,6 +13,7 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"github.com/toolcrib/toolcrib/agent"
+	"github.com/toolcrib/toolcrib/internal/cache"
 	"github.com/toolcrib/toolcrib/loop"
 	"github.com/toolcrib/toolcrib/tool"
 	"github.com/toolcrib/toolcrib/wire"
@@ -21,11 +21,11 @@ import (
 
 func inlineActivities(t *testing.T, c Config) *Activities {
 	t.Helper()
-	times, err := otter.New(&otter.Options[string, time.Duration]{MaximumSize: 10})
-	require.NoError(t, err)
-	definitions, err := otter.New(&otter.Options[definitionKey, agent.Definition]{MaximumSize: 10})
-	require.NoError(t, err)
-	a := &Activities{Config: c, answerTimes: times, definitions: definitions}
+	a := &Activities{
+		Config:      c,
+		answerTimes: cache.New[string, time.Duration](cache.Options{Entries: 10}),
+		definitions: cache.New[definitionKey, agent.Definition](cache.Options{Entries: 10}),
+	}
 	a.inline.limit = DefaultInlineRuns
 	return a
 }

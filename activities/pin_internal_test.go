@@ -8,10 +8,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/maypok86/otter/v2"
 	"github.com/stretchr/testify/require"
 
 	"github.com/toolcrib/toolcrib/agent"
+	"github.com/toolcrib/toolcrib/internal/cache"
 	"github.com/toolcrib/toolcrib/resolver"
 	"github.com/toolcrib/toolcrib/tool"
 )
@@ -117,7 +117,7 @@ func TestCompositionsOfToolsThatMayNotBeUsedAreLeftOut(t *testing.T) {
 
 	a := &Activities{
 		Config:      Config{Resolver: resolver.New(nestings{steps: 2}, resolver.Options{}), Agents: shop{}},
-		definitions: otter.Must(&otter.Options[definitionKey, agent.Definition]{MaximumSize: 1}),
+		definitions: cache.New[definitionKey, agent.Definition](cache.Options{Entries: 1}),
 	}
 	slugs := func(permissions ...string) (out []string) {
 		who := tool.Principal{Tenant: "tenant", Subject: "ada", Permissions: permissions}

@@ -176,7 +176,7 @@ func (a *Activities) pinnedAgent(
 	ctx context.Context, tenant tool.TenantID, plan *agent.Plan,
 ) (agent.Definition, error) {
 	key := definitionKey{tenant, plan.AgentID, plan.AgentDigest}
-	if d, ok := a.definitions.GetIfPresent(key); ok {
+	if d, ok := a.definitions.Get(key); ok {
 		return d, nil
 	}
 	d, err := a.findDefinition(ctx, tenant, plan)

@@ -249,7 +249,7 @@ func (a *Activities) ask(
 	if definition.TextToolCalls != "" {
 		resp = textcall.Read(resp, attempt.turn, kit.offers)
 	}
-	return withShortNames(resp), nil
+	return resp.WithShortNames(), nil
 }
 
 // Larger arguments are not repeated in histories: they are stored with the message, and the ledger returns

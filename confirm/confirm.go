@@ -12,8 +12,8 @@ import (
 
 	"cel.dev/cel-go/cel"
 	"cel.dev/cel-go/common/types"
-	"github.com/maypok86/otter/v2"
 
+	"github.com/toolcrib/toolcrib/internal/cache"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
@@ -44,20 +44,20 @@ type part struct {
 
 // Cache compiles confirmations and caches them by content. It is safe for concurrent use.
 type Cache struct {
-	programs *otter.Cache[key, *Program]
+	programs *cache.Cache[key, *Program]
 }
 
 type key struct{ when, message string }
 
 // NewCache returns an empty cache.
 func NewCache() *Cache {
-	return &Cache{programs: otter.Must(&otter.Options[key, *Program]{MaximumSize: cacheSize})}
+	return &Cache{programs: cache.New[key, *Program](cache.Options{Entries: cacheSize})}
 }
 
 // Compile returns the compiled form of a confirmation, possibly from the cache.
 func (c *Cache) Compile(of tool.Confirmation) (*Program, error) {
 	k := key{of.When, of.Message}
-	if p, ok := c.programs.GetIfPresent(k); ok {
+	if p, ok := c.programs.Get(k); ok {
 		return p, nil
 	}
 	p, err := Compile(of)

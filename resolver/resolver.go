@@ -4,8 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/maypok86/otter/v2"
-
+	"github.com/toolcrib/toolcrib/internal/cache"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
@@ -25,7 +24,7 @@ const defaultCacheSize = 10_000
 type Resolver struct {
 	source   Source
 	types    []tool.Implementation
-	versions *otter.Cache[versionKey, *tool.Version]
+	versions *cache.Cache[versionKey, *tool.Version]
 }
 
 type versionKey struct {
@@ -42,7 +41,7 @@ func New(source Source, opts Options) *Resolver {
 	return &Resolver{
 		source:   source,
 		types:    opts.Types,
-		versions: otter.Must(&otter.Options[versionKey, *tool.Version]{MaximumSize: opts.CacheSize}),
+		versions: cache.New[versionKey, *tool.Version](cache.Options{Entries: opts.CacheSize}),
 	}
 }
 
@@ -66,7 +65,7 @@ func (r *Resolver) Resolve(ctx context.Context, req Request) (*Resolved, error) 
 // since.
 func (r *Resolver) Version(ctx context.Context, tenant tool.TenantID, toolID, digest string) (*tool.Version, error) {
 	key := versionKey{tenant, toolID, digest}
-	if v, ok := r.versions.GetIfPresent(key); ok {
+	if v, ok := r.versions.Get(key); ok {
 		return v, nil
 	}
 	v, err := r.source.Version(ctx, tenant, toolID, digest)

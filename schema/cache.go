@@ -3,7 +3,7 @@ package schema
 import (
 	"encoding/json"
 
-	"github.com/maypok86/otter/v2"
+	"github.com/toolcrib/toolcrib/internal/cache"
 )
 
 // DefaultCacheSize is the default number of compiled schemas in a [Cache].
@@ -12,7 +12,7 @@ const DefaultCacheSize = 4096
 // Cache compiles schemas and caches them by content. It is safe for concurrent
 // use.
 type Cache struct {
-	schemas *otter.Cache[string, *Schema]
+	schemas *cache.Cache[string, *Schema]
 }
 
 // New returns a cache of up to size compiled schemas; [DefaultCacheSize] when
@@ -21,14 +21,14 @@ func New(size int) *Cache {
 	if size <= 0 {
 		size = DefaultCacheSize
 	}
-	return &Cache{schemas: otter.Must(&otter.Options[string, *Schema]{MaximumSize: size})}
+	return &Cache{schemas: cache.New[string, *Schema](cache.Options{Entries: size})}
 }
 
 // Compile returns the compiled form of raw, possibly from the cache. An empty raw
 // accepts any object. It fails with tool.Invalid like [Check]; failures are not
 // cached.
 func (c *Cache) Compile(raw json.RawMessage) (*Schema, error) {
-	if s, ok := c.schemas.GetIfPresent(string(raw)); ok {
+	if s, ok := c.schemas.Get(string(raw)); ok {
 		return s, nil
 	}
 	s, err := compile(raw)

@@ -5,9 +5,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/maypok86/otter/v2"
-
 	"github.com/toolcrib/toolcrib/agent"
+	"github.com/toolcrib/toolcrib/internal/cache"
 	"github.com/toolcrib/toolcrib/store/internal/db"
 	"github.com/toolcrib/toolcrib/tool"
 )
@@ -16,7 +15,7 @@ import (
 // messages since the previous one, however long the run is. Messages are immutable and
 // a transcript is cached by its head, so that an entry is never stale.
 type transcripts struct {
-	cache *otter.Cache[transcriptKey, keptTranscript]
+	cache *cache.Cache[transcriptKey, keptTranscript]
 }
 
 type transcriptKey struct {
@@ -90,22 +89,24 @@ const (
 )
 
 func newTranscripts() *transcripts {
-	return &transcripts{cache: otter.Must(&otter.Options[transcriptKey, keptTranscript]{
-		MaximumWeight:    maxTranscriptBytes,
-		Weigher:          func(_ transcriptKey, t keptTranscript) uint32 { return t.bytes },
-		ExpiryCalculator: otter.ExpiryAccessing[transcriptKey, keptTranscript](transcriptLife),
+	return &transcripts{cache: cache.New[transcriptKey, keptTranscript](cache.Options{
+		Weight: maxTranscriptBytes, Idle: transcriptLife,
 	})}
 }
 
 func (t *transcripts) find(key transcriptKey) (keptTranscript, bool) {
-	return t.cache.GetIfPresent(key)
+	return t.cache.Get(key)
+}
+
+func (t *transcripts) set(key transcriptKey, kept keptTranscript) {
+	t.cache.SetWeighing(key, kept, kept.bytes)
 }
 
 // answer adds a turn that was written after the transcript.
 func (t *transcripts) answer(key transcriptKey, message agent.Message, calls int) {
 	if kept, known := t.find(key); known && kept.head == message.ParentID {
 		kept.next = &nextTurn{message: message, calls: calls}
-		t.cache.Set(key, kept)
+		t.set(key, kept)
 	}
 }
 
@@ -118,12 +119,12 @@ func (t *transcripts) result(key transcriptKey, m agent.Message) {
 	next := *kept.next
 	next.answers = append(slices.Clip(next.answers), m)
 	kept.next = &next
-	t.cache.Set(key, kept)
+	t.set(key, kept)
 }
 
 // keep caches the transcript up to head.
 func (t *transcripts) keep(key transcriptKey, run agent.Run, head string, messages sequence, grown int) {
-	t.cache.Set(key, keptTranscript{
+	t.set(key, keptTranscript{
 		run: run, head: head, messages: messages, bytes: uint32(min(grown, maxTranscriptBytes)), //nolint:gosec // Bounded.
 	})
 }

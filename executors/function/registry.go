@@ -10,8 +10,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/maypok86/otter/v2"
-
+	"github.com/toolcrib/toolcrib/internal/cache"
 	"github.com/toolcrib/toolcrib/schema"
 	"github.com/toolcrib/toolcrib/tool"
 )
@@ -23,7 +22,7 @@ type Registry struct {
 	functions map[string]*function
 	former    map[string]*function         // By the names that their tools had, see [FormerName].
 	defined   []*function                  // In the order of their definition.
-	read      *otter.Cache[string, string] // Function names by configuration.
+	read      *cache.Cache[string, string] // Function names by configuration.
 	schemas   *schema.Cache                // Of the functions' inputs.
 	detached  chan struct{}                // See [MaxDetached].
 
@@ -39,7 +38,7 @@ const maxRead = 1000
 func NewRegistry() *Registry {
 	return &Registry{
 		functions: make(map[string]*function), former: make(map[string]*function),
-		read:    otter.Must(&otter.Options[string, string]{MaximumSize: maxRead}),
+		read:    cache.New[string, string](cache.Options{Entries: maxRead}),
 		schemas: schema.New(0), detached: make(chan struct{}, MaxDetached),
 	}
 }
@@ -114,7 +113,7 @@ func (r *Registry) CheckConfig(raw json.RawMessage) error {
 
 // configured returns the function that a configuration names.
 func (r *Registry) configured(raw json.RawMessage) (*function, error) {
-	name, known := r.read.GetIfPresent(string(raw))
+	name, known := r.read.Get(string(raw))
 	if !known {
 		var err error
 		if name, err = nameIn(raw); err != nil {

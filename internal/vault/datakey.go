@@ -10,9 +10,9 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/maypok86/otter/v2"
 	"github.com/tink-crypto/tink-go/v2/aead/subtle"
 
+	"github.com/toolcrib/toolcrib/internal/cache"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
@@ -118,16 +118,14 @@ func (k DataKey) openedID() openedID {
 	return sha256.Sum256(bound(k.Tenant, k.Version, k.KEK, k.Wrapped))
 }
 
-func newOpened[ID comparable]() *otter.Cache[ID, *dataKey] {
-	return otter.Must(&otter.Options[ID, *dataKey]{
-		MaximumSize: maxOpened, ExpiryCalculator: otter.ExpiryWriting[ID, *dataKey](openedLife),
-	})
+func newOpened[ID comparable]() *cache.Cache[ID, *dataKey] {
+	return cache.New[ID, *dataKey](cache.Options{Entries: maxOpened, Life: openedLife})
 }
 
 // openKey returns the data key of a row.
 func (v *Vault) openKey(ctx context.Context, k DataKey) (*dataKey, error) {
 	id := k.openedID()
-	if opened, ok := v.opened.GetIfPresent(id); ok {
+	if opened, ok := v.opened.Get(id); ok {
 		return opened, nil
 	}
 	seed, err := v.keys.unwrap(ctx, k)

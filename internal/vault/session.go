@@ -165,7 +165,7 @@ type versionID struct {
 // keyOf returns the data key of a version; nil where the tenant has none.
 func (v *Vault) keyOf(ctx context.Context, tenant tool.TenantID, version int) (*dataKey, error) {
 	id := versionID{tenant, version}
-	if opened, ok := v.versions.GetIfPresent(id); ok {
+	if opened, ok := v.versions.Get(id); ok {
 		return opened, nil
 	}
 	rows, err := v.store.ListDataKeys(ctx, tenant)

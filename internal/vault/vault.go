@@ -9,8 +9,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/maypok86/otter/v2"
-
+	"github.com/toolcrib/toolcrib/internal/cache"
 	"github.com/toolcrib/toolcrib/internal/secret"
 	"github.com/toolcrib/toolcrib/internal/uuid7"
 	"github.com/toolcrib/toolcrib/tool"
@@ -24,9 +23,9 @@ type Vault struct {
 	store  Store
 	keys   *Keyring
 	log    *slog.Logger
-	opened *otter.Cache[openedID, *dataKey]
+	opened *cache.Cache[openedID, *dataKey]
 	// versions caches the data keys of sessions, whose ids are opened at each call.
-	versions *otter.Cache[versionID, *dataKey]
+	versions *cache.Cache[versionID, *dataKey]
 	uses     *uses
 }
 

@@ -1,4 +1,4 @@
-package activities
+package agent_test
 
 import (
 	"strings"
@@ -13,17 +13,17 @@ func TestNamesOfCallsAreBounded(t *testing.T) {
 	t.Parallel()
 
 	short := &agent.ModelResponse{Calls: []agent.Call{{ID: strings.Repeat("i", 256), Name: strings.Repeat("n", 256)}}}
-	require.Same(t, short, withShortNames(short))
+	require.Same(t, short, short.WithShortNames())
 
 	long := strings.Repeat("é", 1<<20)
 	resp := &agent.ModelResponse{Text: "Both.", Calls: []agent.Call{
 		{ID: long, Name: "searchOrders"}, {ID: long, Name: "ping"}, {ID: long + "x", Name: long}, {ID: "c4", Name: "ping"},
 	}}
-	got := withShortNames(resp)
+	got := resp.WithShortNames()
 	require.Equal(t, "Both.", got.Text)
 	for _, c := range got.Calls {
 		require.LessOrEqual(t, len(c.ID), 256)
-		require.LessOrEqual(t, len(c.Name), 256+len("…"))
+		require.LessOrEqual(t, len(c.Name), 256)
 	}
 	require.Equal(t, got.Calls[0].ID, got.Calls[1].ID, "equal ids stay equal")
 	require.NotEqual(t, got.Calls[0].ID, got.Calls[2].ID)
