@@ -111,6 +111,10 @@ var reachLaws = []reachLaw{
 		why: "workflows and stores speak it",
 	},
 	{
+		name: "usage is vocabulary", from: []string{"usage"}, only: []string{std, module + "/tool"},
+		why: "stores, the API and commands speak it",
+	},
+	{
 		name: "schedule is vocabulary", from: []string{"schedule"}, only: []string{std, module + "/tool"},
 		why: "stores, the scheduler and the API speak it",
 	},

@@ -116,9 +116,7 @@ func (a *Activities) turn(
 			Role: agent.RoleAssistant, Content: resp.Content, Calls: resp.Calls, Usage: &resp.Usage,
 		},
 	}
-	if answeredBy != definition.Model {
-		turn.Model = answeredBy
-	}
+	turn.Model, turn.Fallback = answeredBy, answeredBy != definition.Model
 	if len(resp.Content) == 0 && resp.Text != "" {
 		turn.Message.Content = []tool.Content{tool.Text(resp.Text)}
 	}

@@ -17,7 +17,9 @@ type Turn struct {
 	Message Message // The assistant message; its ParentID is the head it answered.
 	Calls   []PreparedCall
 	Waited  time.Duration // For the rate limits of the model's provider.
-	Model   string        // The fallback model that answered; empty for the agent's own.
+	Model   string        // That answered, as "provider/name".
+	// Fallback reports that it is not the agent's own model but one of its fallbacks.
+	Fallback bool
 }
 
 // PreparedCall is a call after resolution, coercion and policy. A turn stores

@@ -22,6 +22,7 @@ import (
 	"github.com/toolcrib/toolcrib/store"
 	"github.com/toolcrib/toolcrib/store/storetest"
 	"github.com/toolcrib/toolcrib/tool"
+	"github.com/toolcrib/toolcrib/usage"
 )
 
 // texts runs a query of one text column.
@@ -106,7 +107,7 @@ func TestRolesHoldLittle(t *testing.T) {
 	deletes := map[string][]string{
 		store.AppRole: {
 			"agent_notes", "chunk_embeddings", "chunk_terms", "chunks", "document_contents", "document_texts", "documents",
-			"file_chunks", "files", "left_files", "run_spaces", "schedules", "space_members", "space_messages", "space_wakes",
+			"file_chunks", "files", "left_files", "prices", "run_spaces", "schedules", "space_members", "space_messages", "space_wakes",
 			"spaces", "tool_overrides", "webhooks", "word_blocks",
 			"word_documents", "word_postings", "workflow_starts",
 		},
@@ -232,6 +233,8 @@ func TestTheAppRoleIsBoundInEveryTable(t *testing.T) {
 		Tenant: f.Tenant, Class: store.RetainRuns, KeepDays: 30,
 	}))
 	f.Switch(t, f.Tenant, f.Tool.ID, true)
+	_, err = f.Store.SetPrice(t.Context(), usage.Price{Tenant: f.Tenant, ToolID: f.Tool.ID, Call: 1})
+	require.NoError(t, err)
 	stranger := d.Tenant(t)
 
 	super := d.Conn(t)

@@ -87,7 +87,7 @@ func invocationOf(row db.ToolInvocation) (tool.Invocation, error) {
 		Status: tool.InvocationStatus(row.Status), ApprovalStatus: tool.ApprovalStatus(row.ApprovalStatus),
 		EgressClass: tool.Egress(row.EgressClass), Attempt: int(row.Attempt), Input: row.Input, Receipt: row.Receipt,
 		IsError: row.IsError, ErrorKind: tool.Kind(row.ErrorKind), Error: row.Error, CreatedAt: row.CreatedAt,
-		StartedAt: row.StartedAt, CompletedAt: row.CompletedAt,
+		StartedAt: row.StartedAt, CompletedAt: row.CompletedAt, CostMicros: row.CostMicros,
 	}
 	if len(row.Output) == 0 {
 		return i, nil

@@ -70,10 +70,21 @@ func messageOf(row db.Message) (agent.Message, error) {
 		Position: int(row.Position), CallID: row.CallID, IsError: row.IsError, CreatedAt: row.CreatedAt,
 	}
 	if row.InputTokens != nil && row.OutputTokens != nil {
-		m.Usage = &agent.Usage{InputTokens: int(*row.InputTokens), OutputTokens: int(*row.OutputTokens)}
+		m.Usage = &agent.Usage{
+			InputTokens: int(*row.InputTokens), OutputTokens: int(*row.OutputTokens),
+			CachedInputTokens: tokens(row.CachedInputTokens), ReasoningTokens: tokens(row.ReasoningTokens),
+		}
 	}
 	if err := decode(row.Content, &m.Content); err != nil {
 		return m, err
 	}
 	return m, decode(row.Calls, &m.Calls)
+}
+
+// tokens returns 0 for a number of tokens that was not stored.
+func tokens(n *int32) int {
+	if n == nil {
+		return 0
+	}
+	return int(*n)
 }

@@ -182,6 +182,9 @@ type recordedTurn struct {
 	TurnKey      string          `json:"turn_key"`
 	InputTokens  *int32          `json:"input_tokens"`
 	OutputTokens *int32          `json:"output_tokens"`
+	CachedTokens *int32          `json:"cached_input_tokens"`
+	Reasoning    *int32          `json:"reasoning_tokens"`
+	Model        *string         `json:"model"`
 	Event        json.RawMessage `json:"event"`
 }
 
@@ -198,7 +201,8 @@ func (p *recordParams) addTurn(op string, turn agent.Turn) (whole bool, err erro
 	p.Turn, err = encode(recordedTurn{
 		ID: checked.ID, ParentID: checked.ParentID, Turn: turn.Message.Turn, Content: checked.Content, Calls: checked.Calls,
 		Prepared: checked.Prepared, TurnKey: *checked.TurnKey, InputTokens: checked.InputTokens,
-		OutputTokens: checked.OutputTokens, Event: checked.EventData,
+		OutputTokens: checked.OutputTokens, CachedTokens: checked.CachedInputTokens, Reasoning: checked.ReasoningTokens,
+		Model: checked.Model, Event: checked.EventData,
 	})
 	if err != nil {
 		return false, err
@@ -206,6 +210,7 @@ func (p *recordParams) addTurn(op string, turn agent.Turn) (whole bool, err erro
 	m, err := messageOf(db.Message{
 		ID: checked.ID, RunID: p.RunID, ParentID: checked.ParentID, Turn: checked.Turn, Role: string(agent.RoleAssistant),
 		Content: checked.Content, Calls: checked.Calls, InputTokens: checked.InputTokens, OutputTokens: checked.OutputTokens,
+		CachedInputTokens: checked.CachedInputTokens, ReasoningTokens: checked.ReasoningTokens,
 	})
 	p.turn = &m
 	return true, err

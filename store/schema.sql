@@ -182,6 +182,61 @@ AS $function$
 $function$
 ;
 
+CREATE OR REPLACE FUNCTION public.count_ended_call()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+begin
+    perform count_usage(new.tenant_id, new.agent_id, new.tool, '', 1, case when new.status = 'completed' then 0 else 1 end,
+        greatest((extract(epoch from new.completed_at - new.started_at) * 1000)::bigint, 0), 0, 0, 0, 0, 0, 0,
+        coalesce(new.cost_micros, 0));
+    return null;
+end
+$function$
+;
+
+CREATE OR REPLACE FUNCTION public.count_turn()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+begin
+    perform count_usage(new.tenant_id, (select r.agent_id from runs r where r.tenant_id = new.tenant_id and r.id = new.run_id),
+        '', coalesce(new.model, ''), 0, 0, 0, 1, coalesce(new.input_tokens, 0), coalesce(new.cached_input_tokens, 0),
+        coalesce(new.output_tokens, 0), coalesce(new.reasoning_tokens, 0), (new.cost_micros is null)::integer,
+        coalesce(new.cost_micros, 0));
+    return null;
+end
+$function$
+;
+
+CREATE OR REPLACE FUNCTION public.count_usage(p_tenant uuid, p_agent uuid, p_tool text, p_model text, p_calls integer, p_failed integer, p_ms bigint, p_turns integer, p_input bigint, p_cached bigint, p_output bigint, p_reasoning bigint, p_unpriced integer, p_cost bigint)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+declare
+    v_shard integer := 0;
+begin
+    while not pg_try_advisory_xact_lock(hashtextextended('usage/' || p_tenant::text, v_shard)) loop
+        v_shard := v_shard + 1;
+    end loop;
+    insert into usage_days as u (tenant_id, day, agent_id, tool, model, shard, calls, failed_calls, call_ms, turns,
+        input_tokens, cached_input_tokens, output_tokens, reasoning_tokens, unpriced_turns, cost_micros)
+    values (p_tenant, (now() at time zone 'UTC')::date, coalesce(p_agent, '00000000-0000-0000-0000-000000000000'), p_tool, p_model,
+        v_shard, p_calls, p_failed, p_ms, p_turns, p_input, p_cached, p_output, p_reasoning, p_unpriced, p_cost)
+    on conflict (tenant_id, day, agent_id, tool, model, shard) do update set
+        calls = u.calls + excluded.calls, failed_calls = u.failed_calls + excluded.failed_calls,
+        call_ms = u.call_ms + excluded.call_ms, turns = u.turns + excluded.turns,
+        input_tokens = u.input_tokens + excluded.input_tokens,
+        cached_input_tokens = u.cached_input_tokens + excluded.cached_input_tokens,
+        output_tokens = u.output_tokens + excluded.output_tokens,
+        reasoning_tokens = u.reasoning_tokens + excluded.reasoning_tokens,
+        unpriced_turns = u.unpriced_turns + excluded.unpriced_turns, cost_micros = u.cost_micros + excluded.cost_micros;
+end
+$function$
+;
+
 CREATE OR REPLACE FUNCTION public.count_workflow_starts()
  RETURNS json
  LANGUAGE sql
@@ -819,6 +874,69 @@ AS $function$
 $function$
 ;
 
+CREATE OR REPLACE FUNCTION public.price_ended_call()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+begin
+    new.cost_micros := priced_call(new.tenant_id, new.tool_id, new.version, new.output);
+    if new.cost_micros is not null and new.status not in ('completed', 'unknown') then
+        new.cost_micros := 0;
+    end if;
+    return new;
+end
+$function$
+;
+
+CREATE OR REPLACE FUNCTION public.price_turn()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+begin
+    new.cost_micros := priced_tokens(new.tenant_id, new.model, new.input_tokens, coalesce(new.cached_input_tokens, 0),
+        new.output_tokens, coalesce(new.reasoning_tokens, 0));
+    return new;
+end
+$function$
+;
+
+CREATE OR REPLACE FUNCTION public.priced_call(p_tenant uuid, p_tool uuid, p_version text, p_result json)
+ RETURNS bigint
+ LANGUAGE sql
+ STABLE
+AS $function$
+    select p.call_micros + coalesce(round(p.unit_micros * case
+            when u.units ~ '^[0-9]{1,12}([.][0-9]{1,30})?$' then u.units::numeric else 0 end)::bigint, 0)
+    from prices p
+    left join lateral (
+        select p_result #>> (array['structured'] || p.unit_path) as units where p.unit_path is not null and p_result is not null
+    ) u on true
+    where p.scope_id in (p_tenant, '00000000-0000-0000-0000-000000000000') and p.subject = 'tool/' || p_tool::text
+      and p.version in (p_version, '') and p.valid_from <= now() and (p.valid_until is null or p.valid_until > now())
+    order by p.tenant_id is null, p.version = '', p.valid_from desc
+    limit 1
+$function$
+;
+
+CREATE OR REPLACE FUNCTION public.priced_tokens(p_tenant uuid, p_model text, p_input bigint, p_cached bigint, p_output bigint, p_reasoning bigint)
+ RETURNS bigint
+ LANGUAGE sql
+ STABLE
+AS $function$
+    select round((
+            greatest(p_input - p_cached, 0)::numeric * p.input_micros + p_cached::numeric * coalesce(p.cached_micros, p.input_micros)
+            + greatest(p_output - p_reasoning, 0)::numeric * p.output_micros
+            + p_reasoning::numeric * coalesce(p.reasoning_micros, p.output_micros)) / 1000000)::bigint
+    from prices p
+    where p.scope_id in (p_tenant, '00000000-0000-0000-0000-000000000000') and p.subject = 'model/' || p_model
+      and p.valid_from <= now() and (p.valid_until is null or p.valid_until > now())
+    order by p.tenant_id is null, p.valid_from desc
+    limit 1
+$function$
+;
+
 CREATE OR REPLACE PROCEDURE public.protect_partition(IN partition_name text)
  LANGUAGE plpgsql
 AS $procedure$
@@ -988,11 +1106,11 @@ begin
     if v_whole and p_turn is not null then
         select * into a from json_to_record(p_turn) as x (
             id uuid, parent_id uuid, turn integer, content json, calls json, prepared json, turn_key text,
-            input_tokens integer, output_tokens integer, event json);
+            input_tokens integer, output_tokens integer, cached_input_tokens integer, reasoning_tokens integer, model text, event json);
         insert into messages (id, tenant_id, run_id, parent_id, turn, role, content, calls, prepared, turn_key,
-            input_tokens, output_tokens)
+            input_tokens, output_tokens, cached_input_tokens, reasoning_tokens, model)
         values (a.id, p_tenant, p_run, a.parent_id, a.turn, 'assistant', a.content, a.calls, a.prepared, a.turn_key,
-            a.input_tokens, a.output_tokens)
+            a.input_tokens, a.output_tokens, a.cached_input_tokens, a.reasoning_tokens, a.model)
         on conflict do nothing;
         v_saved := found;
         v_whole := found;
@@ -2480,6 +2598,10 @@ create table messages (
     input_tokens integer,
     output_tokens integer,
     created_at timestamp with time zone not null default now(),
+    model text,
+    cached_input_tokens integer,
+    reasoning_tokens integer,
+    cost_micros bigint,
     constraint messages_pkey PRIMARY KEY (tenant_id, run_id, id),
     constraint messages_check CHECK ((parent_id <> id)),
     constraint messages_role_check CHECK ((role = ANY ('{system,user,assistant,tool}'::text[]))),
@@ -2489,6 +2611,8 @@ create table messages (
 CREATE UNIQUE INDEX messages_answer ON public.messages USING btree (tenant_id, run_id, parent_id, "position") WHERE (role = 'tool'::text);
 CREATE UNIQUE INDEX messages_turn ON public.messages USING btree (tenant_id, run_id, turn_key) WHERE (turn_key IS NOT NULL);
 CREATE TRIGGER messages_immutable BEFORE UPDATE ON public.messages FOR EACH ROW EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER messages_price BEFORE INSERT ON public.messages FOR EACH ROW WHEN (((new.role = 'assistant'::text) AND (new.turn_key IS NOT NULL) AND (new.input_tokens IS NOT NULL))) EXECUTE FUNCTION price_turn();
+CREATE TRIGGER messages_usage AFTER INSERT ON public.messages FOR EACH ROW WHEN (((new.role = 'assistant'::text) AND (new.turn_key IS NOT NULL))) EXECUTE FUNCTION count_turn();
 alter table messages enable row level security;
 alter table messages force row level security;
 create policy tenant_isolation on messages for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid));
@@ -2586,6 +2710,52 @@ create policy tenant_isolation on pipelines for all to public using ((tenant_id 
 grant insert, select, update on pipelines to toolcrib_app;
 grant select (id, tenant_id, next_generation, updated_at, deleted_at) on pipelines to toolcrib_maintenance;
 comment on table pipelines is 'Collections of documents, and how they are searched.';
+
+create table prices (
+    tenant_id uuid,
+    scope_id uuid not null generated always as (COALESCE(tenant_id, '00000000-0000-0000-0000-000000000000'::uuid)) stored,
+    id uuid not null,
+    tool_id uuid,
+    tool_scope_id uuid,
+    version text not null default ''::text,
+    model text,
+    subject text not null generated always as (COALESCE(('tool/'::text || (tool_id)::text), ('model/'::text || model))) stored,
+    valid_from timestamp with time zone not null,
+    valid_until timestamp with time zone,
+    call_micros bigint,
+    unit_pointer text,
+    unit_path text[],
+    unit_micros bigint,
+    input_micros bigint,
+    cached_micros bigint,
+    output_micros bigint,
+    reasoning_micros bigint,
+    changed_by text not null default ''::text,
+    changed_at timestamp with time zone not null default now(),
+    constraint prices_pkey PRIMARY KEY (scope_id, id),
+    constraint prices_scope_id_subject_version_valid_from_key UNIQUE (scope_id, subject, version, valid_from),
+    constraint prices_check CHECK (((tool_scope_id = scope_id) OR (tool_scope_id = '00000000-0000-0000-0000-000000000000'::uuid))),
+    constraint prices_check1 CHECK ((((tool_id IS NULL) = (tool_scope_id IS NULL)) AND ((tool_id IS NULL) = (model IS NOT NULL)))),
+    constraint prices_check2 CHECK (((tool_id IS NOT NULL) OR (version = ''::text))),
+    constraint prices_check3 CHECK (((tool_id IS NULL) = (call_micros IS NULL))),
+    constraint prices_check4 CHECK (((tool_id IS NOT NULL) OR ((input_micros IS NOT NULL) AND (output_micros IS NOT NULL)))),
+    constraint prices_check5 CHECK ((((unit_pointer IS NULL) = (unit_micros IS NULL)) AND ((unit_pointer IS NULL) = (unit_path IS NULL)))),
+    constraint prices_check6 CHECK ((valid_until > valid_from)),
+    constraint prices_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE,
+    constraint prices_tool_id_tool_scope_id_fkey FOREIGN KEY (tool_id, tool_scope_id) REFERENCES tool_registry(id, scope_id) ON DELETE CASCADE
+);
+CREATE INDEX prices_tool ON public.prices USING btree (tool_id);
+alter table prices enable row level security;
+alter table prices force row level security;
+create policy platform_globals on prices for all to toolcrib_owner using ((tenant_id IS NULL)) with check ((tenant_id IS NULL));
+create policy tenant_delete on prices for delete to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid));
+create policy tenant_insert on prices for insert to public with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid));
+create policy tenant_read on prices for select to public using (((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid) OR ((tenant_id IS NULL) AND ((tool_id IS NULL) OR ( SELECT true
+   FROM tool_registry t
+  WHERE ((t.id = prices.tool_id) AND (t.scope_id = prices.tool_scope_id)))))));
+create policy tenant_update on prices for update to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid));
+grant delete, insert, select, update on prices to toolcrib_app;
+comment on table prices is 'What a call or a million tokens costs, in millionths of one currency: of tenants, and of the platform for all of them.';
 
 create table retention_rules (
     tenant_id uuid,
@@ -3060,6 +3230,7 @@ create table tool_invocations (
     parent_id uuid,
     failed_status text,
     shown boolean,
+    cost_micros bigint,
     constraint tool_invocations_pkey PRIMARY KEY (tenant_id, id),
     constraint tool_invocations_approval_status_check CHECK ((approval_status = ANY ('{not_required,pending,approved,rejected,expired}'::text[]))),
     constraint tool_invocations_check CHECK (((tool_scope_id = tenant_id) OR (tool_scope_id = '00000000-0000-0000-0000-000000000000'::uuid))),
@@ -3077,8 +3248,10 @@ CREATE INDEX tool_invocations_tool ON ONLY public.tool_invocations USING btree (
 CREATE TRIGGER tool_invocations_end_approval AFTER UPDATE OF status ON public.tool_invocations FOR EACH ROW WHEN (((new.approval_status = 'pending'::text) AND (new.status = ANY (ARRAY['completed'::text, 'failed'::text, 'rejected'::text, 'cancelled'::text, 'expired'::text, 'unknown'::text])))) EXECUTE FUNCTION cancel_call_approval();
 CREATE TRIGGER tool_invocations_end_wait AFTER UPDATE OF status ON public.tool_invocations FOR EACH ROW WHEN (((new.implementation_type = 'client'::text) AND (new.status = ANY (ARRAY['failed'::text, 'rejected'::text, 'cancelled'::text, 'expired'::text, 'unknown'::text])))) EXECUTE FUNCTION end_call_wait();
 CREATE TRIGGER tool_invocations_failed_status BEFORE INSERT OR UPDATE OF status ON public.tool_invocations FOR EACH ROW WHEN ((new.status = ANY ('{failed,rejected,cancelled,expired,unknown}'::text[]))) EXECUTE FUNCTION note_failed_status();
+CREATE TRIGGER tool_invocations_price BEFORE UPDATE OF status ON public.tool_invocations FOR EACH ROW WHEN (((old.status = ANY (ARRAY['pending'::text, 'approved'::text, 'running'::text, 'waiting'::text])) AND (new.started_at IS NOT NULL) AND (new.status = ANY (ARRAY['completed'::text, 'failed'::text, 'rejected'::text, 'cancelled'::text, 'expired'::text, 'unknown'::text])))) EXECUTE FUNCTION price_ended_call();
 CREATE TRIGGER tool_invocations_space_followed AFTER UPDATE OF status ON public.tool_invocations FOR EACH ROW WHEN (((new.shown IS DISTINCT FROM false) AND (new.agent_id IS NOT NULL) AND (new.parent_id IS NULL) AND (old.status IS DISTINCT FROM new.status))) EXECUTE FUNCTION follow_space_call();
 CREATE TRIGGER tool_invocations_space_posted AFTER INSERT ON public.tool_invocations FOR EACH ROW WHEN (((new.shown IS DISTINCT FROM false) AND (new.agent_id IS NOT NULL) AND (new.parent_id IS NULL) AND (new.run_id IS NOT NULL) AND (new.tool_id IS NOT NULL))) EXECUTE FUNCTION post_space_call();
+CREATE TRIGGER tool_invocations_usage AFTER UPDATE OF status ON public.tool_invocations FOR EACH ROW WHEN (((old.status = ANY (ARRAY['pending'::text, 'approved'::text, 'running'::text, 'waiting'::text])) AND (new.started_at IS NOT NULL) AND (new.status = ANY (ARRAY['completed'::text, 'failed'::text, 'rejected'::text, 'cancelled'::text, 'expired'::text, 'unknown'::text])))) EXECUTE FUNCTION count_ended_call();
 alter table tool_invocations enable row level security;
 alter table tool_invocations force row level security;
 create policy maintenance_read on tool_invocations for select to toolcrib_maintenance using (true);
@@ -3092,8 +3265,10 @@ create table tool_invocations_default partition of tool_invocations (
 CREATE TRIGGER tool_invocations_end_approval AFTER UPDATE OF status ON public.tool_invocations_default FOR EACH ROW WHEN (((new.approval_status = 'pending'::text) AND (new.status = ANY (ARRAY['completed'::text, 'failed'::text, 'rejected'::text, 'cancelled'::text, 'expired'::text, 'unknown'::text])))) EXECUTE FUNCTION cancel_call_approval();
 CREATE TRIGGER tool_invocations_end_wait AFTER UPDATE OF status ON public.tool_invocations_default FOR EACH ROW WHEN (((new.implementation_type = 'client'::text) AND (new.status = ANY (ARRAY['failed'::text, 'rejected'::text, 'cancelled'::text, 'expired'::text, 'unknown'::text])))) EXECUTE FUNCTION end_call_wait();
 CREATE TRIGGER tool_invocations_failed_status BEFORE INSERT OR UPDATE OF status ON public.tool_invocations_default FOR EACH ROW WHEN ((new.status = ANY ('{failed,rejected,cancelled,expired,unknown}'::text[]))) EXECUTE FUNCTION note_failed_status();
+CREATE TRIGGER tool_invocations_price BEFORE UPDATE OF status ON public.tool_invocations_default FOR EACH ROW WHEN (((old.status = ANY (ARRAY['pending'::text, 'approved'::text, 'running'::text, 'waiting'::text])) AND (new.started_at IS NOT NULL) AND (new.status = ANY (ARRAY['completed'::text, 'failed'::text, 'rejected'::text, 'cancelled'::text, 'expired'::text, 'unknown'::text])))) EXECUTE FUNCTION price_ended_call();
 CREATE TRIGGER tool_invocations_space_followed AFTER UPDATE OF status ON public.tool_invocations_default FOR EACH ROW WHEN (((new.shown IS DISTINCT FROM false) AND (new.agent_id IS NOT NULL) AND (new.parent_id IS NULL) AND (old.status IS DISTINCT FROM new.status))) EXECUTE FUNCTION follow_space_call();
 CREATE TRIGGER tool_invocations_space_posted AFTER INSERT ON public.tool_invocations_default FOR EACH ROW WHEN (((new.shown IS DISTINCT FROM false) AND (new.agent_id IS NOT NULL) AND (new.parent_id IS NULL) AND (new.run_id IS NOT NULL) AND (new.tool_id IS NOT NULL))) EXECUTE FUNCTION post_space_call();
+CREATE TRIGGER tool_invocations_usage AFTER UPDATE OF status ON public.tool_invocations_default FOR EACH ROW WHEN (((old.status = ANY (ARRAY['pending'::text, 'approved'::text, 'running'::text, 'waiting'::text])) AND (new.started_at IS NOT NULL) AND (new.status = ANY (ARRAY['completed'::text, 'failed'::text, 'rejected'::text, 'cancelled'::text, 'expired'::text, 'unknown'::text])))) EXECUTE FUNCTION count_ended_call();
 alter table tool_invocations_default enable row level security;
 alter table tool_invocations_default force row level security;
 create policy tenant_isolation on tool_invocations_default for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid));
@@ -3256,6 +3431,32 @@ create table toolcrib_migrations (
 );
 grant select on toolcrib_migrations to toolcrib_app;
 grant select on toolcrib_migrations to toolcrib_maintenance;
+
+create table usage_days (
+    tenant_id uuid not null,
+    day date not null,
+    agent_id uuid not null,
+    tool text not null,
+    model text not null,
+    shard integer not null,
+    calls bigint not null default 0,
+    failed_calls bigint not null default 0,
+    call_ms bigint not null default 0,
+    turns bigint not null default 0,
+    input_tokens bigint not null default 0,
+    cached_input_tokens bigint not null default 0,
+    output_tokens bigint not null default 0,
+    reasoning_tokens bigint not null default 0,
+    unpriced_turns bigint not null default 0,
+    cost_micros bigint not null default 0,
+    constraint usage_days_pkey PRIMARY KEY (tenant_id, day, agent_id, tool, model, shard),
+    constraint usage_days_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE
+) with (fillfactor=50);
+alter table usage_days enable row level security;
+alter table usage_days force row level security;
+create policy tenant_isolation on usage_days for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid));
+grant insert, select, update on usage_days to toolcrib_app;
+comment on table usage_days is 'What a tenant used on a day, by agent and by tool or model. Transactions that run side by side count in shards of their own.';
 
 create table webhook_deliveries (
     tenant_id uuid not null,

@@ -183,6 +183,15 @@ func turnParams(op string, turn agent.Turn) (db.SaveTurnParams, error) {
 	} else {
 		in, out := number(usage.InputTokens), number(usage.OutputTokens)
 		params.InputTokens, params.OutputTokens = &in, &out
+		params.CachedInputTokens = new(number(min(usage.CachedInputTokens, usage.InputTokens)))
+		params.ReasoningTokens = new(number(min(usage.ReasoningTokens, usage.OutputTokens)))
+	}
+	var fallback string
+	if turn.Model != "" {
+		params.Model = new(text(turn.Model))
+	}
+	if turn.Fallback {
+		fallback = text(turn.Model)
 	}
 	var err error
 	if params.ID, err = idOrNew(turn.Message.ID); err != nil {
@@ -204,7 +213,7 @@ func turnParams(op string, turn agent.Turn) (db.SaveTurnParams, error) {
 	}
 	params.EventData, err = encode(agent.TurnAnswered{
 		Turn: turn.Message.Turn, Calls: len(turn.Calls), InputTokens: usage.InputTokens, OutputTokens: usage.OutputTokens,
-		Model: text(turn.Model), WaitedMS: turn.Waited.Milliseconds(),
+		Model: fallback, WaitedMS: turn.Waited.Milliseconds(),
 	})
 	return params, err
 }

@@ -86,6 +86,9 @@ type Invocation struct {
 	CreatedAt      time.Time
 	StartedAt      *time.Time
 	CompletedAt    *time.Time
+	// CostMicros is what the call cost by the price of its tool when it ended, in millionths of the
+	// currency of prices; nil where the tool had none.
+	CostMicros *int64
 	// Check says where to look for the effect of a call whose outcome is
 	// unknown. It is set only when a single invocation is requested.
 	Check *Check

@@ -30,8 +30,10 @@ where m.tenant_id = @tenant_id and m.run_id = @run_id and m.turn_key = @turn_key
 -- answers it, and after a reset the turn that was scheduled last, by the time in the ids
 -- of turns: a late activity of the execution that was reset must not move the head.
 with saved as (
-    insert into messages (id, tenant_id, run_id, parent_id, turn, role, content, calls, prepared, turn_key, input_tokens, output_tokens)
-    select @id, r.tenant_id, r.id, @parent_id, @turn, 'assistant', @content, @calls, @prepared, @turn_key, @input_tokens, @output_tokens
+    insert into messages (id, tenant_id, run_id, parent_id, turn, role, content, calls, prepared, turn_key, input_tokens, output_tokens,
+        cached_input_tokens, reasoning_tokens, model)
+    select @id, r.tenant_id, r.id, @parent_id, @turn, 'assistant', @content, @calls, @prepared, @turn_key, @input_tokens, @output_tokens,
+           @cached_input_tokens, @reasoning_tokens, @model
     from runs r where r.tenant_id = @tenant_id and r.id = @run_id
     on conflict do nothing
     returning *

@@ -58,6 +58,7 @@ func testForeign(t *testing.T, d *Database) {
 	t.Helper()
 	cases := maps.Clone(foreignCases)
 	maps.Copy(cases, toolCases)
+	maps.Copy(cases, usageCases)
 	maps.Copy(cases, credentialCases)
 	maps.Copy(cases, retrievalCases)
 	maps.Copy(cases, runCases)

@@ -11,7 +11,7 @@ import (
 )
 
 const FindInvocation = `-- name: FindInvocation :one
-select id, tenant_id, run_id, turn, position, call_id, effect_id, tool_id, tool_scope_id, tool, version, digest, implementation_type, subject, agent_id, mode, status, approval_required, approval_status, approval_decided_by, approval_reason, egress_class, attempt, input, receipt, output, is_error, error_kind, error, cost_estimate, created_at, started_at, completed_at, parent_id, failed_status, shown from tool_invocations where tenant_id = $1 and id = $2
+select id, tenant_id, run_id, turn, position, call_id, effect_id, tool_id, tool_scope_id, tool, version, digest, implementation_type, subject, agent_id, mode, status, approval_required, approval_status, approval_decided_by, approval_reason, egress_class, attempt, input, receipt, output, is_error, error_kind, error, cost_estimate, created_at, started_at, completed_at, parent_id, failed_status, shown, cost_micros from tool_invocations where tenant_id = $1 and id = $2
 `
 
 type FindInvocationParams struct {
@@ -59,12 +59,13 @@ func (q *Queries) FindInvocation(ctx context.Context, arg FindInvocationParams) 
 		&i.ParentID,
 		&i.FailedStatus,
 		&i.Shown,
+		&i.CostMicros,
 	)
 	return i, err
 }
 
 const ListInvocations = `-- name: ListInvocations :many
-select id, tenant_id, run_id, turn, position, call_id, effect_id, tool_id, tool_scope_id, tool, version, digest, implementation_type, subject, agent_id, mode, status, approval_required, approval_status, approval_decided_by, approval_reason, egress_class, attempt, input, receipt, output, is_error, error_kind, error, cost_estimate, created_at, started_at, completed_at, parent_id, failed_status, shown from tool_invocations
+select id, tenant_id, run_id, turn, position, call_id, effect_id, tool_id, tool_scope_id, tool, version, digest, implementation_type, subject, agent_id, mode, status, approval_required, approval_status, approval_decided_by, approval_reason, egress_class, attempt, input, receipt, output, is_error, error_kind, error, cost_estimate, created_at, started_at, completed_at, parent_id, failed_status, shown, cost_micros from tool_invocations
 where tenant_id = $1
   and ($2::uuid is null or id < $2)
   and ($3::text = '' or status = $3)
@@ -156,6 +157,7 @@ func (q *Queries) ListInvocations(ctx context.Context, arg ListInvocationsParams
 			&i.ParentID,
 			&i.FailedStatus,
 			&i.Shown,
+			&i.CostMicros,
 		); err != nil {
 			return nil, err
 		}
@@ -168,7 +170,7 @@ func (q *Queries) ListInvocations(ctx context.Context, arg ListInvocationsParams
 }
 
 const ListOpenInvocations = `-- name: ListOpenInvocations :many
-select i.id, i.tenant_id, i.run_id, i.turn, i.position, i.call_id, i.effect_id, i.tool_id, i.tool_scope_id, i.tool, i.version, i.digest, i.implementation_type, i.subject, i.agent_id, i.mode, i.status, i.approval_required, i.approval_status, i.approval_decided_by, i.approval_reason, i.egress_class, i.attempt, i.input, i.receipt, i.output, i.is_error, i.error_kind, i.error, i.cost_estimate, i.created_at, i.started_at, i.completed_at, i.parent_id, i.failed_status, i.shown from effects e
+select i.id, i.tenant_id, i.run_id, i.turn, i.position, i.call_id, i.effect_id, i.tool_id, i.tool_scope_id, i.tool, i.version, i.digest, i.implementation_type, i.subject, i.agent_id, i.mode, i.status, i.approval_required, i.approval_status, i.approval_decided_by, i.approval_reason, i.egress_class, i.attempt, i.input, i.receipt, i.output, i.is_error, i.error_kind, i.error, i.cost_estimate, i.created_at, i.started_at, i.completed_at, i.parent_id, i.failed_status, i.shown, i.cost_micros from effects e
 join tool_invocations i on i.tenant_id = e.tenant_id and i.id = e.invocation_id
 where e.tenant_id = $1 and e.phase <> 'done'
   and i.tenant_id = $1 and i.status = $2::text
@@ -257,6 +259,7 @@ func (q *Queries) ListOpenInvocations(ctx context.Context, arg ListOpenInvocatio
 			&i.ParentID,
 			&i.FailedStatus,
 			&i.Shown,
+			&i.CostMicros,
 		); err != nil {
 			return nil, err
 		}

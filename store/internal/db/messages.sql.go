@@ -33,7 +33,7 @@ func (q *Queries) FindHead(ctx context.Context, arg FindHeadParams) (string, err
 }
 
 const ListMessages = `-- name: ListMessages :many
-select id, tenant_id, run_id, parent_id, turn, position, role, content, calls, prepared, turn_key, call_id, is_error, input_tokens, output_tokens, created_at from messages where tenant_id = $1 and run_id = $2
+select id, tenant_id, run_id, parent_id, turn, position, role, content, calls, prepared, turn_key, call_id, is_error, input_tokens, output_tokens, created_at, model, cached_input_tokens, reasoning_tokens, cost_micros from messages where tenant_id = $1 and run_id = $2
 `
 
 type ListMessagesParams struct {
@@ -70,6 +70,10 @@ func (q *Queries) ListMessages(ctx context.Context, arg ListMessagesParams) ([]M
 			&i.InputTokens,
 			&i.OutputTokens,
 			&i.CreatedAt,
+			&i.Model,
+			&i.CachedInputTokens,
+			&i.ReasoningTokens,
+			&i.CostMicros,
 		); err != nil {
 			return nil, err
 		}
@@ -82,12 +86,12 @@ func (q *Queries) ListMessages(ctx context.Context, arg ListMessagesParams) ([]M
 }
 
 const ListTail = `-- name: ListTail :many
-select id, tenant_id, run_id, parent_id, turn, position, role, content, calls, prepared, turn_key, call_id, is_error, input_tokens, output_tokens, created_at from messages m where m.tenant_id = $1 and m.run_id = $2 and m.id = $3
+select id, tenant_id, run_id, parent_id, turn, position, role, content, calls, prepared, turn_key, call_id, is_error, input_tokens, output_tokens, created_at, model, cached_input_tokens, reasoning_tokens, cost_micros from messages m where m.tenant_id = $1 and m.run_id = $2 and m.id = $3
 union all
-select id, tenant_id, run_id, parent_id, turn, position, role, content, calls, prepared, turn_key, call_id, is_error, input_tokens, output_tokens, created_at from messages m
+select id, tenant_id, run_id, parent_id, turn, position, role, content, calls, prepared, turn_key, call_id, is_error, input_tokens, output_tokens, created_at, model, cached_input_tokens, reasoning_tokens, cost_micros from messages m
 where m.tenant_id = $1 and m.run_id = $2 and m.parent_id = $3 and m.role in ('tool', 'user')
 union all
-select id, tenant_id, run_id, parent_id, turn, position, role, content, calls, prepared, turn_key, call_id, is_error, input_tokens, output_tokens, created_at from messages m
+select id, tenant_id, run_id, parent_id, turn, position, role, content, calls, prepared, turn_key, call_id, is_error, input_tokens, output_tokens, created_at, model, cached_input_tokens, reasoning_tokens, cost_micros from messages m
 where m.tenant_id = $1 and m.run_id = $2 and m.turn_key = $4::text and m.id <> $3
 `
 
@@ -132,6 +136,10 @@ func (q *Queries) ListTail(ctx context.Context, arg ListTailParams) ([]Message, 
 			&i.InputTokens,
 			&i.OutputTokens,
 			&i.CreatedAt,
+			&i.Model,
+			&i.CachedInputTokens,
+			&i.ReasoningTokens,
+			&i.CostMicros,
 		); err != nil {
 			return nil, err
 		}
@@ -145,11 +153,13 @@ func (q *Queries) ListTail(ctx context.Context, arg ListTailParams) ([]Message, 
 
 const SaveTurn = `-- name: SaveTurn :one
 with saved as (
-    insert into messages (id, tenant_id, run_id, parent_id, turn, role, content, calls, prepared, turn_key, input_tokens, output_tokens)
-    select $1, r.tenant_id, r.id, $2, $3, 'assistant', $4, $5, $6, $7, $8, $9
-    from runs r where r.tenant_id = $10 and r.id = $11
+    insert into messages (id, tenant_id, run_id, parent_id, turn, role, content, calls, prepared, turn_key, input_tokens, output_tokens,
+        cached_input_tokens, reasoning_tokens, model)
+    select $1, r.tenant_id, r.id, $2, $3, 'assistant', $4, $5, $6, $7, $8, $9,
+           $10, $11, $12
+    from runs r where r.tenant_id = $13 and r.id = $14
     on conflict do nothing
-    returning id, tenant_id, run_id, parent_id, turn, position, role, content, calls, prepared, turn_key, call_id, is_error, input_tokens, output_tokens, created_at
+    returning id, tenant_id, run_id, parent_id, turn, position, role, content, calls, prepared, turn_key, call_id, is_error, input_tokens, output_tokens, created_at, model, cached_input_tokens, reasoning_tokens, cost_micros
 ), refused as (
     select (f.item ->> 'invocation_id')::uuid as invocation_id, (f.item ->> 'position')::int as position,
            f.item ->> 'call_id' as call_id, f.item ->> 'name' as name, f.item -> 'arguments' as arguments,
@@ -159,7 +169,7 @@ with saved as (
            p.pin ->> 'version' as version, p.pin ->> 'digest' as digest, p.pin ->> 'implementation_type' as implementation_type,
            t.id as tool_id, t.scope_id, t.egress_class
     from saved s
-    cross join json_array_elements($12::json) as f (item)
+    cross join json_array_elements($15::json) as f (item)
     join runs r on r.tenant_id = s.tenant_id and r.id = s.run_id
     left join lateral json_array_elements(r.plan -> 'tools') as p (pin) on p.pin ->> 'slug' = f.item ->> 'slug'
     left join tool_registry t on t.id = (p.pin ->> 'tool_id')::uuid
@@ -187,50 +197,57 @@ with saved as (
     from refused f cross join saved s
 ), events as (
     insert into run_events (tenant_id, run_id, seq, type, invocation_id, data)
-    select r.tenant_id, r.id, r.last_seq - (select count(*) from refused), 'agent.turn', null::uuid, $13::json from numbered r
+    select r.tenant_id, r.id, r.last_seq - (select count(*) from refused), 'agent.turn', null::uuid, $16::json from numbered r
     union all
     select r.tenant_id, r.id, r.last_seq - (select count(*) from refused) + f.place, 'tool.failed', f.invocation_id,
            json_build_object('tool', f.name, 'version', coalesce(f.version, ''), 'call_id', f.call_id, 'status', 'failed', 'kind', f.kind)
     from numbered r cross join refused f
 )
-select id, tenant_id, run_id, parent_id, turn, position, role, content, calls, prepared, turn_key, call_id, is_error, input_tokens, output_tokens, created_at from saved
+select id, tenant_id, run_id, parent_id, turn, position, role, content, calls, prepared, turn_key, call_id, is_error, input_tokens, output_tokens, created_at, model, cached_input_tokens, reasoning_tokens, cost_micros from saved
 union all
-select id, tenant_id, run_id, parent_id, turn, position, role, content, calls, prepared, turn_key, call_id, is_error, input_tokens, output_tokens, created_at from messages m where m.tenant_id = $10 and m.run_id = $11 and m.turn_key = $7::text
+select id, tenant_id, run_id, parent_id, turn, position, role, content, calls, prepared, turn_key, call_id, is_error, input_tokens, output_tokens, created_at, model, cached_input_tokens, reasoning_tokens, cost_micros from messages m where m.tenant_id = $13 and m.run_id = $14 and m.turn_key = $7::text
 `
 
 type SaveTurnParams struct {
-	ID           string
-	ParentID     *string
-	Turn         int32
-	Content      []byte
-	Calls        []byte
-	Prepared     []byte
-	TurnKey      *string
-	InputTokens  *int32
-	OutputTokens *int32
-	TenantID     string
-	RunID        string
-	Refused      []byte
-	EventData    []byte
+	ID                string
+	ParentID          *string
+	Turn              int32
+	Content           []byte
+	Calls             []byte
+	Prepared          []byte
+	TurnKey           *string
+	InputTokens       *int32
+	OutputTokens      *int32
+	CachedInputTokens *int32
+	ReasoningTokens   *int32
+	Model             *string
+	TenantID          string
+	RunID             string
+	Refused           []byte
+	EventData         []byte
 }
 
 type SaveTurnRow struct {
-	ID           string
-	TenantID     string
-	RunID        string
-	ParentID     *string
-	Turn         int32
-	Position     int32
-	Role         string
-	Content      []byte
-	Calls        []byte
-	Prepared     []byte
-	TurnKey      *string
-	CallID       string
-	IsError      bool
-	InputTokens  *int32
-	OutputTokens *int32
-	CreatedAt    time.Time
+	ID                string
+	TenantID          string
+	RunID             string
+	ParentID          *string
+	Turn              int32
+	Position          int32
+	Role              string
+	Content           []byte
+	Calls             []byte
+	Prepared          []byte
+	TurnKey           *string
+	CallID            string
+	IsError           bool
+	InputTokens       *int32
+	OutputTokens      *int32
+	CreatedAt         time.Time
+	Model             *string
+	CachedInputTokens *int32
+	ReasoningTokens   *int32
+	CostMicros        *int64
 }
 
 // Stores a turn once per key and settles the calls that must not run. No row is returned
@@ -248,6 +265,9 @@ func (q *Queries) SaveTurn(ctx context.Context, arg SaveTurnParams) (SaveTurnRow
 		arg.TurnKey,
 		arg.InputTokens,
 		arg.OutputTokens,
+		arg.CachedInputTokens,
+		arg.ReasoningTokens,
+		arg.Model,
 		arg.TenantID,
 		arg.RunID,
 		arg.Refused,
@@ -271,6 +291,10 @@ func (q *Queries) SaveTurn(ctx context.Context, arg SaveTurnParams) (SaveTurnRow
 		&i.InputTokens,
 		&i.OutputTokens,
 		&i.CreatedAt,
+		&i.Model,
+		&i.CachedInputTokens,
+		&i.ReasoningTokens,
+		&i.CostMicros,
 	)
 	return i, err
 }

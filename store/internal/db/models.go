@@ -286,22 +286,26 @@ type MCPServer struct {
 
 // Transcripts: immutable rows, linked to their parents.
 type Message struct {
-	ID           string
-	TenantID     string
-	RunID        string
-	ParentID     *string
-	Turn         int32
-	Position     int32
-	Role         string
-	Content      []byte
-	Calls        []byte
-	Prepared     []byte
-	TurnKey      *string
-	CallID       string
-	IsError      bool
-	InputTokens  *int32
-	OutputTokens *int32
-	CreatedAt    time.Time
+	ID                string
+	TenantID          string
+	RunID             string
+	ParentID          *string
+	Turn              int32
+	Position          int32
+	Role              string
+	Content           []byte
+	Calls             []byte
+	Prepared          []byte
+	TurnKey           *string
+	CallID            string
+	IsError           bool
+	InputTokens       *int32
+	OutputTokens      *int32
+	CreatedAt         time.Time
+	Model             *string
+	CachedInputTokens *int32
+	ReasoningTokens   *int32
+	CostMicros        *int64
 }
 
 // Calls that are answered from outside, and their results.
@@ -365,6 +369,30 @@ type Pipeline struct {
 	UpdatedAt      time.Time
 	DeletedAt      *time.Time
 	EmbeddingError string
+}
+
+// What a call or a million tokens costs, in millionths of one currency: of tenants, and of the platform for all of them.
+type Price struct {
+	TenantID        *string
+	ScopeID         string
+	ID              string
+	ToolID          *string
+	ToolScopeID     *string
+	Version         string
+	Model           *string
+	Subject         string
+	ValidFrom       time.Time
+	ValidUntil      *time.Time
+	CallMicros      *int64
+	UnitPointer     *string
+	UnitPath        []string
+	UnitMicros      *int64
+	InputMicros     *int64
+	CachedMicros    *int64
+	OutputMicros    *int64
+	ReasoningMicros *int64
+	ChangedBy       string
+	ChangedAt       time.Time
 }
 
 // What MCP servers offer, and which definition of it may run.
@@ -604,6 +632,8 @@ type ToolInvocation struct {
 	ParentID           *string
 	FailedStatus       *string
 	Shown              *bool
+	// By the price of the tool when the call ended, in millionths.
+	CostMicros *int64
 }
 
 // Decisions of tenants, and of the platform for all of them, about tools: switched on or off, approval required.

@@ -125,7 +125,7 @@ func (q *Queries) ListKnownWorkflows(ctx context.Context, arg ListKnownWorkflows
 }
 
 const ListOpenCalls = `-- name: ListOpenCalls :many
-select i.id, i.tenant_id, i.run_id, i.turn, i.position, i.call_id, i.effect_id, i.tool_id, i.tool_scope_id, i.tool, i.version, i.digest, i.implementation_type, i.subject, i.agent_id, i.mode, i.status, i.approval_required, i.approval_status, i.approval_decided_by, i.approval_reason, i.egress_class, i.attempt, i.input, i.receipt, i.output, i.is_error, i.error_kind, i.error, i.cost_estimate, i.created_at, i.started_at, i.completed_at, i.parent_id, i.failed_status, i.shown from tool_invocations i
+select i.id, i.tenant_id, i.run_id, i.turn, i.position, i.call_id, i.effect_id, i.tool_id, i.tool_scope_id, i.tool, i.version, i.digest, i.implementation_type, i.subject, i.agent_id, i.mode, i.status, i.approval_required, i.approval_status, i.approval_decided_by, i.approval_reason, i.egress_class, i.attempt, i.input, i.receipt, i.output, i.is_error, i.error_kind, i.error, i.cost_estimate, i.created_at, i.started_at, i.completed_at, i.parent_id, i.failed_status, i.shown, i.cost_micros from tool_invocations i
 where i.tenant_id = $1 and i.run_id = $2 and i.status in ('pending', 'approved', 'running', 'waiting')
 order by i.id
 limit $3::int
@@ -183,6 +183,7 @@ func (q *Queries) ListOpenCalls(ctx context.Context, arg ListOpenCallsParams) ([
 			&i.ParentID,
 			&i.FailedStatus,
 			&i.Shown,
+			&i.CostMicros,
 		); err != nil {
 			return nil, err
 		}

@@ -476,7 +476,7 @@ select r.status, r.ended_by, r.error_kind, r.error,
        (case when r.status = 'failed' then r.plan -> 'tools' -> 0 -> 'execution' end)::json as execution
 from runs r
 left join lateral (
-    select c.id, c.tenant_id, c.run_id, c.turn, c.position, c.call_id, c.effect_id, c.tool_id, c.tool_scope_id, c.tool, c.version, c.digest, c.implementation_type, c.subject, c.agent_id, c.mode, c.status, c.approval_required, c.approval_status, c.approval_decided_by, c.approval_reason, c.egress_class, c.attempt, c.input, c.receipt, c.output, c.is_error, c.error_kind, c.error, c.cost_estimate, c.created_at, c.started_at, c.completed_at, c.parent_id, c.failed_status, c.shown from tool_invocations c
+    select c.id, c.tenant_id, c.run_id, c.turn, c.position, c.call_id, c.effect_id, c.tool_id, c.tool_scope_id, c.tool, c.version, c.digest, c.implementation_type, c.subject, c.agent_id, c.mode, c.status, c.approval_required, c.approval_status, c.approval_decided_by, c.approval_reason, c.egress_class, c.attempt, c.input, c.receipt, c.output, c.is_error, c.error_kind, c.error, c.cost_estimate, c.created_at, c.started_at, c.completed_at, c.parent_id, c.failed_status, c.shown, c.cost_micros from tool_invocations c
     where c.tenant_id = $1 and c.run_id = r.id and c.parent_id is null
       and r.status in ('completed', 'failed', 'cancelled')
     order by c.id desc limit 1
