@@ -47,6 +47,9 @@ func TestLawsCanFail(t *testing.T) {
 		"file is vocabulary, and what servers do with it": {
 			one("file/a.go", `import _ `+root+`/store"`), "file -> github.com/toolcrib/toolcrib/store",
 		},
+		"usage is vocabulary": {
+			one("usage/a.go", `import _ `+root+`/store"`), "usage -> github.com/toolcrib/toolcrib/store",
+		},
 		"schedule is vocabulary": {
 			one("schedule/a.go", `import _ `+root+`/store"`), "schedule -> github.com/toolcrib/toolcrib/store",
 		},

@@ -107,7 +107,8 @@ func TestRolesHoldLittle(t *testing.T) {
 	deletes := map[string][]string{
 		store.AppRole: {
 			"agent_notes", "chunk_embeddings", "chunk_terms", "chunks", "document_contents", "document_texts", "documents",
-			"file_chunks", "files", "left_files", "prices", "run_spaces", "schedules", "space_members", "space_messages", "space_wakes",
+			"file_chunks", "files", "left_files", "prices", "run_spaces",
+			"schedules", "space_members", "space_messages", "space_wakes",
 			"spaces", "tool_overrides", "webhooks", "word_blocks",
 			"word_documents", "word_postings", "workflow_starts",
 		},

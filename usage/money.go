@@ -34,14 +34,13 @@ func ParseMoney(text string) (Micros, error) {
 
 // String returns the amount as a decimal number, with at least two digits behind the point.
 func (m Micros) String() string {
-	sign := ""
-	n := uint64(m)
+	sign, whole, rest := "", m/micros, m%micros
 	if m < 0 {
-		sign, n = "-", -n
+		sign, whole, rest = "-", -whole, -rest
 	}
-	part := strings.TrimRight(fmt.Sprintf("%06d", n%micros), "0")
+	part := strings.TrimRight(fmt.Sprintf("%06d", int64(rest)), "0")
 	for len(part) < 2 {
 		part += "0"
 	}
-	return fmt.Sprintf("%s%d.%s", sign, n/micros, part)
+	return fmt.Sprintf("%s%d.%s", sign, int64(whole), part)
 }

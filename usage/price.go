@@ -103,8 +103,10 @@ func (r *Rates) check() error {
 		path  string
 		value *Micros
 	}{
-		{"input_micros", &r.Input}, {"cached_input_micros", r.Cached},
-		{"output_micros", &r.Output}, {"reasoning_micros", r.Reasoning},
+		{"input_micros", &r.Input},
+		{"cached_input_micros", r.Cached},
+		{"output_micros", &r.Output},
+		{"reasoning_micros", r.Reasoning},
 	}
 	for _, a := range amounts {
 		if a.value == nil {

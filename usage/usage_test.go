@@ -39,8 +39,11 @@ func TestPriceCheck(t *testing.T) {
 	past := now.Add(-time.Hour)
 	negative := usage.Micros(-1)
 	good := []usage.Price{
-		{ToolID: "x", Call: 1}, {ToolID: "x"}, {Model: "a/b", Tokens: rates},
-		{ToolID: "x", Unit: &usage.Unit{Pointer: "/pages", Micros: 1}}, {ToolID: "x", From: past, Until: &now},
+		{ToolID: "x", Call: 1},
+		{ToolID: "x"},
+		{Model: "a/b", Tokens: rates},
+		{ToolID: "x", Unit: &usage.Unit{Pointer: "/pages", Micros: 1}},
+		{ToolID: "x", From: past, Until: &now},
 	}
 	for _, p := range good {
 		require.NoError(t, p.Check())
