@@ -251,6 +251,8 @@ func New(cfg Config) (http.Handler, error) {
 	s.registerWebhooks()
 	s.registerSpaces()
 	s.registerSchedules()
+	s.registerUsage()
+	s.registerPrices()
 	s.registerCodec()
 	for _, name := range []string{"ErrorModel", "ErrorDetail"} { // The framework's; no answer has them.
 		delete(s.api.OpenAPI().Components.Schemas.Map(), name)

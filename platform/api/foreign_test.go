@@ -22,6 +22,7 @@ import (
 	"github.com/toolcrib/toolcrib/retrieval"
 	"github.com/toolcrib/toolcrib/store"
 	"github.com/toolcrib/toolcrib/tool"
+	"github.com/toolcrib/toolcrib/usage"
 	"github.com/toolcrib/toolcrib/wait"
 )
 
@@ -113,6 +114,11 @@ func TestForeignTenant(t *testing.T) {
 	require.NoError(t, err)
 	ids["approval-grants"] = []string{granted.ID}
 	ids["webhooks"] = []string{seedWebhook(t, b).ID}
+	price, err := b.Store.SetPrice(t.Context(), usage.Price{
+		Tenant: b.tenant, Model: "acme/theirs", Tokens: &usage.Rates{Input: 1, Output: 1},
+	})
+	require.NoError(t, err)
+	ids["prices"] = []string{price.ID}
 	ids["spaces"] = []string{seedSpace(t, b).ID}
 	seeded := seedSchedule(t, b)
 	ids["schedules"] = []string{seeded.ID, seeded.Name}

@@ -50,6 +50,10 @@ const (
 	// PayloadsEncrypt is to have payloads encrypted for them.
 	PayloadsEncrypt = "payloads.encrypt"
 
+	UsageRead   = "usage.read"   // See what the tenant used, and what that cost.
+	PricesRead  = "prices.read"  // See prices.
+	PricesWrite = "prices.write" // Set and delete the tenant's prices.
+
 	SpacesRead  = "spaces.read"  // See the spaces that one is a member of, and their messages.
 	SpacesPost  = "spaces.post"  // Say something in those spaces, which wakes their agents.
 	SpacesWrite = "spaces.write" // Make, change and delete spaces, see every one, and see and delete what agents keep.
@@ -92,6 +96,9 @@ func KnownPermissions() []Permission {
 		{WebhooksWrite, "send the tenant's events to URLs: make, change and delete webhooks"},
 		{PayloadsDecrypt, "have payloads of the tenant's workflows decrypted, for the Temporal UI and CLI"},
 		{PayloadsEncrypt, "have payloads encrypted for the tenant's workflows, for the Temporal CLI"},
+		{UsageRead, "see what the tenant used, by day, agent, tool and model, and what that cost"},
+		{PricesRead, "see the tenant's prices and the platform's"},
+		{PricesWrite, "set and delete the tenant's prices"},
 		{SpacesRead, "see the spaces that one is a member of, and their messages"},
 		{SpacesPost, "say something in those spaces, which wakes their agents"},
 		{SpacesWrite, "make, change and delete spaces and their members, and see every space and what agents keep"},

@@ -38,6 +38,7 @@ type Invocation struct {
 	CreatedAt      time.Time             `json:"created_at"`
 	StartedAt      *time.Time            `json:"started_at,omitempty"`
 	CompletedAt    *time.Time            `json:"completed_at,omitempty"`
+	CostMicros     *int64                `json:"cost_micros,omitempty" doc:"By the price of its tool when it ended, in millionths; absent where the tool had none" example:"2000"`
 	Check          *tool.Check           `json:"check,omitempty" doc:"Where to look for the effect of a call whose outcome is unknown; only when a single invocation is requested"`
 }
 
@@ -49,6 +50,7 @@ func FromInvocation(i tool.Invocation) Invocation {
 		Digest: i.Digest, Implementation: i.Implementation, Subject: i.Principal.Subject, AgentID: i.AgentID, Mode: i.Mode,
 		Status: i.Status, ApprovalStatus: i.ApprovalStatus, EgressClass: i.EgressClass, Attempt: i.Attempt, Input: i.Input,
 		Receipt: i.Receipt, Output: i.Output, IsError: i.IsError, ErrorKind: i.ErrorKind, Error: i.Error,
-		CreatedAt: i.CreatedAt, StartedAt: i.StartedAt, CompletedAt: i.CompletedAt, Check: i.Check,
+		CreatedAt: i.CreatedAt, StartedAt: i.StartedAt, CompletedAt: i.CompletedAt, CostMicros: i.CostMicros,
+		Check: i.Check,
 	}
 }
