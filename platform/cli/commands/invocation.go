@@ -17,6 +17,7 @@ import (
 	"github.com/toolcrib/toolcrib/platform/cli/terminal"
 	"github.com/toolcrib/toolcrib/platform/client"
 	"github.com/toolcrib/toolcrib/tool"
+	"github.com/toolcrib/toolcrib/usage"
 )
 
 func (a *app) invocationsCommand() *cobra.Command {
@@ -142,11 +143,15 @@ func writeInvocation(w io.Writer, v v1.Invocation) error {
 	if v.ErrorKind != "" {
 		failed = string(v.ErrorKind) + ": " + v.Error
 	}
+	cost := ""
+	if v.CostMicros != nil {
+		cost = usage.Micros(*v.CostMicros).String()
+	}
 	err := terminal.Pairs(w,
 		"invocation", v.ID, "tool", versioned(v.Tool, v.Version), "digest", v.Digest, "type", string(v.Implementation),
 		"mode", string(v.Mode), "status", string(v.Status), "approval", string(v.ApprovalStatus), "egress",
 		string(v.EgressClass),
-		"attempt", strconv.Itoa(v.Attempt), "ms", terminal.Millis(v.StartedAt, v.CompletedAt), "run", v.RunID,
+		"attempt", strconv.Itoa(v.Attempt), "ms", terminal.Millis(v.StartedAt, v.CompletedAt), "cost", cost, "run", v.RunID,
 		"call", v.CallID, "subject", v.Subject, "created", terminal.StampSince(v.CreatedAt), "error", failed,
 		"input", string(v.Input), "coerced", string(v.Receipt))
 	if err == nil && v.Check != nil {

@@ -23,7 +23,7 @@ func (a *app) runCommand() *cobra.Command {
 	return cli.Describe(cli.Group("run", "Start, follow and look at runs of agents",
 		a.runStartCommand(), a.runFollowCommand(), a.runWaitCommand(), a.runListCommand(), a.runShowCommand(),
 		a.runMessagesCommand(), a.runSayCommand(), a.runRerunCommand(), a.runEventsCommand(), a.runNodesCommand(),
-		a.runCancelCommand()),
+		a.runUsageCommand(), a.runCancelCommand()),
 		`A run is an agent at work, durably: it goes on when this command, the server or a
 worker ends. Single calls of tools are runs too.`,
 		`  toolcrib run start supportDesk --input "Where is my order?" --wait
