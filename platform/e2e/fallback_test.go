@@ -1,6 +1,7 @@
 package e2e_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"strings"
@@ -162,4 +163,11 @@ func requireModels(t *testing.T, s *site, run string, answered, retries []string
 	}
 	require.Equal(t, answered, models)
 	require.Equal(t, retries, asked)
+	used, err := s.Store.RunUsage(t.Context(), s.principal.Tenant, run)
+	require.NoError(t, err)
+	require.Len(t, used.Turns, len(answered))
+	for i, turn := range used.Turns {
+		require.Equal(t, cmp.Or(answered[i], "one/a"), turn.Model, "what answered is what is paid for")
+		require.Equal(t, []int64{10, 2}, []int64{turn.InputTokens, turn.OutputTokens})
+	}
 }
