@@ -161,5 +161,6 @@ func EventPayloads() map[tool.EventType]any {
 		EventRunStarted: RunStarted{}, EventRunCompleted: RunEnded{}, EventRunFailed: RunEnded{},
 		EventRunCancelled: RunEnded{}, EventTurn: TurnAnswered{}, EventNodeEnded: NodeEnded{}, EventOutputAppended: Output{},
 		EventModelRetrying: ModelRetry{}, EventInbox: InboxTaken{},
+		EventRunPaused: PauseChanged{}, EventRunResumed: PauseChanged{},
 	}
 }

@@ -73,6 +73,11 @@ type Run struct {
 	// requested last. Empty if none was.
 	CancelExecution string `json:"-"`
 
+	// Paused is set while the run is paused, or was when it ended.
+	Paused *Pause `json:"paused,omitempty"`
+	// PauseRound is zero for a run that was never paused.
+	PauseRound PauseRound `json:"-"`
+
 	// EndedBy is Temporal's run id of the execution that reported the end, or
 	// "reconciler". Empty where the platform ended the run on its own.
 	EndedBy string `json:"ended_by,omitempty"`

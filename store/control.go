@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 
+	"github.com/toolcrib/toolcrib/agent"
 	"github.com/toolcrib/toolcrib/store/internal/db"
 	"github.com/toolcrib/toolcrib/tool"
 )
@@ -23,19 +24,22 @@ func (s *Store) RequestCancel(ctx context.Context, tenant tool.TenantID, runID, 
 	})
 }
 
-// CancelRequests returns those of the runs whose cancellation was requested, with the
-// execution that is to stop: Temporal's run id.
-func (s *Store) CancelRequests(ctx context.Context, tenant tool.TenantID, runIDs []string) (map[string]string, error) {
-	const op = "store.CancelRequests"
+// Requests returns what was asked of those of the runs of which something was.
+func (s *Store) Requests(
+	ctx context.Context, tenant tool.TenantID, runIDs []string,
+) (map[string]agent.Requests, error) {
+	const op = "store.Requests"
 	if err := checkIDs(op, runIDs...); err != nil {
 		return nil, err
 	}
-	rows, err := ask(ctx, s.do, op, tenant, (*db.Queries).ListCancelRequests, db.ListCancelRequestsParams{
+	rows, err := ask(ctx, s.do, op, tenant, (*db.Queries).ListRequests, db.ListRequestsParams{
 		TenantID: string(tenant), Ids: list(runIDs),
 	})
-	requests := make(map[string]string, len(rows))
+	requests := make(map[string]agent.Requests, len(rows))
 	for _, row := range rows {
-		requests[row.ID] = row.CancelExecution
+		requests[row.ID] = agent.Requests{
+			CancelExecution: row.CancelExecution, Pause: agent.PauseRound(row.PauseRound),
+		}
 	}
 	return requests, err
 }

@@ -62,10 +62,10 @@ func TestRequestCancel(t *testing.T) {
 	require.NoError(t, err)
 	require.False(t, requested)
 
-	requests, err := d.Store.CancelRequests(t.Context(), tenant, []string{run, ended})
+	requests, err := d.Store.Requests(t.Context(), tenant, []string{run, ended})
 	require.NoError(t, err)
-	require.Equal(t, map[string]string{run: "first"}, requests)
-	requests, err = d.Store.CancelRequests(t.Context(), other, []string{run})
+	require.Equal(t, map[string]agent.Requests{run: {CancelExecution: "first"}}, requests)
+	requests, err = d.Store.Requests(t.Context(), other, []string{run})
 	require.NoError(t, err)
 	require.Empty(t, requests)
 	found, err := d.Store.FindRun(t.Context(), tenant, run)

@@ -278,6 +278,9 @@ func runOf(row db.Run) (agent.Run, error) {
 		LastSeq: row.LastSeq, CreatedAt: row.CreatedAt, StartedAt: row.StartedAt, CompletedAt: row.CompletedAt,
 		Depth: int(row.Depth), Calls: int(row.Calls), CancelExecution: row.CancelExecution,
 	}
+	if run.PauseRound = agent.PauseRound(row.PauseRound); row.PausedAt != nil {
+		run.Paused = &agent.Pause{At: *row.PausedAt, By: row.PausedBy, Reason: row.PauseReason}
+	}
 	if row.ContinuesRunID != nil {
 		run.Continues = &agent.Continued{RunID: *row.ContinuesRunID}
 		if row.ContinuesTurn != nil {

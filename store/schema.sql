@@ -115,6 +115,28 @@ AS $function$
 $function$
 ;
 
+CREATE OR REPLACE FUNCTION public.claim_pauses(most integer, lease interval)
+ RETURNS json
+ LANGUAGE sql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+    with due as (
+        select d.tenant_id, d.id from runs d
+        where d.completed_at is null and (d.pause_due <= now() or d.pause_due > now() + interval '5 minutes')
+        order by d.pause_due
+        limit most
+        for update skip locked
+    ), claimed as (
+        update runs r set pause_due = now() + lease
+        from due where r.tenant_id = due.tenant_id and r.id = due.id
+        returning r.tenant_id, r.id, r.workflow_id, r.pause_round
+    )
+    select coalesce(json_agg(json_build_object('t', c.tenant_id, 'i', c.id, 'w', c.workflow_id, 'r', c.pause_round)), '[]')
+    from claimed c
+$function$
+;
+
 CREATE OR REPLACE FUNCTION public.claim_resolved_calls(most integer, lease interval)
  RETURNS json
  LANGUAGE sql
@@ -811,6 +833,51 @@ AS $function$
     select regexp_replace(regexp_replace(regexp_replace(plain_words(body),
         '([a-z0-9])([A-Z])', '\1 \2', 'g'), '([A-Z])([A-Z][a-z]|V[0-9])', '\1 \2', 'g'),
         '([A-Za-z])([0-9])|([0-9])([a-z])', '\1\3 \2\4', 'g')
+$function$
+;
+
+CREATE OR REPLACE FUNCTION public.pause_run(p_tenant uuid, p_run uuid, p_pause boolean, p_by text, p_reason text, p_lease interval)
+ RETURNS json
+ LANGUAGE plpgsql
+AS $function$
+declare
+    v_run record;
+    v_at timestamptz;
+    v_round integer;
+    v_seq bigint;
+    v_level uuid[];
+begin
+    select r.status, r.kind, r.parent_run_id, r.detached, r.paused_at, r.pause_round into v_run
+    from runs r where r.tenant_id = p_tenant and r.id = p_run for no key update;
+    if not found then
+        return json_build_object('known', false, 'round', 0);
+    end if;
+    if v_run.status not in ('pending', 'running') or v_run.kind = 'host'
+        or v_run.parent_run_id is not null and not v_run.detached
+        or (v_run.paused_at is not null) = p_pause then
+        return json_build_object('known', true, 'round', 0);
+    end if;
+    v_at := case when p_pause then now() end;
+    v_round := v_run.pause_round + 1;
+    update runs r set pause_round = v_round, paused_at = v_at, paused_by = p_by, pause_reason = p_reason,
+        pause_due = now() + p_lease, last_seq = r.last_seq + 1
+    where r.tenant_id = p_tenant and r.id = p_run
+    returning r.last_seq into v_seq;
+    insert into run_events (tenant_id, run_id, seq, type, data)
+    values (p_tenant, p_run, v_seq, case when p_pause then 'run.paused' else 'run.resumed' end,
+        json_strip_nulls(json_build_object('by', p_by, 'reason', nullif(p_reason, ''))));
+    v_level := array[p_run];
+    while v_level is not null loop
+        perform pg_notify('toolcrib_control', p_tenant || ' ' || l.id) from unnest(v_level) as l (id);
+        with below as (
+            update runs r set pause_round = v_round, paused_at = v_at, paused_by = p_by, pause_reason = p_reason
+            where r.tenant_id = p_tenant and r.parent_run_id = any (v_level) and not r.detached and r.completed_at is null
+            returning r.id
+        )
+        select array_agg(b.id) into v_level from below b;
+    end loop;
+    return json_build_object('known', true, 'round', v_round);
+end
 $function$
 ;
 
@@ -2891,11 +2958,17 @@ create table runs (
     continues_run_id uuid,
     continues_turn integer,
     inbox integer not null default 0,
+    pause_round integer not null default 0,
+    paused_at timestamp with time zone,
+    paused_by text not null default ''::text,
+    pause_reason text not null default ''::text,
+    pause_due timestamp with time zone,
     constraint runs_pkey PRIMARY KEY (tenant_id, id),
     constraint runs_check CHECK (((parent_run_id IS NULL) = (parent_invocation_id IS NULL))),
     constraint runs_check1 CHECK (((parent_run_id IS NULL) = (depth = 0))),
     constraint runs_kind_check CHECK ((kind = ANY ('{agent,tool_call,tool_test,host}'::text[]))),
     constraint runs_mode_check CHECK ((mode = ANY ('{production,debug}'::text[]))),
+    constraint runs_paused CHECK (((paused_at IS NOT NULL) = ((pause_round % 2) = 1))),
     constraint runs_status_check CHECK ((status = ANY ('{pending,running,completed,failed,cancelled,hosted}'::text[]))),
     constraint runs_tenant_id_agent_id_fkey FOREIGN KEY (tenant_id, agent_id) REFERENCES agents(tenant_id, id) ON DELETE RESTRICT,
     constraint runs_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE,
@@ -2904,6 +2977,7 @@ create table runs (
 CREATE INDEX runs_agent ON public.runs USING btree (tenant_id, agent_id, id DESC) WHERE (agent_id IS NOT NULL);
 CREATE INDEX runs_open ON public.runs USING btree (tenant_id, id) WHERE (completed_at IS NULL);
 CREATE INDEX runs_parent ON public.runs USING btree (tenant_id, parent_run_id, id DESC) WHERE (parent_run_id IS NOT NULL);
+CREATE INDEX runs_pause_due ON public.runs USING btree (pause_due) WHERE ((pause_due IS NOT NULL) AND (completed_at IS NULL));
 CREATE INDEX runs_status ON public.runs USING btree (tenant_id, status, id DESC);
 CREATE UNIQUE INDEX runs_workflow ON public.runs USING btree (tenant_id, workflow_id, first_run_id) WHERE (kind <> 'agent'::text);
 CREATE TRIGGER runs_end_approvals AFTER UPDATE OF status ON public.runs FOR EACH ROW WHEN ((new.status = ANY (ARRAY['completed'::text, 'failed'::text, 'cancelled'::text]))) EXECUTE FUNCTION cancel_run_approvals();
@@ -2916,6 +2990,7 @@ alter table runs enable row level security;
 alter table runs force row level security;
 create policy maintenance_read on runs for select to toolcrib_maintenance using (true);
 create policy open_read on runs for select to toolcrib_owner using ((completed_at IS NULL));
+create policy pause_claim on runs for update to toolcrib_owner using (((pause_due IS NOT NULL) AND (completed_at IS NULL))) with check (true);
 create policy tenant_isolation on runs for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid));
 grant insert, select, update on runs to toolcrib_app;
 grant select (id, tenant_id, kind, status, workflow_id, first_run_id, created_at, completed_at) on runs to toolcrib_maintenance;

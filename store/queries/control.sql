@@ -10,6 +10,18 @@ with requested as (
 )
 select count(*) > 0 as requested from notified;
 
--- name: ListCancelRequests :many
-select r.id, r.cancel_execution from runs r
-where r.tenant_id = @tenant_id and r.id = any (@ids::uuid[]) and r.cancel_requested_at is not null;
+-- name: ListRequests :many
+-- Runs whose cancellation was requested, or that were paused at least once.
+select r.id, r.cancel_execution, r.pause_round from runs r
+where r.tenant_id = @tenant_id and r.id = any (@ids::uuid[]) and (r.cancel_requested_at is not null or r.pause_round > 0);
+
+-- name: PauseRun :one
+select pause_run(@tenant_id, @id, @pause, @by::text, @reason::text, make_interval(secs => @lease_s::float8))::json as paused;
+
+-- name: ClaimPauses :one
+select claim_pauses(@most::int, make_interval(secs => @lease_s::float8))::json as claimed;
+
+-- name: PauseDelivered :exec
+-- Unless the run was paused or resumed since.
+update runs r set pause_due = null
+where r.tenant_id = @tenant_id and r.id = @id and r.pause_round = @round;

@@ -1,13 +1,21 @@
 -- name: CreateRun :one
 -- Records a pending run. No row is returned when the parent call has ended, since the run
--- would not start. The lock orders this before that end.
+-- would not start. The lock orders this before that end. Below a paused run it is paused
+-- too, unless it is detached; that lock orders it with pause_run.
 with run as (
     insert into runs (id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes,
                       status, input, workflow_id, first_run_id, head_message_id, plan,
-                      parent_run_id, parent_invocation_id, detached, depth)
+                      parent_run_id, parent_invocation_id, detached, depth,
+                      pause_round, paused_at, paused_by, pause_reason)
     select @id, @tenant_id, @kind, @agent_id, @agent, @agent_version, @mode, @subject, @permissions, @scopes,
            'pending', @input, @workflow_id, @first_run_id, @message_id, @plan,
-           sqlc.narg('parent_run_id'), sqlc.narg('parent_invocation_id'), @detached, @depth
+           sqlc.narg('parent_run_id'), sqlc.narg('parent_invocation_id'), @detached, @depth,
+           coalesce(p.pause_round, 0), p.paused_at, coalesce(p.paused_by, ''), coalesce(p.pause_reason, '')
+    from (values (1)) as one (run)
+    left join lateral (
+        select a.pause_round, a.paused_at, a.paused_by, a.pause_reason from runs a
+        where a.tenant_id = @tenant_id and a.id = sqlc.narg('parent_run_id')::uuid and not @detached::boolean
+        for share) p on true
     where sqlc.narg('parent_invocation_id')::uuid is null or exists (
         select from tool_invocations i
         where i.tenant_id = @tenant_id and i.id = sqlc.narg('parent_invocation_id')::uuid

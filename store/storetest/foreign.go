@@ -44,6 +44,7 @@ var methodsWithoutTenant = map[string]string{
 	"ClaimStarts":         "returns keys of due starts, without contents",
 	"CountStarts":         "counts the starts of every tenant",
 	"QueueDepths":         "counts runs and calls of every tenant, and names those with many",
+	"ClaimPauses":         "returns keys of runs and their workflows, without contents",
 	"ClaimResolved":       "as ClaimUndelivered",
 	"ClaimUndelivered":    "returns keys of ended requests and their workflows, without contents",
 	"ClaimWakes":          "returns keys of agents to wake, without contents",

@@ -68,14 +68,36 @@ var runCases = map[string]func(t *testing.T, f foreign){
 		require.NoError(t, err)
 		require.Empty(t, run.CancelExecution)
 	},
-	"CancelRequests": func(t *testing.T, f foreign) {
+	"Requests": func(t *testing.T, f foreign) {
 		t.Helper()
 		requested, err := f.Store.RequestCancel(t.Context(), f.Tenant, f.Run.ID, "execution")
 		require.NoError(t, err)
 		require.True(t, requested)
-		requests, err := f.Store.CancelRequests(t.Context(), f.stranger, []string{f.Run.ID})
+		requests, err := f.Store.Requests(t.Context(), f.stranger, []string{f.Run.ID})
 		require.NoError(t, err)
 		require.Empty(t, requests)
+	},
+	"ChangePause": func(t *testing.T, f foreign) {
+		t.Helper()
+		change := agent.PauseChange{Tenant: f.stranger, RunID: f.Run.ID, Pause: true, By: "x", Lease: time.Minute}
+		_, err := f.Store.ChangePause(t.Context(), change)
+		RequireKind(t, tool.NotFound, err)
+		run, err := f.Store.FindRun(t.Context(), f.Tenant, f.Run.ID)
+		require.NoError(t, err)
+		require.Nil(t, run.Paused)
+	},
+	"PauseDelivered": func(t *testing.T, f foreign) {
+		t.Helper()
+		round, err := f.Store.ChangePause(t.Context(), agent.PauseChange{
+			Tenant: f.Tenant, RunID: f.Run.ID, Pause: true, By: "x", Lease: time.Millisecond,
+		})
+		require.NoError(t, err)
+		u := agent.UndeliveredPause{Tenant: f.stranger, RunID: f.Run.ID, Round: round}
+		require.NoError(t, f.Store.PauseDelivered(t.Context(), u))
+		requirePauseDue(t, f.Database, f.Run, true)
+		u.Tenant = f.Tenant
+		require.NoError(t, f.Store.PauseDelivered(t.Context(), u))
+		requirePauseDue(t, f.Database, f.Run, false)
 	},
 	"FindRun": func(t *testing.T, f foreign) {
 		t.Helper()

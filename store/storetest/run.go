@@ -30,6 +30,7 @@ func Run(t *testing.T, newDatabase func(tb testing.TB) *Database) {
 		{"Overrides", testOverrides},
 		{"Usage", testUsage},
 		{"Prices", testPrices},
+		{"Pauses", testPauses},
 		{"Reads", testReads},
 		{"Output", testOutput},
 		{"MCPSessions", testMCPSessions},

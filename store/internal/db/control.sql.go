@@ -9,31 +9,49 @@ import (
 	"context"
 )
 
-const ListCancelRequests = `-- name: ListCancelRequests :many
-select r.id, r.cancel_execution from runs r
-where r.tenant_id = $1 and r.id = any ($2::uuid[]) and r.cancel_requested_at is not null
+const ClaimPauses = `-- name: ClaimPauses :one
+select claim_pauses($1::int, make_interval(secs => $2::float8))::json as claimed
 `
 
-type ListCancelRequestsParams struct {
+type ClaimPausesParams struct {
+	Most   int32
+	LeaseS float64
+}
+
+func (q *Queries) ClaimPauses(ctx context.Context, arg ClaimPausesParams) ([]byte, error) {
+	row := q.db.QueryRow(ctx, ClaimPauses, arg.Most, arg.LeaseS)
+	var claimed []byte
+	err := row.Scan(&claimed)
+	return claimed, err
+}
+
+const ListRequests = `-- name: ListRequests :many
+select r.id, r.cancel_execution, r.pause_round from runs r
+where r.tenant_id = $1 and r.id = any ($2::uuid[]) and (r.cancel_requested_at is not null or r.pause_round > 0)
+`
+
+type ListRequestsParams struct {
 	TenantID string
 	Ids      []string
 }
 
-type ListCancelRequestsRow struct {
+type ListRequestsRow struct {
 	ID              string
 	CancelExecution string
+	PauseRound      int32
 }
 
-func (q *Queries) ListCancelRequests(ctx context.Context, arg ListCancelRequestsParams) ([]ListCancelRequestsRow, error) {
-	rows, err := q.db.Query(ctx, ListCancelRequests, arg.TenantID, arg.Ids)
+// Runs whose cancellation was requested, or that were paused at least once.
+func (q *Queries) ListRequests(ctx context.Context, arg ListRequestsParams) ([]ListRequestsRow, error) {
+	rows, err := q.db.Query(ctx, ListRequests, arg.TenantID, arg.Ids)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	var items []ListCancelRequestsRow
+	var items []ListRequestsRow
 	for rows.Next() {
-		var i ListCancelRequestsRow
-		if err := rows.Scan(&i.ID, &i.CancelExecution); err != nil {
+		var i ListRequestsRow
+		if err := rows.Scan(&i.ID, &i.CancelExecution, &i.PauseRound); err != nil {
 			return nil, err
 		}
 		items = append(items, i)
@@ -42,6 +60,50 @@ func (q *Queries) ListCancelRequests(ctx context.Context, arg ListCancelRequests
 		return nil, err
 	}
 	return items, nil
+}
+
+const PauseDelivered = `-- name: PauseDelivered :exec
+update runs r set pause_due = null
+where r.tenant_id = $1 and r.id = $2 and r.pause_round = $3
+`
+
+type PauseDeliveredParams struct {
+	TenantID string
+	ID       string
+	Round    int32
+}
+
+// Unless the run was paused or resumed since.
+func (q *Queries) PauseDelivered(ctx context.Context, arg PauseDeliveredParams) error {
+	_, err := q.db.Exec(ctx, PauseDelivered, arg.TenantID, arg.ID, arg.Round)
+	return err
+}
+
+const PauseRun = `-- name: PauseRun :one
+select pause_run($1, $2, $3, $4::text, $5::text, make_interval(secs => $6::float8))::json as paused
+`
+
+type PauseRunParams struct {
+	TenantID string
+	ID       string
+	Pause    bool
+	By       string
+	Reason   string
+	LeaseS   float64
+}
+
+func (q *Queries) PauseRun(ctx context.Context, arg PauseRunParams) ([]byte, error) {
+	row := q.db.QueryRow(ctx, PauseRun,
+		arg.TenantID,
+		arg.ID,
+		arg.Pause,
+		arg.By,
+		arg.Reason,
+		arg.LeaseS,
+	)
+	var paused []byte
+	err := row.Scan(&paused)
+	return paused, err
 }
 
 const RequestCancel = `-- name: RequestCancel :one

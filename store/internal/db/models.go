@@ -452,6 +452,11 @@ type Run struct {
 	ContinuesRunID     *string
 	ContinuesTurn      *int32
 	Inbox              int32
+	PauseRound         int32
+	PausedAt           *time.Time
+	PausedBy           string
+	PauseReason        string
+	PauseDue           *time.Time
 }
 
 // Agents that are run at certain times.
