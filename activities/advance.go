@@ -45,6 +45,7 @@ func (a *Activities) Advance(ctx context.Context, in wire.AdvanceInput) (wire.Ad
 		d.log(ctx, "advancing the run failed", err)
 		return wire.AdvanceOutput{}, encode(ctx, err)
 	}
+	out.Pause = d.watch.pause()
 	return out, nil
 }
 
@@ -72,6 +73,7 @@ type driver struct {
 	slice   time.Duration // How long steps are begun.
 	spent   bool          // No step is begun any more, whatever the time.
 	inline  bool          // As part of the workflow's own task.
+	watch   *watch        // Knows whether the run is paused; nil where that does not matter.
 	machine *loop.Run
 	report  advanceReport
 	lost    wire.AdvanceProgress // Of the attempt before this one.
@@ -299,6 +301,7 @@ func (d *driver) ask(ctx context.Context) (*wire.AdvanceOutput, error) {
 	q := question{
 		principal: d.in.Principal, runID: d.in.RunID, head: d.machine.Head(), turn: d.machine.Turns() + 1,
 		at: scheduledAt(activity.GetInfo(ctx), &d.in), stop: d.report.alive, open: d.open, save: d.save,
+		paused: func() bool { return d.watch.pause().Paused() },
 	}
 	d.open = nil
 	if d.asked == 0 {
@@ -313,6 +316,10 @@ func (d *driver) ask(ctx context.Context) (*wire.AdvanceOutput, error) {
 		Model: q.tried + 1,
 	})
 	turn, plan, asked, err := d.a.turn(ctx, q)
+	if errors.Is(err, errPaused) {
+		out := d.handOver(wire.HandoverPause)
+		return &out, nil
+	}
 	if err != nil && ctx.Err() == nil {
 		d.log(ctx, fmt.Sprintf("turn %d failed", q.turn), err)
 	}

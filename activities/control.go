@@ -3,7 +3,9 @@ package activities
 import (
 	"context"
 	"log/slog"
+	"maps"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"go.temporal.io/sdk/activity"
@@ -20,9 +22,8 @@ type Requests interface {
 	// ListenControl calls woken with each run that has a request, until ctx ends or the
 	// connection fails, and first with an empty id: there may be requests from before.
 	ListenControl(ctx context.Context, woken func(tenant tool.TenantID, runID string)) error
-	// CancelRequests returns those of the runs whose cancellation was requested, with the
-	// execution of their workflow that is to stop.
-	CancelRequests(ctx context.Context, tenant tool.TenantID, runIDs []string) (map[string]string, error)
+	// Requests returns what was asked of those of the runs of which something was.
+	Requests(ctx context.Context, tenant tool.TenantID, runIDs []string) (map[string]agent.Requests, error)
 }
 
 // Control delivers recorded requests to the activities of runs in this process, sooner
@@ -35,6 +36,9 @@ type Control struct {
 	mu      sync.Mutex
 	watches map[runKey]map[*watch]struct{} // Attempts may overlap.
 	due     map[runKey]struct{}            // Runs whose requests are to be read.
+	// recent are runs with requests that no activity here watched when they came, and when
+	// that was: the activity may be on its way.
+	recent map[runKey]time.Time
 }
 
 type runKey struct {
@@ -46,13 +50,33 @@ type runKey struct {
 type watch struct {
 	execution string
 	cancel    func()
+	round     atomic.Int64 // The highest [agent.PauseRound] that was seen.
+}
+
+// pause returns the round that was seen last. It is safe for concurrent use, and zero for
+// what watches nothing.
+func (w *watch) pause() agent.PauseRound {
+	if w == nil {
+		return 0
+	}
+	return agent.PauseRound(w.round.Load())
+}
+
+// saw takes note of a round.
+func (w *watch) saw(round agent.PauseRound) {
+	for {
+		known := w.round.Load()
+		if int64(round) <= known || w.round.CompareAndSwap(known, int64(round)) {
+			return
+		}
+	}
 }
 
 // NewControl returns a control, which does nothing before [Control.Run].
 func NewControl(requests Requests, log *slog.Logger) *Control {
 	return &Control{
 		requests: requests, log: log, kick: make(chan struct{}, 1),
-		watches: map[runKey]map[*watch]struct{}{}, due: map[runKey]struct{}{},
+		watches: map[runKey]map[*watch]struct{}{}, due: map[runKey]struct{}{}, recent: map[runKey]time.Time{},
 	}
 }
 
@@ -63,6 +87,10 @@ const (
 	requestPause = 250 * time.Millisecond
 	// requestTimeout bounds a read of requests.
 	requestTimeout = 2 * time.Second
+	// recently is for how long a request is kept for an activity that is not here yet, and
+	// maxRecent is of how many runs.
+	recently  = 10 * time.Minute
+	maxRecent = 10_000
 )
 
 // Run delivers requests until ctx ends. Call it once.
@@ -74,7 +102,7 @@ func (c *Control) Run(ctx context.Context) {
 }
 
 // listen listens for requests, and again after failures. Meanwhile heartbeats bring
-// cancellations.
+// cancellations, and rows of runs say what is paused.
 func (c *Control) listen(ctx context.Context) {
 	pause := minListenPause
 	for {
@@ -107,8 +135,22 @@ func (c *Control) woken(tenant tool.TenantID, runID string) {
 		}
 	} else if key := (runKey{tenant, runID}); len(c.watches[key]) > 0 {
 		c.due[key] = struct{}{}
+	} else {
+		c.remember(key)
 	}
 	c.again()
+}
+
+// remember keeps a run for an activity that is not here yet. It is called with the lock
+// held.
+func (c *Control) remember(key runKey) {
+	now := time.Now()
+	if len(c.recent) >= maxRecent {
+		maps.DeleteFunc(c.recent, func(_ runKey, at time.Time) bool { return now.Sub(at) > recently })
+	}
+	if len(c.recent) < maxRecent {
+		c.recent[key] = now
+	}
 }
 
 // again has due runs read. It is called with the lock held.
@@ -168,11 +210,22 @@ func (c *Control) take() map[tool.TenantID][]string {
 func (c *Control) read(ctx context.Context, tenant tool.TenantID, runIDs []string) error {
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
-	requests, err := c.requests.CancelRequests(ctx, tenant, runIDs)
-	for id, execution := range requests {
-		c.cancel(runKey{tenant, id}, execution)
+	requests, err := c.requests.Requests(ctx, tenant, runIDs)
+	for id, r := range requests {
+		key := runKey{tenant, id}
+		c.cancel(key, r.CancelExecution)
+		c.pause(key, r.Pause)
 	}
 	return err
+}
+
+// pause gives the activities that advance a run its round.
+func (c *Control) pause(key runKey, round agent.PauseRound) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for w := range c.watches[key] {
+		w.saw(round)
+	}
 }
 
 // cancel cancels the activities that advance a run for an execution. One for another
@@ -187,17 +240,23 @@ func (c *Control) cancel(key runKey, execution string) {
 	}
 }
 
-// watch calls cancel when the run's cancellation is requested of an execution, until stop
-// is called.
-func (c *Control) watch(key runKey, execution string, cancel func()) (stop func()) {
-	w := &watch{execution: execution, cancel: cancel}
+// watch calls cancel when the run's cancellation is requested of an execution, and keeps the
+// run's round, until stop is called. Where a request may have come before, as to an attempt
+// that was lost, it is read.
+func (c *Control) watch(key runKey, execution string, before bool, cancel func()) (w *watch, stop func()) {
+	w = &watch{execution: execution, cancel: cancel}
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if at, ok := c.recent[key]; before || ok && time.Since(at) < recently {
+		c.due[key] = struct{}{}
+		c.again()
+	}
+	delete(c.recent, key)
 	if c.watches[key] == nil {
 		c.watches[key] = map[*watch]struct{}{}
 	}
 	c.watches[key][w] = struct{}{}
-	return func() {
+	return w, func() {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		if delete(c.watches[key], w); len(c.watches[key]) == 0 {
@@ -207,30 +266,32 @@ func (c *Control) watch(key runKey, execution string, cancel func()) (stop func(
 }
 
 // controlled returns a context that a recorded request to cancel the run ends as
-// Temporal's does.
+// Temporal's does, and what knows whether the run is paused.
 func (a *Activities) controlled(
 	ctx context.Context, tenant tool.TenantID, runID string,
-) (_ context.Context, release func()) {
+) (_ context.Context, w *watch, release func()) {
 	if a.Control == nil {
-		return ctx, func() {}
+		return ctx, nil, func() {}
 	}
+	info := activity.GetInfo(ctx)
 	ctx, cancel := context.WithCancelCause(ctx)
-	stop := a.Control.watch(runKey{tenant, runID}, activity.GetInfo(ctx).WorkflowExecution.RunID, func() {
+	w, stop := a.Control.watch(runKey{tenant, runID}, info.WorkflowExecution.RunID, info.Attempt > 1, func() {
 		cancel(temporal.NewCanceledError())
 	})
-	return ctx, func() {
+	return ctx, w, func() {
 		stop()
 		cancel(nil)
 	}
 }
 
 // controlled returns a context that a request to cancel the run ends. An activity that is
-// to end the run is not cancelled.
+// to end the run is not cancelled, nor paused.
 func (d *driver) controlled(ctx context.Context) (_ context.Context, release func()) {
 	if d.in.Stop != nil {
 		return ctx, func() {}
 	}
-	return d.a.controlled(ctx, d.in.Principal.Tenant, d.in.RunID)
+	ctx, d.watch, release = d.a.controlled(ctx, d.in.Principal.Tenant, d.in.RunID)
+	return ctx, release
 }
 
 // watchedRuns are runs whose rows deliver their requests wherever they are read, so that
@@ -258,6 +319,9 @@ func (r watchedRuns) OpenTurn(
 func (r watchedRuns) saw(run *agent.Run, err error) {
 	if err == nil && run.CancelExecution != "" {
 		r.control.cancel(runKey{run.Tenant, run.ID}, run.CancelExecution)
+	}
+	if err == nil && run.PauseRound > 0 {
+		r.control.pause(runKey{run.Tenant, run.ID}, run.PauseRound)
 	}
 }
 

@@ -20,6 +20,7 @@ import (
 type fakeRequests struct {
 	mu       sync.Mutex
 	requests map[string]string
+	rounds   map[string]agent.PauseRound
 	broken   error // If set, reads fail with it.
 	reads    int
 	listened int
@@ -41,19 +42,19 @@ func (f *fakeRequests) ListenControl(ctx context.Context, woken func(tenant tool
 	}
 }
 
-func (f *fakeRequests) CancelRequests(
+func (f *fakeRequests) Requests(
 	_ context.Context, _ tool.TenantID, runIDs []string,
-) (map[string]string, error) {
+) (map[string]agent.Requests, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.reads++
 	if f.broken != nil {
 		return nil, f.broken
 	}
-	found := map[string]string{}
+	found := map[string]agent.Requests{}
 	for _, id := range runIDs {
 		if execution, ok := f.requests[id]; ok {
-			found[id] = execution
+			found[id] = agent.Requests{CancelExecution: execution, Pause: f.rounds[id]}
 		}
 	}
 	return found, nil
@@ -76,7 +77,7 @@ func (f *fakeRequests) request(run, execution string) {
 // control runs a control in the test's bubble.
 func control(t *testing.T) (*fakeRequests, *Control) {
 	t.Helper()
-	f := &fakeRequests{requests: map[string]string{}, fail: make(chan error)}
+	f := &fakeRequests{requests: map[string]string{}, rounds: map[string]agent.PauseRound{}, fail: make(chan error)}
 	c := NewControl(f, slog.New(slog.DiscardHandler))
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan struct{})
@@ -95,7 +96,8 @@ func control(t *testing.T) (*fakeRequests, *Control) {
 // counted watches a run, and counts its cancellations.
 func counted(c *Control, run, execution string) (cancelled *int, stop func()) {
 	cancelled = new(int)
-	return cancelled, c.watch(runKey{"tenant", run}, execution, func() { *cancelled++ })
+	_, stop = c.watch(runKey{"tenant", run}, execution, false, func() { *cancelled++ })
+	return cancelled, stop
 }
 
 // A wake-up cancels the activities of the execution that is to stop, and nothing else is
@@ -121,6 +123,41 @@ func TestControlCancels(t *testing.T) {
 		f.woken("tenant", "run")
 		synctest.Wait()
 		require.Equal(t, []int{1, 0, 0}, []int{*ours, *earlier, *other})
+	})
+}
+
+// An activity learns of the rounds of its run, also of one that came while it was on its way,
+// and keeps the highest.
+func TestControlPauses(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		f, c := control(t)
+		f.request("run", "")
+		f.rounds["run"] = 1
+		f.woken("tenant", "run")
+		synctest.Wait()
+		require.Zero(t, f.count(), "no activity watches")
+		w, stop := c.watch(runKey{"tenant", "run"}, "now", false, func() { t.Error("it is not cancelled") })
+		synctest.Wait()
+		require.True(t, w.pause().Paused())
+		f.rounds["run"] = 2
+		f.woken("tenant", "run")
+		synctest.Wait()
+		require.Equal(t, agent.PauseRound(2), w.pause())
+		c.pause(runKey{"tenant", "run"}, 1)
+		require.False(t, w.pause().Paused(), "a row that was read before")
+		stop()
+
+		reads := f.count()
+		_, stop = c.watch(runKey{"tenant", "run"}, "now", false, func() {})
+		synctest.Wait()
+		require.Equal(t, reads, f.count(), "nothing came meanwhile")
+		stop()
+		w, stop = c.watch(runKey{"tenant", "run"}, "now", true, func() {})
+		synctest.Wait()
+		require.Equal(t, agent.PauseRound(2), w.pause(), "an attempt after a lost one reads")
+		stop()
+		require.Zero(t, (*watch)(nil).pause())
 	})
 }
 

@@ -32,11 +32,17 @@ func (a *Activities) AdvanceGraph(
 	d := newGraphDriver(ctx, memory, in)
 	stop := heartbeat(ctx, d.report.get)
 	defer stop()
+	if in.Stop == nil {
+		var release func()
+		ctx, d.watch, release = a.controlled(ctx, in.Invoke.Principal.Tenant, in.Invoke.RunID)
+		defer release()
+	}
 	out, err := d.run(ctx)
 	if err != nil {
 		d.log(ctx, "advancing the graph failed", failure.Decode(err))
 		return wire.AdvanceGraphOutput{}, encode(ctx, err)
 	}
+	out.Pause = d.watch.pause()
 	return out, nil
 }
 
@@ -59,6 +65,7 @@ type graphDriver struct {
 	report  advanceReport
 	alive   func() error                        // Fails where another attempt may have taken over.
 	resting func(context.Context) wire.Handover // Why no further call is begun, or nothing.
+	watch   *watch                              // Knows whether the run is paused; nil where that does not matter.
 	out     wire.AdvanceGraphOutput
 	began   time.Time
 	flushed time.Time // When records were written last.
@@ -107,7 +114,9 @@ func newGraphDriver(ctx context.Context, memory *graphMemory, in wire.AdvanceGra
 	d.out.Begun = in.Begun
 	d.report.start(ctx)
 	d.alive = d.report.alive
-	d.resting = func(ctx context.Context) wire.Handover { return resting(ctx, time.Since(d.began) > wire.GraphSlice) }
+	d.resting = func(ctx context.Context) wire.Handover {
+		return resting(ctx, time.Since(d.began) > wire.GraphSlice, d.watch)
+	}
 	return d
 }
 

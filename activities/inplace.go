@@ -119,11 +119,14 @@ func (d *driver) hold(call int, why wire.Handover) {
 }
 
 // rest returns why no further call is begun here, or nothing.
-func (d *driver) rest(ctx context.Context) wire.Handover { return resting(ctx, d.used()) }
+func (d *driver) rest(ctx context.Context) wire.Handover { return resting(ctx, d.used(), d.watch) }
 
 // resting returns why an activity begins no further call, or nothing. Used says that its
 // time is over.
-func resting(ctx context.Context, used bool) wire.Handover {
+func resting(ctx context.Context, used bool, w *watch) wire.Handover {
+	if w.pause().Paused() {
+		return wire.HandoverPause
+	}
 	select {
 	case <-activity.GetWorkerStopChannel(ctx):
 		return wire.HandoverDrain

@@ -58,7 +58,7 @@ func (a *Activities) Invoke(ctx context.Context, in wire.InvokeInput) (wire.Invo
 	defer stop()
 	t := &attempt{a: a, in: &in, number: in.Tried + int(activity.GetInfo(ctx).Attempt), began: time.Now()}
 	t.alive = report.alive
-	ctx, release := a.controlled(ctx, in.Principal.Tenant, in.RunID)
+	ctx, watch, release := a.controlled(ctx, in.Principal.Tenant, in.RunID)
 	defer release()
 	outcome, err := t.run(tool.WithProgress(ctx, report.set))
 	if err != nil {
@@ -71,7 +71,7 @@ func (a *Activities) Invoke(ctx context.Context, in wire.InvokeInput) (wire.Invo
 		return wire.InvokeOutput{InvocationID: outcome.InvocationID, Status: outcome.Status, Waits: t.waits}, nil
 	}
 	if t.opened != nil && in.Compose {
-		if outcome, err = t.compose(ctx, outcome); err != nil {
+		if outcome, err = t.compose(ctx, outcome, watch); err != nil {
 			return wire.InvokeOutput{}, err
 		}
 	}
@@ -95,15 +95,16 @@ func (a *Activities) Invoke(ctx context.Context, in wire.InvokeInput) (wire.Invo
 
 // compose makes the steps of a composition that the attempt opened, and returns its
 // outcome. What is not made here is the workflow's: the call stays open.
-func (t *attempt) compose(ctx context.Context, opened ledger.Outcome) (ledger.Outcome, error) {
+func (t *attempt) compose(ctx context.Context, opened ledger.Outcome, w *watch) (ledger.Outcome, error) {
 	slice := wire.AdvanceSlice
 	if activity.GetInfo(ctx).IsLocalActivity {
 		slice = tool.MaxFastTimeout
 	}
 	began := time.Now()
 	end := t.a.compose(ctx, t, opened.InvocationID, func(ctx context.Context) wire.Handover {
-		return resting(ctx, time.Since(began) > slice)
+		return resting(ctx, time.Since(began) > slice, w)
 	})
+	t.opened.Pause = w.pause()
 	switch {
 	case end.retry != nil:
 		t.opened.Tried, t.opened.RetryIn, t.opened.Reached = end.tried, retryIn(end.retry), end.reached

@@ -68,7 +68,7 @@ func (a *Activities) planNode(
 	// A single call has no message to store its arguments, and its refusal is not recorded
 	// yet.
 	call.Arguments, call.Stored, call.Settled = prepared.Arguments, false, false
-	return wire.LoadPlanOutput{RunID: run.ID, Mode: in.Node.Mode, Plan: *plan, Call: &call}, nil
+	return wire.LoadPlanOutput{RunID: run.ID, Mode: in.Node.Mode, Plan: *plan, Call: &call, Pause: run.PauseRound}, nil
 }
 
 // beginNode records the workflow of a single call. The plan may be nil.

@@ -38,7 +38,7 @@ func (a *Activities) Nodes(ctx context.Context, in wire.NodesInput) (wire.NodesO
 		run = n.settleAll
 	} else {
 		var release func()
-		ctx, release = a.controlled(ctx, in.Principal.Tenant, in.RunID)
+		ctx, _, release = a.controlled(ctx, in.Principal.Tenant, in.RunID)
 		defer release()
 	}
 	if err := run(ctx); err != nil {

@@ -31,6 +31,8 @@ type question struct {
 	// stop is asked before the answer is stored: an error ends the attempt.
 	stop func() error
 	open *agent.OpenTurn // Nil where it is to be read.
+	// paused reports whether the run is paused, which the turn says when it is opened.
+	paused func() bool
 	// save stores the answer, and returns the turn that is stored under its key.
 	save func(ctx context.Context, turn agent.Turn, plan *agent.Plan) (agent.Turn, error)
 }
@@ -40,6 +42,9 @@ type question struct {
 var errSuperseded = &tool.Error{
 	Kind: tool.Unavailable, Op: "activities.Advance", Msg: "another attempt continues the run",
 }
+
+// errPaused is returned for a turn of a run that is paused: the model was not asked.
+var errPaused = errors.New("the run is paused")
 
 // turn calls the model, resolves, coerces and decides the calls in its answer, and
 // stores all of it at once. A retry finds the stored answer and does not call the model
@@ -58,6 +63,9 @@ func (a *Activities) turn(
 	plan = open.Run.Plan
 	if open.Stored != nil {
 		return *open.Stored, plan, false, nil
+	}
+	if q.paused() {
+		return turn, nil, false, errPaused
 	}
 	if q.head, err = a.takeInbox(ctx, q, &open); err != nil {
 		return turn, nil, false, fmt.Errorf("opening turn %d: %w", q.turn, err)

@@ -27,7 +27,7 @@ const (
 )
 
 // Deliver expires overdue requests, writes the events of those that escalate, then sends
-// undelivered decisions to at most limit workflows and undelivered results to as many, and
+// undelivered decisions to at most limit workflows, and undelivered results and pauses to as many each, and
 // returns the number of deliveries. A failure of one kind does not hold up the others. Several
 // processes may deliver at the same time.
 func (s *Service) Deliver(ctx context.Context, limit int) (delivered int, err error) {
@@ -40,7 +40,8 @@ func (s *Service) Deliver(ctx context.Context, limit int) (delivered int, err er
 		err = errors.Join(err, fmt.Errorf("escalating requests: %w", escalateErr))
 	}
 	delivered, deliverErr := s.deliverAll(ctx, limit)
-	return delivered, errors.Join(err, deliverErr)
+	paused, pauseErr := s.deliverPauses(ctx, limit)
+	return delivered + paused, errors.Join(err, deliverErr, pauseErr)
 }
 
 // deliverAll sends what is undelivered.
@@ -67,7 +68,7 @@ func (s *Service) deliverAll(ctx context.Context, limit int) (delivered int, err
 }
 
 // each delivers claimed items concurrently, and returns the number of deliveries.
-func each(claimed []wait.Undelivered, deliver func(wait.Undelivered) (bool, error)) (delivered int, err error) {
+func each[T any](claimed []T, deliver func(T) (bool, error)) (delivered int, err error) {
 	var group errgroup.Group
 	group.SetLimit(dispatchWidth)
 	var done atomic.Int64

@@ -57,6 +57,16 @@ type Store interface {
 	// RequestCancel records that an execution of a run's workflow is to stop, tells the
 	// processes that work for the run, and reports whether it did.
 	RequestCancel(ctx context.Context, tenant tool.TenantID, runID, execution string) (bool, error)
+	// Ancestors returns a run and its ancestors, the run first. It fails with tool.NotFound.
+	Ancestors(ctx context.Context, tenant tool.TenantID, runID string) ([]agent.Ancestor, error)
+	// ChangePause pauses or resumes a run and what is below it, tells the processes that work
+	// for it, and returns its new round; zero where nothing changed. It fails with
+	// tool.NotFound.
+	ChangePause(ctx context.Context, c agent.PauseChange) (agent.PauseRound, error)
+	// ClaimPauses claims runs of any tenant whose workflows do not have their rounds.
+	ClaimPauses(ctx context.Context, limit int, lease time.Duration) ([]agent.UndeliveredPause, error)
+	// PauseDelivered records that a workflow has the round.
+	PauseDelivered(ctx context.Context, u agent.UndeliveredPause) error
 	// EndPendingRun ends a run that has not begun, and reports whether it did.
 	EndPendingRun(ctx context.Context, end agent.RunEnd) (bool, error)
 

@@ -48,7 +48,60 @@ type fakeStore struct {
 	approvals      map[string]wait.Approval
 	verdicts       []wait.Verdict
 	undelivered    []wait.Undelivered
+	due            []agent.UndeliveredPause // That ClaimPauses returns once.
 	delivered      []string // Ids and rounds.
+}
+
+// Ancestors follows the parents of runs.
+func (s *fakeStore) Ancestors(ctx context.Context, tenant tool.TenantID, id string) ([]agent.Ancestor, error) {
+	var line []agent.Ancestor
+	for id != "" {
+		run, err := s.FindRun(ctx, tenant, id)
+		if err != nil {
+			return nil, err
+		}
+		above := agent.Ancestor{RunID: run.ID}
+		if id = ""; run.Parent != nil {
+			id, above.Detached = run.Parent.RunID, run.Parent.Detached
+		}
+		line = append(line, above)
+	}
+	return line, nil
+}
+
+func (s *fakeStore) ChangePause(_ context.Context, c agent.PauseChange) (agent.PauseRound, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for i := range s.runs {
+		run := &s.runs[i]
+		if run.ID != c.RunID || run.Tenant != c.Tenant {
+			continue
+		}
+		if run.Status.Final() || (run.Paused != nil) == c.Pause {
+			return 0, nil
+		}
+		run.PauseRound++
+		if run.Paused = nil; c.Pause {
+			run.Paused = &agent.Pause{By: c.By, Reason: c.Reason}
+		}
+		return run.PauseRound, nil
+	}
+	return 0, &tool.Error{Kind: tool.NotFound, Msg: "run not found"}
+}
+
+func (s *fakeStore) ClaimPauses(context.Context, int, time.Duration) ([]agent.UndeliveredPause, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	due := s.due
+	s.due = nil
+	return due, nil
+}
+
+func (s *fakeStore) PauseDelivered(_ context.Context, u agent.UndeliveredPause) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.delivered = append(s.delivered, fmt.Sprintf("%s/%d", u.RunID, u.Round))
+	return nil
 }
 
 func (s *fakeStore) QueueDepths(context.Context, int) (agent.QueueDepths, error) {

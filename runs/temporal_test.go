@@ -32,6 +32,7 @@ type fakeTemporal struct {
 	refusal   error // If set, Temporal refuses to start workflows with it.
 	workflows map[string]workflow
 	cancelled []string // Workflow ids.
+	signals   []string // Workflow ids, with what they were sent.
 	// updated are the Updates that were sent; refused answers them, if it is set.
 	updated []client.UpdateWorkflowOptions
 	refused error
@@ -123,6 +124,16 @@ func (f *fakeTemporal) CancelWorkflow(_ context.Context, id, _ string) error {
 	defer f.mu.Unlock()
 	f.cancelled = append(f.cancelled, id)
 	return err
+}
+
+func (f *fakeTemporal) SignalWorkflow(_ context.Context, id, _, name string, arg any) error {
+	if _, err := f.find(id); err != nil {
+		return err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.signals = append(f.signals, fmt.Sprintf("%s %s %v", id, name, arg))
+	return nil
 }
 
 func (f *fakeTemporal) GetWorkflow(_ context.Context, id, _ string) client.WorkflowRun {

@@ -3,6 +3,7 @@ package wire
 import (
 	"time"
 
+	"github.com/toolcrib/toolcrib/agent"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
@@ -47,6 +48,7 @@ const (
 	HandoverQuestion Handover = "question" // The model failed; an activity of its own asks again.
 	HandoverSlice    Handover = "slice"    // The time or the turns of one activity are used up.
 	HandoverDrain    Handover = "drain"    // The worker stops.
+	HandoverPause    Handover = "pause"    // The run is paused.
 )
 
 // AdvanceOutput is how far an Advance came.
@@ -61,6 +63,8 @@ type AdvanceOutput struct {
 
 	Handover Handover  `json:"handover,omitempty"`
 	State    *RunState `json:"state,omitempty"` // Where to continue.
+	// Pause is the round that was seen last; zero where the run was never paused.
+	Pause agent.PauseRound `json:"pause,omitempty"`
 	// RetryIn is how long to wait before the model is asked again, and Cause is why.
 	RetryIn time.Duration `json:"retry_in,omitempty"`
 	Cause   string        `json:"cause,omitempty"`

@@ -19,6 +19,8 @@ type GraphInput struct {
 	Resume   *flow.State `json:"resume,omitempty"` // Where the run continues.
 	Held     []HeldNode  `json:"held,omitempty"`   // Calls of Resume that were begun in place.
 	Begun    int         `json:"begun,omitempty"`  // Calls that were begun, for the order of their ids.
+	// Pause is the round that the workflow begins with.
+	Pause agent.PauseRound `json:"pause,omitempty"`
 }
 
 // GraphFrom says that the run of a graph begins with a node that another run of it came to, with the
@@ -148,6 +150,8 @@ type AdvanceGraphOutput struct {
 	State    *flow.State `json:"state,omitempty"` // Where to continue.
 	Held     []HeldNode  `json:"held,omitempty"`  // Calls of State that were begun, and are still open.
 	Begun    int         `json:"begun,omitempty"` // As in [GraphInput].
+	// Pause is the round that was seen last; zero where the run was never paused.
+	Pause agent.PauseRound `json:"pause,omitempty"`
 
 	Made  []CallMade `json:"made,omitempty"` // The first [MaxCallsMade] calls that ended here.
 	Calls int        `json:"calls"`          // How many there were.

@@ -89,6 +89,8 @@ type Opened struct {
 	Tried   int           `json:"tried,omitempty"`
 	RetryIn time.Duration `json:"retry_in,omitempty"`
 	Reached int           `json:"reached,omitempty"`
+	// Pause is the round that the attempt saw last; zero where the run was never paused.
+	Pause agent.PauseRound `json:"pause,omitempty"`
 	// State is where the run of a graph begins, if that is not its first node.
 	State *flow.State `json:"state,omitempty"`
 }

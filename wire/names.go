@@ -66,7 +66,7 @@ const (
 	TenantAttribute  = "ToolcribTenant" // Its id.
 	AgentAttribute   = "ToolcribAgent"  // Slug.
 	GraphAttribute   = "ToolcribGraph"  // Slug, of the run of a graph.
-	PhaseAttribute   = "ToolcribPhase"  // [PhaseRunning] or [PhaseWaiting]; that of a workflow that ended means nothing.
+	PhaseAttribute   = "ToolcribPhase"  // [PhaseRunning], [PhaseWaiting] or [PhasePaused]; that of a workflow that ended means nothing.
 	WaitingAttribute = "ToolcribWaitingFor"
 )
 
@@ -85,6 +85,7 @@ type Attributes struct {
 const (
 	PhaseRunning = "running"
 	PhaseWaiting = "waiting"
+	PhasePaused  = "paused"
 )
 
 // Values of [WaitingAttribute]: what a workflow began to wait for first.

@@ -25,6 +25,8 @@ type AgentRunInput struct {
 	// are what its caller has left.
 	Deadline time.Time `json:"deadline,omitzero"`
 	MaxCalls int       `json:"max_calls,omitempty"`
+	// Pause is the round that the workflow begins with.
+	Pause agent.PauseRound `json:"pause,omitempty"`
 }
 
 // NewAgentRun returns the input of a run that is about to start, from its first
@@ -111,6 +113,8 @@ type LoadPlanOutput struct {
 	Mode  tool.Mode           `json:"mode"`
 	Plan  agent.Plan          `json:"plan"`
 	Call  *agent.PreparedCall `json:"call,omitempty"`
+	// Pause is the round of the run; zero where it was never paused.
+	Pause agent.PauseRound `json:"pause,omitempty"`
 }
 
 // FinishRunInput is how a run ended.

@@ -23,6 +23,7 @@ func AgentRun(ctx workflow.Context, in wire.AgentRunInput) (wire.AgentRunOutput,
 	if err != nil {
 		return wire.AgentRunOutput{}, failure.Encode(err)
 	}
+	waits.pausable(ctx, in.RunID, in.Pause)
 	r := &agentRun{in: in, inline: in.Inline && in.Resume == nil, waits: waits}
 	out, err := r.run(ctx)
 	switch {
@@ -85,7 +86,10 @@ type agentRun struct {
 func (r *agentRun) run(ctx workflow.Context) (wire.AdvanceOutput, error) {
 	r.last.State = r.in.Resume
 	for {
-		err := r.advance(ctx)
+		err := r.unpaused(ctx)
+		if err == nil {
+			err = r.advance(ctx)
+		}
 		if err == nil && r.last.Ended == nil && r.last.Handover == wire.HandoverCalls {
 			err = r.calls(ctx)
 		}
@@ -105,6 +109,22 @@ func (r *agentRun) run(ctx workflow.Context) (wire.AdvanceOutput, error) {
 	}
 }
 
+// unpaused waits while the run is paused. That is none of its time.
+func (r *agentRun) unpaused(ctx workflow.Context) error {
+	began := workflow.Now(ctx)
+	err := r.waits.gate(ctx)
+	stood := workflow.Now(ctx).Sub(began)
+	if stood > 0 && r.last.State != nil {
+		state := *r.last.State
+		state.Deadline = state.Deadline.Add(stood)
+		r.last.State = &state
+	}
+	if stood > 0 && !r.in.Deadline.IsZero() {
+		r.in.Deadline = r.in.Deadline.Add(stood)
+	}
+	return err
+}
+
 // advance takes the run as far as an activity can. Where a model failed, that is an
 // activity whose attempts are the model's; where a visible call is next, one that begins
 // with it.
@@ -119,7 +139,7 @@ func (r *agentRun) advance(ctx workflow.Context) error {
 	case wire.HandoverStep:
 		in.Step = true
 		return r.execute(ctx, wire.AdvanceActivity, advanceOptions(label(in.Resume.Batch[0])), in)
-	case wire.HandoverCalls, wire.HandoverSlice, wire.HandoverDrain:
+	case wire.HandoverCalls, wire.HandoverSlice, wire.HandoverDrain, wire.HandoverPause:
 	}
 	return r.execute(ctx, wire.AdvanceActivity, advanceOptions(r.name("advance")), in)
 }
@@ -141,6 +161,7 @@ func (r *agentRun) begin(ctx workflow.Context, in wire.AdvanceInput) error {
 	err := begun.Get(detached, &out)
 	if err == nil {
 		r.last = out
+		r.waits.saw(ctx, out.Pause)
 	} else if ctx.Err() == nil && passing(err) {
 		return nil
 	}
@@ -162,6 +183,13 @@ func (r *agentRun) ask(ctx workflow.Context, in wire.AdvanceInput) error {
 	if err := workflow.Sleep(ctx, min(r.last.RetryIn, left)); err != nil || r.last.RetryIn >= left {
 		r.last.Handover = ""
 		return err //nolint:wrapcheck // A cancellation.
+	}
+	if r.waits.round.Paused() {
+		if err := r.unpaused(ctx); err != nil {
+			return err
+		}
+		in = r.input(ctx)
+		left = r.last.State.Deadline.Sub(workflow.Now(ctx))
 	}
 	in.Tried = r.last.Tried
 	options := modelOptions(r.name(fmt.Sprintf("turn %d", in.Resume.Turns+1)), in.Tried, left)
@@ -205,6 +233,7 @@ func (r *agentRun) execute(
 	err := workflow.ExecuteActivity(ctx, activity, in).Get(ctx, &out)
 	if err == nil {
 		r.last = out
+		r.waits.saw(ctx, out.Pause)
 	}
 	return err //nolint:wrapcheck // Decoded where it ends the run.
 }
@@ -228,7 +257,7 @@ func (r *agentRun) calls(ctx workflow.Context) error {
 		Principal: r.in.Principal, RunID: r.in.RunID, WorkflowID: info.WorkflowExecution.ID, FirstRunID: info.FirstRunID,
 	}, state)
 	b := &batch{machine: machine, scope: scope{
-		inline: true, deadline: state.Deadline, calls: machine.Share(), waits: r.waits,
+		inline: true, deadline: state.Deadline, clock: clock, calls: machine.Share(), waits: r.waits,
 	}}
 	err := b.run(limited)
 	after := machine.State()
@@ -246,6 +275,7 @@ func (r *agentRun) calls(ctx workflow.Context) error {
 func (r *agentRun) continueAsNew(ctx workflow.Context) error {
 	return continueAsNew(ctx, wire.AgentRunWorkflow, wire.AgentRunInput{
 		Principal: r.in.Principal, RunID: r.in.RunID, Resume: r.last.State, Deadline: r.in.Deadline,
+		Pause: r.waits.round,
 	})
 }
 

@@ -48,25 +48,29 @@ func below(ctx workflow.Context, agent, graph string) temporal.SearchAttributes 
 // show says in Temporal what the workflow waits for, or that it runs again, where waitsFor is empty. Runs of
 // graphs have details of their own.
 func (w *waits) show(ctx workflow.Context, waitsFor string) {
+	if w.waitsFor = waitsFor; w.round.Paused() {
+		return // Which is shown.
+	}
 	if !w.graph {
 		workflow.SetCurrentDetails(ctx, w.details(waitsFor))
 	}
-	if _, known := workflow.GetTypedSearchAttributes(ctx).GetKeyword(phaseAttribute); !known {
-		return
-	}
-	var err error
 	switch {
 	case waitsFor != "" && w.phases < maxPhases:
 		w.phases++
 		w.shown = true
-		err = workflow.UpsertTypedSearchAttributes(ctx,
-			phaseAttribute.ValueSet(wire.PhaseWaiting), waitingAttribute.ValueSet(waitsFor))
+		w.upsert(ctx, phaseAttribute.ValueSet(wire.PhaseWaiting), waitingAttribute.ValueSet(waitsFor))
 	case waitsFor == "" && w.shown:
 		w.shown = false
-		err = workflow.UpsertTypedSearchAttributes(ctx,
-			phaseAttribute.ValueSet(wire.PhaseRunning), waitingAttribute.ValueUnset())
+		w.upsert(ctx, phaseAttribute.ValueSet(wire.PhaseRunning), waitingAttribute.ValueUnset())
 	}
-	if err != nil {
+}
+
+// upsert sets search attributes, where the namespace has them.
+func (*waits) upsert(ctx workflow.Context, updates ...temporal.SearchAttributeUpdate) {
+	if _, known := workflow.GetTypedSearchAttributes(ctx).GetKeyword(phaseAttribute); !known {
+		return
+	}
+	if err := workflow.UpsertTypedSearchAttributes(ctx, updates...); err != nil {
 		workflow.GetLogger(ctx).Warn("the search attributes of a workflow could not be set", "error", err)
 	}
 }

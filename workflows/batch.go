@@ -28,6 +28,9 @@ func (b *batch) run(ctx workflow.Context) error {
 	waiting, giveUp := workflow.WithCancel(ctx)
 	defer giveUp()
 	for {
+		if ctx.Err() == nil && b.machine.Err() == nil {
+			_ = b.scope.waits.gate(ctx) // What ends meanwhile waits.
+		}
 		if ctx.Err() != nil {
 			b.machine.Stop(&tool.Error{Kind: tool.Cancelled, Op: "workflows.AgentRun", Msg: "the run was cancelled"})
 		}

@@ -47,6 +47,9 @@ func attempt(ctx workflow.Context, in wire.InvokeInput, s scope) (wire.InvokeOut
 	if in.Refused != nil {
 		return refuse(ctx, in)
 	}
+	if err := s.waits.gate(ctx); err != nil {
+		return settle(ctx, in, err)
+	}
 	if in.Pin.Nested() {
 		return nest(ctx, in, s)
 	}

@@ -8,7 +8,7 @@ import (
 )
 
 // clock cancels a context at a deadline. It stands still while a call of the workflow
-// waits for a person.
+// waits for a person, and while the run is paused.
 type clock struct {
 	at      time.Time // When it cancels, unless it is stopped or stands still.
 	summary string
@@ -30,8 +30,14 @@ func deadline(ctx workflow.Context, at time.Time, summary string, w *waits) (wor
 		c.over = true
 		return limited, c
 	}
-	c.start()
-	if w != nil {
+	switch {
+	case w == nil:
+		c.start()
+	case w.round.Paused():
+		c.paused, c.since = 1, workflow.Now(ctx)
+		w.clocks, w.still = append(w.clocks, c), append(w.still, c)
+	default:
+		c.start()
 		w.clocks = append(w.clocks, c)
 	}
 	return limited, c

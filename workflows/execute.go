@@ -75,6 +75,7 @@ func execute(ctx workflow.Context, n Node, by caller) (*tool.Result, error) {
 	if err != nil {
 		return nil, failure.Decode(err)
 	}
+	by.waits.saw(ctx, plan.Pause)
 	in := wire.InvokeInput{
 		PreparedCall: *plan.Call, Full: true, Test: by.test, From: by.from,
 	}

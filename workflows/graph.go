@@ -29,12 +29,14 @@ func runGraph(
 		StaticSummary:         "graph " + label(in),
 		TypedSearchAttributes: below(ctx, "", in.Pin.Slug),
 	}
-	input := wire.GraphInput{Invoke: in, Deadline: s.until(ctx, &in), MaxCalls: s.calls, Resume: opened.State}
+	input := wire.GraphInput{
+		Invoke: in, Deadline: s.until(ctx, &in), MaxCalls: s.calls, Resume: opened.State, Pause: s.waits.pausedRound(),
+	}
 	var out wire.GraphEnd
 	for {
-		stop := s.waits.follow(options.WorkflowID)
-		child := workflow.WithChildOptions(ctx, options)
-		err := workflow.ExecuteChildWorkflow(child, wire.GraphRunWorkflow, input).Get(child, &out)
+		child := workflow.ExecuteChildWorkflow(workflow.WithChildOptions(ctx, options), wire.GraphRunWorkflow, input)
+		stop := s.waits.follow(ctx, options.WorkflowID, child)
+		err := child.Get(ctx, &out)
 		stop()
 		if _, ok := errors.AsType[*temporal.ChildWorkflowExecutionAlreadyStartedError](err); ok && ctx.Err() == nil {
 			// An execution that this one was reset from runs it too; it ends as cancelled.
@@ -111,18 +113,19 @@ func nodeRun(
 		StaticSummary:         "agent " + pin.String() + " · " + step.Path(),
 		TypedSearchAttributes: below(ctx, pin.Slug, ""),
 	}
+	_ = s.waits.gate(ctx) // What is begun in a cancelled context ends at once.
 	input := wire.NewAgentRun(c.Principal, opened.RunID)
-	input.Deadline, input.MaxCalls = s.deadline, s.calls
+	input.Deadline, input.MaxCalls, input.Pause = s.end(), s.calls, s.waits.pausedRound()
 	if pin.TimeoutSeconds > 0 {
 		at := workflow.Now(ctx).Add(time.Duration(pin.TimeoutSeconds * float64(time.Second)))
 		if input.Deadline.IsZero() || at.Before(input.Deadline) {
 			input.Deadline = at
 		}
 	}
-	stop := s.waits.follow(options.WorkflowID)
 	var out wire.AgentRunOutput
-	child := workflow.WithChildOptions(ctx, options)
-	err = workflow.ExecuteChildWorkflow(child, wire.AgentRunWorkflow, input).Get(child, &out)
+	child := workflow.ExecuteChildWorkflow(workflow.WithChildOptions(ctx, options), wire.AgentRunWorkflow, input)
+	stop := s.waits.follow(ctx, options.WorkflowID, child)
+	err = child.Get(ctx, &out)
 	stop()
 	var end wire.Child
 	explain(&end, err)

@@ -72,6 +72,7 @@ func (r *graphRun) advanced(
 	o.StartToCloseTimeout = wire.GraphSlice + tool.MaxInPlaceTimeout + grace
 	regular := workflow.WithActivityOptions(ctx, o)
 	err = workflow.ExecuteActivity(regular, wire.AdvanceGraphActivity, in).Get(regular, &out)
+	r.waits.saw(ctx, out.Pause)
 	return out, err
 }
 

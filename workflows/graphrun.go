@@ -22,6 +22,7 @@ func GraphRun(ctx workflow.Context, in wire.GraphInput) (wire.GraphEnd, error) {
 	if err != nil {
 		return wire.GraphEnd{}, failure.Encode(err)
 	}
+	waits.pausable(ctx, in.Invoke.RunID, in.Pause)
 	r := newGraphRun(ctx, in, waits)
 	if err := r.run(ctx); err != nil {
 		return r.end(), err
@@ -97,11 +98,17 @@ func (r *graphRun) run(ctx workflow.Context) error {
 	if !r.in.Deadline.IsZero() {
 		limited, r.clock = deadline(ctx, r.in.Deadline, "deadline of "+label(r.in.Invoke), r.waits)
 		passed = r.clock.passed
+		if !r.part {
+			r.scope.clock = r.clock
+		}
 		defer r.clock.stop(r.waits)
 	}
 	for {
 		// What was begun in place is begun here first, so that it ends.
 		why := r.stopped(ctx, passed())
+		if why == nil && r.waits.gate(limited) != nil {
+			continue
+		}
 		if why != nil && len(r.held) == 0 {
 			r.machine.Stop(*why)
 		}
@@ -321,7 +328,7 @@ func (r *graphRun) details() string {
 func (r *graphRun) continueAsNew(ctx workflow.Context) error {
 	in := r.in
 	state := r.machine.State()
-	in.Resume, in.Begun, in.Held = &state, r.made, r.holding()
+	in.Resume, in.Begun, in.Held, in.Pause = &state, r.made, r.holding(), r.waits.round
 	if r.clock != nil {
 		in.Deadline = r.clock.at
 	}

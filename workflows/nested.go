@@ -17,6 +17,7 @@ import (
 type scope struct {
 	inline   bool      // Whether steps that only read and write the database are part of the workflow task; not in hosts.
 	deadline time.Time // Of the workflow; zero for none.
+	clock    *clock    // Of the deadline, which moves it; nil where none does.
 	calls    int       // How many calls a run of an agent may make; zero for its own limit, negative for none.
 	waits    *waits    // What the workflow waits for; nil in hosts.
 	outside  func()    // Called when the call begins to wait for an outside result. Nil for no callback.
@@ -25,14 +26,23 @@ type scope struct {
 // until returns the deadline of a call of in: that of the workflow, or that of
 // the tool, whichever comes first. It is zero where there is neither.
 func (s scope) until(ctx workflow.Context, in *wire.InvokeInput) time.Time {
+	end := s.end()
 	if in.Pin.Execution.TimeoutSeconds <= 0 {
-		return s.deadline
+		return end
 	}
 	at := workflow.Now(ctx).Add(in.Pin.Execution.Timeout())
-	if !s.deadline.IsZero() && s.deadline.Before(at) {
-		return s.deadline
+	if !end.IsZero() && end.Before(at) {
+		return end
 	}
 	return at
+}
+
+// end returns the deadline of the workflow as it is now; zero for none.
+func (s scope) end() time.Time {
+	if s.clock != nil {
+		return s.clock.at
+	}
+	return s.deadline
 }
 
 // nest takes a nested call to its end: an attempt admits and opens it, the
@@ -61,6 +71,8 @@ func nest(ctx workflow.Context, in wire.InvokeInput, s scope) (wire.InvokeOutput
 		return out, outputError(out)
 	}
 	in.InvocationID = out.InvocationID
+	s.waits.saw(ctx, out.Opened.Pause)
+	_ = s.waits.gate(ctx) // What is begun in a cancelled context ends at once.
 	if in.Pin.Agent != nil {
 		return runChild(ctx, in, out.Opened, s)
 	}
@@ -107,7 +119,7 @@ func runChild(ctx workflow.Context, in wire.InvokeInput, opened *wire.Opened, s 
 			parent, _ = workflow.NewDisconnectedContext(ctx)
 		}
 	} else {
-		input.Deadline, input.MaxCalls = s.until(ctx, &in), s.calls
+		input.Deadline, input.MaxCalls, input.Pause = s.until(ctx, &in), s.calls, s.waits.pausedRound()
 	}
 	child := workflow.ExecuteChildWorkflow(workflow.WithChildOptions(parent, options), wire.AgentRunWorkflow, input)
 	end := wire.Child{RunID: runID, Deadline: input.Deadline}
@@ -116,7 +128,7 @@ func runChild(ctx workflow.Context, in wire.InvokeInput, opened *wire.Opened, s 
 		err = child.GetChildWorkflowExecution().Get(ctx, nil)
 		end.Begun = err == nil
 	} else {
-		stop := s.waits.follow(options.WorkflowID)
+		stop := s.waits.follow(ctx, options.WorkflowID, child)
 		err = child.Get(ctx, nil)
 		stop()
 	}

@@ -17,6 +17,7 @@ func ToolCall(ctx workflow.Context, in wire.ToolCallInput) (*tool.Result, error)
 	if err != nil {
 		return nil, failure.EncodeForHost(err)
 	}
+	waits.pausable(ctx, in.RunID, 0)
 	kind := agent.RunKindToolCall
 	if in.Node.Test != nil {
 		kind = agent.RunKindToolTest

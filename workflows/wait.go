@@ -29,15 +29,19 @@ type waits struct {
 	graph   bool     // The workflow is the run of a graph.
 	phases  int      // How many waits were shown in search attributes.
 	shown   bool     // The last one is shown still.
-	// children are the runs below that the workflow waits for, with what ends the wait of one
-	// that waits.
-	children map[string]func()
+	// children are the workflows below that this one waits for, by workflow id.
+	children map[string]*childRun
+
+	runID    string           // That the workflow belongs to.
+	round    agent.PauseRound // The last that is known.
+	still    []*clock         // Those that stand still because the run is paused.
+	waitsFor string           // What was waited for last; empty for nothing.
 }
 
 // newWaits makes the workflow ready to be told of decisions.
 func newWaits(ctx workflow.Context) (*waits, error) {
 	w := &waits{
-		pending: map[string]wire.Pending{}, known: map[string]wire.Resolution{}, children: map[string]func(){},
+		pending: map[string]wire.Pending{}, known: map[string]wire.Resolution{}, children: map[string]*childRun{},
 	}
 	err := workflow.SetUpdateHandlerWithOptions(ctx, wire.ResolvePendingUpdate,
 		func(_ workflow.Context, r wire.Resolution) error {
@@ -79,6 +83,9 @@ func (w *waits) list() []wire.Pending {
 // to run, or nil. It fails where ctx is cancelled, and where the request cannot be
 // recorded.
 func (w *waits) decide(ctx workflow.Context, in wire.InvokeInput) (*agent.Refusal, error) {
+	if err := w.gate(ctx); err != nil {
+		return nil, err
+	}
 	out, err := w.ask(ctx, wire.AskInput{Invoke: in})
 	if err != nil {
 		return nil, err
@@ -217,29 +224,14 @@ func (w *waits) listen(ctx workflow.Context) {
 		if !told.Receive(ctx, &child) {
 			return
 		}
-		release, ours := w.children[child.WorkflowID]
+		b := w.children[child.WorkflowID]
 		switch {
-		case !ours:
-		case child.Waits && release == nil:
-			w.children[child.WorkflowID] = w.hold(ctx, wire.WaitsForRun)
-		case !child.Waits && release != nil:
-			release()
-			w.children[child.WorkflowID] = nil
+		case b == nil:
+		case child.Waits && b.release == nil:
+			b.release = w.hold(ctx, wire.WaitsForRun)
+		case !child.Waits && b.release != nil:
+			b.release()
+			b.release = nil
 		}
-	}
-}
-
-// follow lets the clocks stand still while the run below waits, until the function that it
-// returns is called. In a host's workflow it does nothing.
-func (w *waits) follow(workflowID string) (stop func()) {
-	if w == nil {
-		return func() {}
-	}
-	w.children[workflowID] = nil
-	return func() {
-		if release := w.children[workflowID]; release != nil {
-			release()
-		}
-		delete(w.children, workflowID)
 	}
 }
