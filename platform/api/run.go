@@ -27,6 +27,20 @@ type getRunInput struct {
 	Explain bool   `query:"explain" doc:"Also why calls waited, and which attempts got no answer of the model"`
 }
 
+type pauseRunInput struct {
+	ID   string `path:"id" maxLength:"64"`
+	Body *v1.PauseRun
+}
+
+// request is what the input asks for.
+func (in *pauseRunInput) request(p tool.Principal) runs.PauseRequest {
+	r := runs.PauseRequest{Principal: p, RunID: in.ID}
+	if in.Body != nil {
+		r.Reason = in.Body.Reason
+	}
+	return r
+}
+
 type listRunsInput struct {
 	Status string    `query:"status" enum:"pending,running,completed,failed,cancelled,hosted"`
 	Kind   string    `query:"kind" enum:"agent,tool_call,tool_test,host"`
@@ -60,6 +74,18 @@ func (s *server) registerRuns() {
 		summary: "Cancel a run",
 		detail:  "Asks the workflow to stop; calls under way are cancelled. A run that has ended is a conflict.",
 	}, s.cancelRun)
+	handle(s, route{
+		id: "pauseRun", method: http.MethodPost, path: "/v1/runs/{id}/pause", tag: "runs", permission: RunsWrite,
+		summary: "Pause a run",
+		detail: "It begins nothing more, with all runs below it, until it is resumed: calls and questions that are in progress " +
+			"come to their end. A run that is paused already is answered as it is; one that has ended, or that is a part of " +
+			"another one, is a conflict.",
+	}, s.pauseRun)
+	handle(s, route{
+		id: "resumeRun", method: http.MethodPost, path: "/v1/runs/{id}/resume", tag: "runs", permission: RunsWrite,
+		summary: "Resume a run that is paused",
+		detail:  "It goes on where it was. The time for which it was paused is none of its own.",
+	}, s.resumeRun)
 	handle(s, route{
 		id: "listMessages", method: http.MethodGet, path: "/v1/runs/{id}/messages", tag: "runs", permission: RunsRead,
 		summary: "Get a run's transcript", detail: "All messages in order; a run's limits bound them.",
@@ -140,6 +166,22 @@ func (s *server) listRuns(ctx context.Context, p tool.Principal, in *listRunsInp
 
 func (s *server) cancelRun(ctx context.Context, p tool.Principal, in *runInput) (*runOutput, error) {
 	run, err := s.runs.Cancel(ctx, p.Tenant, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	return &runOutput{Body: s.changedMask(ctx, p.Tenant).run(run)}, nil
+}
+
+func (s *server) pauseRun(ctx context.Context, p tool.Principal, in *pauseRunInput) (*runOutput, error) {
+	run, err := s.runs.Pause(ctx, in.request(p))
+	if err != nil {
+		return nil, err
+	}
+	return &runOutput{Body: s.changedMask(ctx, p.Tenant).run(run)}, nil
+}
+
+func (s *server) resumeRun(ctx context.Context, p tool.Principal, in *pauseRunInput) (*runOutput, error) {
+	run, err := s.runs.Resume(ctx, in.request(p))
 	if err != nil {
 		return nil, err
 	}

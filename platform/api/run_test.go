@@ -3,6 +3,7 @@ package api_test
 import (
 	"fmt"
 	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -131,4 +132,46 @@ func TestListRuns(t *testing.T) {
 	require.Empty(t, none.Items)
 	require.Contains(t, string(b.do(t, http.MethodGet, "/v1/runs/"+ids[0]+"/messages", "").body), "hello")
 	require.JSONEq(t, `{"items":[]}`, string(b.do(t, http.MethodGet, "/v1/runs/"+ids[0]+"/events", "").body))
+}
+
+// A run is paused and resumed; both are answered as they are where they are asked for twice.
+// Its events tell who did that.
+func TestPauseOfARun(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	run := b.record(t)
+	path := "/v1/runs/" + run.ID
+	for range 2 {
+		got := b.do(t, http.MethodPost, path+"/pause", `{"reason":"counting"}`)
+		require.Equal(t, http.StatusOK, got.status, string(got.body))
+		var shown v1.Run
+		got.into(t, &shown)
+		require.Equal(t, agent.RunRunning, shown.Status)
+		require.Equal(t, "counting", shown.Paused.Reason)
+		require.NotEmpty(t, shown.Paused.By)
+	}
+	var page v1.Page[v1.Run]
+	b.do(t, http.MethodGet, "/v1/runs", "").into(t, &page)
+	require.NotNil(t, page.Items[0].Paused)
+	for range 2 {
+		got := b.do(t, http.MethodPost, path+"/resume", "")
+		require.Equal(t, http.StatusOK, got.status, string(got.body))
+		var shown v1.Run
+		got.into(t, &shown)
+		require.Nil(t, shown.Paused)
+	}
+	var events v1.Page[tool.Event]
+	b.do(t, http.MethodGet, path+"/events", "").into(t, &events)
+	var types []tool.EventType
+	for _, e := range events.Items {
+		types = append(types, e.Type)
+	}
+	require.Equal(t, []tool.EventType{agent.EventRunStarted, agent.EventRunPaused, agent.EventRunResumed}, types)
+	require.Contains(t, string(events.Items[1].Data), "counting")
+
+	require.Equal(t, http.StatusUnprocessableEntity,
+		b.do(t, http.MethodPost, path+"/pause", `{"reason":"`+strings.Repeat("x", 2001)+`"}`).status)
+	b.finish(t, run)
+	require.Equal(t, http.StatusConflict, b.do(t, http.MethodPost, path+"/pause", "").status)
+	require.Equal(t, http.StatusNotFound, b.do(t, http.MethodPost, "/v1/runs/01975c2e-7d1a-7c3e-9f00-0000000000c1/pause", "").status)
 }

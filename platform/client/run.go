@@ -60,6 +60,16 @@ func (c *Client) CancelRun(ctx context.Context, id string) (v1.Run, error) {
 	return post[v1.Run](ctx, c, nil, "runs", id, "cancel")
 }
 
+// PauseRun has a run begin nothing more until it is resumed. The reason may be empty.
+func (c *Client) PauseRun(ctx context.Context, id, reason string) (v1.Run, error) {
+	return post[v1.Run](ctx, c, v1.PauseRun{Reason: reason}, "runs", id, "pause")
+}
+
+// ResumeRun has a run go on that is paused. The reason may be empty.
+func (c *Client) ResumeRun(ctx context.Context, id, reason string) (v1.Run, error) {
+	return post[v1.Run](ctx, c, v1.PauseRun{Reason: reason}, "runs", id, "resume")
+}
+
 // Messages returns a run's transcript.
 func (c *Client) Messages(ctx context.Context, runID string) ([]agent.Message, error) {
 	return items[agent.Message](ctx, c, nil, "runs", runID, "messages")

@@ -46,6 +46,7 @@ type Run struct {
 	AgentVersion string          `json:"agent_version,omitempty" example:"1.2.0"`
 	Mode         tool.Mode       `json:"mode" enum:"production,debug"`
 	Status       agent.RunStatus `json:"status" enum:"pending,running,completed,failed,cancelled,hosted"`
+	Paused       *Paused         `json:"paused,omitempty" doc:"Set while the run is paused: it begins nothing more until it is resumed"`
 	Subject      string          `json:"subject,omitempty" doc:"Who started it" example:"key:01975c2e-7d1a-7c3e-9f00-0000000000d1"`
 	Input        json.RawMessage `json:"input,omitempty" example:"\"Where is my order 4711?\""`
 	Output       string          `json:"output,omitempty" doc:"The agent's last message" example:"Your order left the warehouse this morning."`
@@ -68,6 +69,18 @@ type Run struct {
 	CreatedAt    time.Time       `json:"created_at"`
 	StartedAt    *time.Time      `json:"started_at,omitempty"`
 	CompletedAt  *time.Time      `json:"completed_at,omitempty"`
+}
+
+// PauseRun pauses or resumes a run.
+type PauseRun struct {
+	Reason string `json:"reason,omitempty" maxLength:"2000" doc:"For people" example:"The warehouse is being counted."`
+}
+
+// Paused says that a run is paused.
+type Paused struct {
+	At     time.Time `json:"at"`
+	By     string    `json:"by" doc:"Who paused it" example:"key:01975c2e-7d1a-7c3e-9f00-0000000000d1"`
+	Reason string    `json:"reason,omitempty" example:"The warehouse is being counted."`
 }
 
 // Parent is the call that started a run.
@@ -99,6 +112,9 @@ func FromRun(r agent.Run) Run {
 		Mode: r.Mode, Status: r.Status, Subject: r.Principal.Subject, Input: r.Input, Output: r.Output,
 		ErrorKind: r.ErrorKind, Error: r.Error, Turns: r.Turns, LastSeq: r.LastSeq, WorkflowID: r.WorkflowID,
 		Depth: r.Depth, Calls: r.Calls, CreatedAt: r.CreatedAt, StartedAt: r.StartedAt, CompletedAt: r.CompletedAt,
+	}
+	if r.Paused != nil && !r.Status.Final() {
+		out.Paused = &Paused{At: r.Paused.At, By: r.Paused.By, Reason: r.Paused.Reason}
 	}
 	if r.Continues != nil {
 		out.Continues = &Continued{RunID: r.Continues.RunID, Turn: r.Continues.Turn}

@@ -23,7 +23,7 @@ func (a *app) runCommand() *cobra.Command {
 	return cli.Describe(cli.Group("run", "Start, follow and look at runs of agents",
 		a.runStartCommand(), a.runFollowCommand(), a.runWaitCommand(), a.runListCommand(), a.runShowCommand(),
 		a.runMessagesCommand(), a.runSayCommand(), a.runRerunCommand(), a.runEventsCommand(), a.runNodesCommand(),
-		a.runUsageCommand(), a.runCancelCommand()),
+		a.runUsageCommand(), a.runPauseCommand(), a.runResumeCommand(), a.runCancelCommand()),
 		`A run is an agent at work, durably: it goes on when this command, the server or a
 worker ends. Single calls of tools are runs too.`,
 		`  toolcrib run start supportDesk --input "Where is my order?" --wait
@@ -141,7 +141,7 @@ func writeRun(w io.Writer, r v1.Run) error {
 	}
 	err := terminal.Pairs(w,
 		"run", r.ID, "kind", string(r.Kind), "agent", versioned(r.Agent, r.AgentVersion), "mode", string(r.Mode),
-		"status", string(r.Status), "asked by", above, "continues", continues, "waits", r.Warning,
+		"status", string(r.Status), "paused", writePause(r.Paused), "asked by", above, "continues", continues, "waits", r.Warning,
 		"waits for approval", strings.Join(r.WaitsFor, " "),
 		"asks", strings.Join(each(r.Asks, writeAsk), "; "), "turns", strconv.Itoa(r.Turns), "tools", strings.Join(pins, " "),
 		"omitted", strings.Join(omitted, "; "),
@@ -223,7 +223,7 @@ var runListing = listing[v1.Run]{
 	header: "RUN KIND AGENT~ MODE STATUS TURNS CREATED",
 	row: func(r v1.Run) []string {
 		return []string{
-			r.ID, string(r.Kind), versioned(r.Agent, r.AgentVersion), string(r.Mode), string(r.Status), strconv.Itoa(r.Turns),
+			r.ID, string(r.Kind), versioned(r.Agent, r.AgentVersion), string(r.Mode), statusOf(r), strconv.Itoa(r.Turns),
 			terminal.Since(r.CreatedAt),
 		}
 	},
