@@ -49,7 +49,7 @@ type fakeStore struct {
 	verdicts       []wait.Verdict
 	undelivered    []wait.Undelivered
 	due            []agent.UndeliveredPause // That ClaimPauses returns once.
-	delivered      []string // Ids and rounds.
+	delivered      []string                 // Ids and rounds.
 }
 
 // Ancestors follows the parents of runs.

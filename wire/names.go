@@ -66,7 +66,7 @@ const (
 	TenantAttribute  = "ToolcribTenant" // Its id.
 	AgentAttribute   = "ToolcribAgent"  // Slug.
 	GraphAttribute   = "ToolcribGraph"  // Slug, of the run of a graph.
-	PhaseAttribute   = "ToolcribPhase"  // [PhaseRunning], [PhaseWaiting] or [PhasePaused]; that of a workflow that ended means nothing.
+	PhaseAttribute   = "ToolcribPhase"  // One of [PhaseRunning] and the like; of a workflow that ended it means nothing.
 	WaitingAttribute = "ToolcribWaitingFor"
 )
 

@@ -77,9 +77,9 @@ func (s *server) registerRuns() {
 	handle(s, route{
 		id: "pauseRun", method: http.MethodPost, path: "/v1/runs/{id}/pause", tag: "runs", permission: RunsWrite,
 		summary: "Pause a run",
-		detail: "It begins nothing more, with all runs below it, until it is resumed: calls and questions that are in progress " +
-			"come to their end. A run that is paused already is answered as it is; one that has ended, or that is a part of " +
-			"another one, is a conflict.",
+		detail: "It begins nothing more, with all runs below it, until it is resumed: calls and questions that are in " +
+			"progress come to their end. A run that is paused already is answered as it is; one that has ended, or that is " +
+			"a part of another one, is a conflict.",
 	}, s.pauseRun)
 	handle(s, route{
 		id: "resumeRun", method: http.MethodPost, path: "/v1/runs/{id}/resume", tag: "runs", permission: RunsWrite,

@@ -173,5 +173,6 @@ func TestPauseOfARun(t *testing.T) {
 		b.do(t, http.MethodPost, path+"/pause", `{"reason":"`+strings.Repeat("x", 2001)+`"}`).status)
 	b.finish(t, run)
 	require.Equal(t, http.StatusConflict, b.do(t, http.MethodPost, path+"/pause", "").status)
-	require.Equal(t, http.StatusNotFound, b.do(t, http.MethodPost, "/v1/runs/01975c2e-7d1a-7c3e-9f00-0000000000c1/pause", "").status)
+	unknown := "/v1/runs/01975c2e-7d1a-7c3e-9f00-0000000000c1/pause"
+	require.Equal(t, http.StatusNotFound, b.do(t, http.MethodPost, unknown, "").status)
 }

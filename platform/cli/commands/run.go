@@ -141,7 +141,8 @@ func writeRun(w io.Writer, r v1.Run) error {
 	}
 	err := terminal.Pairs(w,
 		"run", r.ID, "kind", string(r.Kind), "agent", versioned(r.Agent, r.AgentVersion), "mode", string(r.Mode),
-		"status", string(r.Status), "paused", writePause(r.Paused), "asked by", above, "continues", continues, "waits", r.Warning,
+		"status", string(r.Status), "paused", writePause(r.Paused), "asked by", above, "continues", continues,
+		"waits", r.Warning,
 		"waits for approval", strings.Join(r.WaitsFor, " "),
 		"asks", strings.Join(each(r.Asks, writeAsk), "; "), "turns", strconv.Itoa(r.Turns), "tools", strings.Join(pins, " "),
 		"omitted", strings.Join(omitted, "; "),

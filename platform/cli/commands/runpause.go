@@ -12,8 +12,8 @@ import (
 )
 
 func (a *app) runPauseCommand() *cobra.Command {
-	return cli.Describe(a.pauseCommand("pause", "Pause a run", "paused %s: it begins nothing more", (*client.Client).PauseRun),
-		`Has a run begin nothing more, with all runs below it, until "toolcrib run resume".
+	cmd := a.pauseCommand("pause", "Pause a run", "paused %s: it begins nothing more", (*client.Client).PauseRun)
+	return cli.Describe(cmd, `Has a run begin nothing more, with all runs below it, until "toolcrib run resume".
 Calls and questions that are in progress come to their end. Approvals and results
 may be given meanwhile. What the run is paused for is none of its own time.`,
 		`  toolcrib run pause 01987a3c-0000-7000-8000-000000000001 --reason "the warehouse is being counted"`)
