@@ -85,7 +85,11 @@ func (s *stepping) pause(run string) {
 	paused, err := s.service.Pause(s.t.Context(), s.request(run))
 	require.NoError(s.t, err)
 	require.Equal(s.t, "counting", paused.Paused.Reason)
+	s.notified()
 }
+
+// notified waits for as long as a worker may take to learn of a pause, however busy the machine is.
+func (*stepping) notified() { time.Sleep(2 * time.Second) }
 
 func (s *stepping) resume(run string) {
 	s.t.Helper()
@@ -294,6 +298,7 @@ func TestPauseIsSentAgain(t *testing.T) {
 	<-s.began
 	_, err := away.Pause(t.Context(), s.request(run.ID))
 	require.NoError(t, err)
+	s.notified()
 	s.release <- struct{}{}
 	require.Eventually(t, func() bool { return len(activityOrMarker(t, s.site, w)) > 0 }, time.Minute, 20*time.Millisecond)
 	s.still(w.GetID())
@@ -342,7 +347,7 @@ func TestPauseOfAGraph(t *testing.T) {
 				return len(calls) == 2 && calls[1].Status == tool.StatusCompleted
 			}, time.Minute, 20*time.Millisecond)
 			whole := s.invocations(c.RunID)[0]
-			child := wire.NamedWorkflowID(string(s.principal.Tenant), whole.Slug, whole.InvocationID)
+			child := wire.NamedWorkflowID(wire.SegmentOf(c.WorkflowID, s.principal.Tenant), whole.Slug, whole.InvocationID)
 			s.still(child)
 			require.Equal(t, []string{"1"}, s.steps())
 			close(s.release)
@@ -352,7 +357,8 @@ func TestPauseOfAGraph(t *testing.T) {
 			require.True(t, ended)
 			require.JSONEq(t, `["1","2","3","4"]`, string(result.Structured))
 			require.Equal(t, []string{"1", "2", "3", "4"}, s.steps())
-			requireReplays(t, s.graphHistory(c.RunID), tt.history)
+			h := historyOf(t.Context(), t, s.temporal, child, s.temporal.GetWorkflow(t.Context(), child, "").GetRunID())
+			requireReplays(t, h, tt.history)
 		})
 	}
 }
