@@ -76,6 +76,13 @@ func (s *stepping) steps() []string {
 	return append([]string{}, s.made...)
 }
 
+// questions returns how often the model was asked.
+func (s *stepping) questions() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.asked
+}
+
 func (s *stepping) request(run string) runs.PauseRequest {
 	return runs.PauseRequest{Principal: s.principal, RunID: run, Reason: "counting"}
 }
@@ -161,14 +168,14 @@ func TestPauseOfAnAgentRun(t *testing.T) {
 				return s.invocations(run.ID)[1].Status == tool.StatusCompleted
 			}, time.Minute, 10*time.Millisecond)
 			s.still(w.GetID())
-			require.Equal(t, 1, s.asked, "the model is not asked")
+			require.Equal(t, 1, s.questions(), "the model is not asked")
 			s.resume(run.ID)
 			close(s.release)
 			out, err := s.wait(w)
 			require.NoError(t, err)
 			require.Equal(t, agent.RunCompleted, out.Status)
 			require.Equal(t, []string{"1", "2", "3"}, s.steps())
-			require.Equal(t, 3, s.asked)
+			require.Equal(t, 3, s.questions())
 			requireReplays(t, historyOf(t.Context(), t, s.temporal, w.GetID(), w.GetRunID()), tt.history)
 
 			never, w := s.run(a, "go")
@@ -194,7 +201,7 @@ func TestPauseBeforeTheRunBegins(t *testing.T) {
 		return len(activityOrMarker(t, s.site, w)) > 0
 	}, time.Minute, 20*time.Millisecond)
 	s.still(w.GetID())
-	require.Zero(t, s.asked)
+	require.Zero(t, s.questions())
 	s.resume(run.ID)
 	out, err := s.wait(w)
 	require.NoError(t, err)
