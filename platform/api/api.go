@@ -264,6 +264,9 @@ func New(cfg Config) (http.Handler, error) {
 	if err := s.registerDocs(router); err != nil {
 		return nil, err
 	}
+	if err := s.registerMCP(router); err != nil {
+		return nil, err
+	}
 	return router, nil
 }
 

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"slices"
 	"strings"
 
@@ -49,19 +50,24 @@ func (s *server) authorize(r route) func(huma.Context, func(huma.Context)) {
 // authenticate returns the principal of the request's key, or of a token for one call where
 // that is allowed.
 func (s *server) authenticate(ctx huma.Context, tokens bool) (tool.Principal, error) {
-	scheme, key, _ := strings.Cut(ctx.Header("Authorization"), " ")
+	return s.bearer(ctx.Context(), ctx.Header("Authorization"), tokens)
+}
+
+// bearer is [server.authenticate] for the value of a request's Authorization.
+func (s *server) bearer(ctx context.Context, authorization string, tokens bool) (tool.Principal, error) {
+	scheme, key, _ := strings.Cut(authorization, " ")
 	key = strings.TrimSpace(key)
 	if !strings.EqualFold(scheme, "Bearer") || key == "" {
 		return tool.Principal{}, unauthenticated("an API key is required: send it as Authorization: Bearer tck_…")
 	}
 	switch isToken := strings.HasPrefix(key, v1.SubmitTokenPrefix); {
 	case isToken && tokens:
-		return s.openToken(ctx.Context(), key)
+		return s.openToken(ctx, key)
 	case isToken:
 		return tool.Principal{}, unauthenticated("a token only submits the result of one call, to " +
 			"/v1/pending-tool-calls/{call}/result: here an API key is required")
 	}
-	found, err := s.cfg.Store.Authenticate(ctx.Context(), key)
+	found, err := s.cfg.Store.Authenticate(ctx, key)
 	switch {
 	case err == nil:
 		return found.Principal().Narrow(), nil

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
-	"maps"
 	"net/http"
 	"runtime/debug"
 
@@ -38,10 +37,11 @@ func (s *server) answerPanic(w http.ResponseWriter, r *http.Request) {
 }
 
 // limitTime cancels the context of a request that takes too long; the handler
-// then answers with a timeout. Streams are not limited.
+// then answers with a timeout. Streams are not limited, nor are requests of MCP
+// clients, which wait for calls.
 func (s *server) limitTime(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if asksForStream(r) {
+		if asksForStream(r) || isMCP(r) {
 			next.ServeHTTP(w, r)
 			return
 		}
@@ -51,11 +51,15 @@ func (s *server) limitTime(next http.Handler) http.Handler {
 	})
 }
 
-// writeProblem answers outside the framework.
+// writeProblem answers outside the framework. A header that is set already stays.
 func writeProblem(w http.ResponseWriter, r *http.Request, p *v1.Problem) {
 	shown := *p
 	shown.TraceID = traceID(r.Context())
-	maps.Copy(w.Header(), p.GetHeaders())
+	for name, values := range p.GetHeaders() {
+		if _, set := w.Header()[name]; !set {
+			w.Header()[name] = values
+		}
+	}
 	w.Header().Set("Content-Type", v1.ProblemType)
 	w.WriteHeader(p.Status)
 	_ = json.NewEncoder(w).Encode(shown) // An error cannot be reported any more.

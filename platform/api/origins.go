@@ -54,8 +54,9 @@ func corsOptions(origins []string) cors.Options {
 		},
 		AllowedHeaders: []string{
 			"Accept", "Authorization", "Content-Type", "Idempotency-Key", "If-Match", "If-None-Match", "Last-Event-ID",
+			"Mcp-Method", "Mcp-Name", "Mcp-Protocol-Version", "Mcp-Session-Id",
 		},
-		ExposedHeaders: []string{"ETag", "Link", "Location", "Retry-After"},
+		ExposedHeaders: []string{"ETag", "Link", "Location", "Mcp-Session-Id", "Retry-After", "WWW-Authenticate"},
 		MaxAge:         int((10 * time.Minute).Seconds()),
 	}
 }

@@ -24,7 +24,7 @@ const (
 func (s *server) limitRequests(next http.Handler) http.Handler {
 	var active atomic.Int64
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !strings.HasPrefix(r.URL.Path, "/v1/") || asksForStream(r) {
+		if !strings.HasPrefix(r.URL.Path, "/v1/") && !isMCP(r) || asksForStream(r) {
 			next.ServeHTTP(w, r)
 			return
 		}

@@ -79,6 +79,9 @@ func asksForStream(r *http.Request) bool {
 	if of, isTool := strings.CutPrefix(r.URL.Path, "/v1/tools/"); isTool && r.Method == http.MethodPost {
 		return strings.HasSuffix(of, "/test/stream") || of == "import/openapi/stream"
 	}
+	if isMCP(r) {
+		return r.Method == http.MethodGet
+	}
 	isRun := strings.HasPrefix(r.URL.Path, "/v1/runs/") || strings.HasPrefix(r.URL.Path, "/v1/spaces/")
 	isEvents := strings.HasSuffix(r.URL.Path, "/events")
 	return r.Method == http.MethodGet && (r.URL.Path == "/v1/events" || isRun && isEvents) &&

@@ -1,0 +1,265 @@
+package mcpserver
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"log/slog"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/toolcrib/toolcrib/resolver"
+	"github.com/toolcrib/toolcrib/runs"
+	"github.com/toolcrib/toolcrib/tool"
+	"github.com/toolcrib/toolcrib/wire"
+)
+
+// Members of _meta, in requests and answers.
+const (
+	metaCallID  = "toolcrib/call-id" // Of a request: its id, which makes the call once.
+	metaRunID   = "toolcrib/run-id"  // Of an answer: the run of the call.
+	metaKind    = "toolcrib/kind"    // Of an answer: why there is no result, as a [tool.Kind].
+	metaVersion = "toolcrib/version" // Of a tool: the version that a call runs.
+	// metaApproval is, of an answer, the id of the approval that the call waits for.
+	metaApproval = "toolcrib/approval-id"
+)
+
+var callIDPattern = regexp.MustCompile(`^[A-Za-z0-9._:-]{1,128}$`)
+
+// cancelTimeout bounds a request to cancel a run whose client has gone.
+const cancelTimeout = 10 * time.Second
+
+// callTool makes a call, or joins the one that was made under its id, and waits for its end. What keeps
+// a call from answering is an answer that a model can act on; only a tool that the caller does not have
+// is an error of the protocol.
+func (s *Server) callTool(
+	ctx context.Context, of *session, c *Caller, req *mcp.CallToolRequest,
+) (mcp.Result, error) {
+	if err := may(c, s.cfg.CallPermission); err != nil {
+		return nil, err
+	}
+	callID, err := callIDOf(req)
+	if err != nil {
+		return nil, err
+	}
+	typed, err := s.finds(ctx, c, req.Params.Name)
+	if err != nil {
+		return nil, err
+	}
+	c.out.begin()
+	token := req.Params.GetProgressToken()
+	asked := runs.NewCall{
+		Request: runs.Request{TraceID: c.TraceID}, Principal: c.Principal,
+		Node: wire.Node{Tool: tool.Ref{Slug: req.Params.Name}, Arguments: req.Params.Arguments},
+	}
+	if callID != "" {
+		asked.Node.ID = ownID(c.Principal.Subject, callID)
+	}
+	if len(asked.Node.Arguments) == 0 {
+		asked.Node.Arguments = []byte("{}")
+	}
+	if token != nil {
+		asked.FollowFor = s.cfg.CallWait
+	}
+	call, err := s.cfg.Runs.Call(ctx, asked)
+	if err != nil {
+		s.report(ctx, c, methodCallTool, err)
+		return refused(err, ""), nil
+	}
+	return s.await(ctx, of, c, waiting{
+		call: call, callID: callID, token: token, typed: typed, session: req.Session,
+	}), nil
+}
+
+// finds reports whether a tool has an output schema. It fails with an error of the protocol for a tool that
+// the caller does not have.
+func (s *Server) finds(ctx context.Context, c *Caller, name string) (typed bool, err error) {
+	unknown := &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: fmt.Sprintf("unknown tool %q", clip(name))}
+	if !tool.ValidSlug(name) {
+		return false, unknown
+	}
+	found, err := s.cfg.Tools.Resolve(ctx, resolver.Request{
+		Principal: c.Principal, Ref: tool.Ref{Slug: name}, Mode: tool.Production, Outside: true,
+	})
+	switch {
+	case err == nil && !offered(&found.Tool):
+		return false, unknown
+	case err != nil && (tool.KindOf(err) == tool.NotFound || tool.KindOf(err) == tool.Denied):
+		return false, unknown // What the caller may not use is absent, as in the list.
+	case err != nil:
+		return false, nil // Why a tool may not run now is an answer of the call.
+	default:
+		return len(found.Version.Snapshot.OutputSchema) > 0, nil
+	}
+}
+
+// clip shortens a name that a client made up.
+func clip(name string) string {
+	const most = 64
+	if len(name) > most {
+		from, to := tool.CutText(name, 0, most)
+		return name[from:to] + "…"
+	}
+	return name
+}
+
+// callIDOf returns the id that the client gave its call; empty for none.
+func callIDOf(req *mcp.CallToolRequest) (string, error) {
+	given, has := req.Params.GetMeta()[metaCallID]
+	if !has || given == nil {
+		return "", nil
+	}
+	id, ok := given.(string)
+	if !ok || !callIDPattern.MatchString(id) {
+		return "", &tool.Error{
+			Kind: tool.Invalid, Op: "mcpserver.callTool", Path: "/_meta/" + metaCallID,
+			Msg: "expected 1 to 128 letters, digits, dots, underscores, colons or hyphens",
+		}
+	}
+	return id, nil
+}
+
+// ownID returns the id of a call that a client named. Ids of different keys are different: the answer to
+// one is not given to another.
+func ownID(subject, id string) string {
+	sum := sha256.Sum256([]byte(subject + "\n" + id))
+	return "mcp-" + hex.EncodeToString(sum[:16])
+}
+
+// waiting is a call that is waited for.
+type waiting struct {
+	call    runs.Call
+	callID  string // The client's own; empty for none.
+	token   any    // Of progress notifications; nil for none.
+	typed   bool   // The tool has an output schema.
+	session *mcp.ServerSession
+}
+
+// ended is how a call ended, as [runs.Service.Wait] tells it.
+type ended struct {
+	result *tool.Result
+	over   bool
+	err    error
+}
+
+// await waits for the end of a call, and for what keeps it from ending soon.
+func (s *Server) await(ctx context.Context, of *session, c *Caller, w waiting) *mcp.CallToolResult {
+	following, stop := context.WithCancel(ctx)
+	defer stop()
+	done, held := make(chan ended, 1), make(chan hold, 1)
+	go func() {
+		result, over, err := s.cfg.Runs.Wait(following, w.call, s.cfg.CallWait, s.cfg.Wakes)
+		done <- ended{result, over, err}
+	}()
+	go s.follow(following, c, w, held)
+	var closing chan struct{}
+	if of != nil {
+		closing = of.closing
+	}
+	select {
+	case end := <-done:
+		if ctx.Err() != nil && !end.over {
+			return s.abandon(ctx, of, c, w)
+		}
+		return s.finished(ctx, c, w, end)
+	case h := <-held:
+		return h.answer(w)
+	case <-closing:
+		return goesOn(w, "the session ended while the call was running")
+	case <-s.cfg.Stopping(ctx):
+		return goesOn(w, "the server stops for a restart while the call is running")
+	case <-ctx.Done():
+		return s.abandon(ctx, of, c, w)
+	}
+}
+
+// abandon cancels a call that its client gave up, and returns an answer that is not read. A session that
+// ended gave up nothing, nor does a request that stands alone and named its call: its client comes back.
+func (s *Server) abandon(ctx context.Context, of *session, c *Caller, w waiting) *mcp.CallToolResult {
+	ending := s.cfg.Stopping(ctx)
+	if of != nil {
+		ending = of.closing
+	}
+	select {
+	case <-ending:
+		return goesOn(w, "the connection ended while the call was running")
+	default:
+	}
+	if of == nil && w.callID != "" {
+		return goesOn(w, "the connection ended while the call was running")
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cancelTimeout)
+	defer cancel()
+	_, err := s.cfg.Runs.Cancel(ctx, c.Principal.Tenant, w.call.RunID)
+	if err != nil && tool.KindOf(err) != tool.Conflict { // It may have ended.
+		s.log.WarnContext(ctx, "cancelling the run of a call failed", slog.String("tenant_id", string(c.Principal.Tenant)),
+			slog.String("run_id", w.call.RunID), slog.String("trace_id", c.TraceID), slog.Any("error", err))
+	}
+	return refused(&tool.Error{Kind: tool.Cancelled, Msg: "the call was cancelled"}, w.call.RunID)
+}
+
+// finished returns the answer of a call that has ended, or is not waited for any longer.
+func (s *Server) finished(ctx context.Context, c *Caller, w waiting, end ended) *mcp.CallToolResult {
+	switch {
+	case end.err != nil:
+		s.report(ctx, c, methodCallTool, end.err)
+		return refused(end.err, w.call.RunID)
+	case !end.over:
+		return goesOn(w, "the call has not ended yet")
+	}
+	if end.result == nil {
+		return refused(&tool.Error{Kind: tool.InternalError}, w.call.RunID)
+	}
+	if !referred(end.result) {
+		return answered(end.result, w)
+	}
+	whole, err := s.cfg.Record.FindCallEnd(ctx, c.Principal.Tenant, w.call.RunID)
+	if err == nil && whole.Result != nil {
+		end.result = whole.Result
+	}
+	return answered(end.result, w)
+}
+
+// referred reports whether a result only refers to all of it: it was too large for a history.
+func referred(r *tool.Result) bool {
+	return slices.ContainsFunc(r.Content, func(c tool.Content) bool {
+		return c.Type == tool.ContentResource && strings.HasPrefix(c.URI, tool.ResultURI(""))
+	})
+}
+
+// goesOn answers for a call that is still running.
+func goesOn(w waiting, why string) *mcp.CallToolResult {
+	text := why + "; it goes on as run " + w.call.RunID + ". "
+	if w.callID != "" {
+		text += "The same call with the same " + metaCallID + " waits for it again, and is not made twice. "
+	}
+	text += "Its result can be read at " + runURI(w.call.RunID) + ". Do not make the call anew."
+	return failed(text, tool.Timeout, w.call.RunID)
+}
+
+// refused answers for a call without a result.
+func refused(err error, runID string) *mcp.CallToolResult {
+	e := tool.AsError(err)
+	if _, own := errors.AsType[*tool.Error](err); !own {
+		e = &tool.Error{Kind: tool.InternalError}
+	}
+	return failed(words(e), e.Kind, runID)
+}
+
+// failed is an answer that says no.
+func failed(text string, kind tool.Kind, runID string) *mcp.CallToolResult {
+	out := &mcp.CallToolResult{
+		IsError: true, Content: []mcp.Content{&mcp.TextContent{Text: text}}, Meta: mcp.Meta{metaKind: string(kind)},
+	}
+	if runID != "" {
+		out.Meta[metaRunID] = runID
+	}
+	return out
+}

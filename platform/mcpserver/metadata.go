@@ -1,0 +1,45 @@
+package mcpserver
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+)
+
+// MetadataPath is where the server describes itself as a protected resource (RFC 9728): there, and with
+// [Path] behind it.
+const MetadataPath = "/.well-known/oauth-protected-resource"
+
+// Metadata is the description of the server as a protected resource. It names no authorization server:
+// keys are made with the API.
+type Metadata struct {
+	Resource      string   `json:"resource"`
+	Name          string   `json:"resource_name"`
+	BearerMethods []string `json:"bearer_methods_supported"`
+	Scopes        []string `json:"scopes_supported,omitempty"`
+}
+
+// ServeMetadata answers with the description. base is the scheme and host by which clients reach the server.
+func (s *Server) ServeMetadata(w http.ResponseWriter, base string) {
+	var scopes []string
+	for _, p := range []string{s.cfg.ListPermission, s.cfg.CallPermission} {
+		if p != "" {
+			scopes = append(scopes, p)
+		}
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Access-Control-Allow-Origin", "*") // It is the same for everyone, and no secret.
+	_ = json.NewEncoder(w).Encode(Metadata{            // An error cannot be reported any more.
+		Resource: strings.TrimSuffix(base, "/") + Path, Name: "Toolcrib", BearerMethods: []string{"header"}, Scopes: scopes,
+	})
+}
+
+// Challenge returns the value of WWW-Authenticate for a request without a valid key. presented says that it
+// had one.
+func Challenge(base string, presented bool) string {
+	challenge := `Bearer resource_metadata="` + strings.TrimSuffix(base, "/") + MetadataPath + Path + `"`
+	if presented {
+		challenge += `, error="invalid_token"`
+	}
+	return challenge
+}

@@ -1,0 +1,134 @@
+package mcpserver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// Methods of the protocol.
+const (
+	methodInitialize = "initialize"
+	methodCallTool   = "tools/call"
+)
+
+// shortTimeout bounds a request that is no call.
+const shortTimeout = 30 * time.Second
+
+// receive answers the methods that depend on who asks. The library's own lists of tools and resources
+// stay empty.
+func (s *Server) receive(of *session) mcp.Middleware {
+	return func(next mcp.MethodHandler) mcp.MethodHandler {
+		return func(ctx context.Context, method string, req mcp.Request) (result mcp.Result, err error) {
+			// This is not the goroutine of an HTTP request, whose panics are caught.
+			defer func() {
+				if v := recover(); v != nil {
+					s.log.ErrorContext(ctx, "a handler of MCP panicked", slog.String("method", method),
+						slog.String("panic", fmt.Sprintf("%T", v)), slog.String("stack", string(debug.Stack())))
+					result, err = nil, protocolError(&tool.Error{Kind: tool.InternalError})
+				}
+			}()
+			c, ok := callerOf(req)
+			if !ok {
+				return next(ctx, method, req)
+			}
+			// The context of a session is that of the request which opened it.
+			ctx = trace.ContextWithSpanContext(ctx, c.span)
+			result, err = s.answer(ctx, of, c, method, req, next)
+			if theirs, ok := errors.AsType[*libraryError](err); ok {
+				return nil, theirs.err
+			}
+			if err != nil {
+				s.report(ctx, c, method, err)
+				return nil, protocolError(err)
+			}
+			return result, nil
+		}
+	}
+}
+
+// answer answers a request of a caller.
+func (s *Server) answer(
+	ctx context.Context, of *session, c *Caller, method string, req mcp.Request, next mcp.MethodHandler,
+) (mcp.Result, error) {
+	if call, ok := req.(*mcp.CallToolRequest); ok && method == methodCallTool {
+		return s.callTool(ctx, of, c, call)
+	}
+	switch req := req.(type) {
+	case *mcp.ListToolsRequest:
+		ctx, cancel := context.WithTimeout(ctx, shortTimeout)
+		defer cancel()
+		return s.listTools(ctx, c, req)
+	case *mcp.ReadResourceRequest:
+		ctx, cancel := context.WithTimeout(ctx, shortTimeout)
+		defer cancel()
+		return s.readResource(ctx, c, req)
+	case *mcp.ListResourceTemplatesRequest:
+		return templates(), nil
+	}
+	result, err := next(ctx, method, req)
+	if err != nil {
+		return nil, &libraryError{err}
+	}
+	if method == methodInitialize && of != nil {
+		return result, s.open(of, c, req)
+	}
+	return result, nil
+}
+
+// libraryError is a refusal of the library, which speaks of the protocol alone.
+type libraryError struct{ err error }
+
+func (e *libraryError) Error() string { return e.err.Error() }
+
+func (e *libraryError) Unwrap() error { return e.err }
+
+// open keeps a session that a client has opened.
+func (s *Server) open(of *session, c *Caller, req mcp.Request) error {
+	live, ok := req.GetSession().(*mcp.ServerSession)
+	if !ok {
+		return errors.New("the session is not a server's")
+	}
+	of.owner, of.live = c.owner(), live
+	if !s.sessions.add(of) {
+		go of.end()
+		return &tool.Error{
+			Kind: tool.RateLimited, Op: "mcpserver.open",
+			Msg: fmt.Sprintf("the key has %d sessions in use at this server, which is the limit: end one", s.cfg.MaxSessions),
+		}
+	}
+	go func() {
+		_ = live.Wait() // How it ended makes no difference.
+		s.sessions.remove(of)
+	}()
+	return nil
+}
+
+// report logs a failure of the platform, whose cause the client is not shown.
+func (s *Server) report(ctx context.Context, c *Caller, method string, err error) {
+	if _, answered := errors.AsType[*jsonrpc.Error](err); answered || tool.KindOf(err) != tool.InternalError {
+		return
+	}
+	s.log.ErrorContext(ctx, "a request of MCP failed", slog.String("method", method),
+		slog.String("tenant_id", string(c.Principal.Tenant)), slog.String("trace_id", c.TraceID), slog.Any("error", err))
+}
+
+// may fails where the caller lacks a permission.
+func may(c *Caller, permission string) error {
+	if c.Principal.May(permission) {
+		return nil
+	}
+	return &tool.Error{
+		Kind: tool.Denied, Op: "mcpserver", Msg: "this key may not do that: it lacks the permission " + permission,
+		Err: &tool.PermissionError{Permissions: []string{permission}},
+	}
+}

@@ -1,0 +1,229 @@
+package mcpserver
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/auth"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/toolcrib/toolcrib/agent"
+	"github.com/toolcrib/toolcrib/resolver"
+	"github.com/toolcrib/toolcrib/runs"
+	"github.com/toolcrib/toolcrib/store"
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// Path is where the server is mounted.
+const Path = "/mcp"
+
+// Tools decides which tools a principal may use. [resolver.Resolver] implements it.
+type Tools interface {
+	List(
+		ctx context.Context, p tool.Principal, mode tool.Mode, f resolver.Filter, page resolver.Page,
+	) (items []resolver.Item, next string, err error)
+	Resolve(ctx context.Context, req resolver.Request) (*resolver.Resolved, error)
+	Version(ctx context.Context, tenant tool.TenantID, toolID, digest string) (*tool.Version, error)
+}
+
+// Runs makes calls. [runs.Service] implements it.
+type Runs interface {
+	Call(ctx context.Context, n runs.NewCall) (runs.Call, error)
+	Wait(ctx context.Context, c runs.Call, timeout time.Duration, wakes runs.Wakes) (*tool.Result, bool, error)
+	Cancel(ctx context.Context, tenant tool.TenantID, runID string) (agent.Run, error)
+}
+
+// Record has what is recorded of runs. [store.Store] implements it.
+type Record interface {
+	FindRun(ctx context.Context, tenant tool.TenantID, id string) (agent.Run, error)
+	FindCallEnd(ctx context.Context, tenant tool.TenantID, runID string) (agent.CallEnd, error)
+	ReadStream(ctx context.Context, tenant tool.TenantID, runID string, after int64, limit int) (store.StreamPage, error)
+}
+
+// Config holds the dependencies and settings of a [Server].
+type Config struct {
+	Tools  Tools      // Required.
+	Runs   Runs       // Required.
+	Record Record     // Required.
+	Wakes  runs.Wakes // Tells of changes of runs. Required.
+	// ListPermission and CallPermission are those that listing and calling tools take. None when
+	// empty.
+	ListPermission, CallPermission string
+	// Stopping returns the channel that is closed when the process that serves a request begins to
+	// stop. Defaults to one that never is.
+	Stopping func(ctx context.Context) <-chan struct{}
+	// Version of the platform, as clients see it. Defaults to "dev".
+	Version string
+	// CallWait is how long a call is waited for; it goes on beyond. Defaults to [DefaultCallWait].
+	CallWait time.Duration
+	// SessionIdle is after what time without a request a session ends. Defaults to
+	// [DefaultSessionIdle].
+	SessionIdle time.Duration
+	// MaxSessions bounds the sessions of one key at this process: a further one ends the one that is
+	// idle for longest. Defaults to [DefaultMaxSessions].
+	MaxSessions int
+	// MaxBodyBytes bounds a request. Defaults to [DefaultMaxBodyBytes].
+	MaxBodyBytes int64
+	// Heartbeat is how often an open answer sends a comment, and the key behind it is checked again.
+	// Defaults to 15 s.
+	Heartbeat time.Duration
+	// Watch is how often the list of tools of a client that follows its session is looked at, to tell it of
+	// changes. Defaults to 5 s.
+	Watch time.Duration
+	// WriteTimeout is how long a write to a client may take. Defaults to 10 s.
+	WriteTimeout time.Duration
+	Logger       *slog.Logger // Defaults to discarding.
+}
+
+// Defaults of [Config].
+const (
+	DefaultCallWait     = 5 * time.Minute
+	DefaultSessionIdle  = 30 * time.Minute
+	DefaultMaxSessions  = 64
+	DefaultMaxBodyBytes = 1 << 20
+)
+
+func (c Config) withDefaults() Config {
+	if c.Stopping == nil {
+		c.Stopping = func(context.Context) <-chan struct{} { return nil }
+	}
+	if c.Version == "" {
+		c.Version = "dev"
+	}
+	if c.CallWait <= 0 {
+		c.CallWait = DefaultCallWait
+	}
+	if c.SessionIdle <= 0 {
+		c.SessionIdle = DefaultSessionIdle
+	}
+	if c.MaxSessions <= 0 {
+		c.MaxSessions = DefaultMaxSessions
+	}
+	if c.MaxBodyBytes <= 0 {
+		c.MaxBodyBytes = DefaultMaxBodyBytes
+	}
+	if c.Heartbeat <= 0 {
+		c.Heartbeat = 15 * time.Second
+	}
+	if c.Watch <= 0 {
+		c.Watch = 5 * time.Second
+	}
+	if c.WriteTimeout <= 0 {
+		c.WriteTimeout = 10 * time.Second
+	}
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	return c
+}
+
+// Caller is who makes a request.
+type Caller struct {
+	Principal tool.Principal
+	TraceID   string // Of the request.
+	// Check fails where the key of the request is valid no more. Long answers ask it.
+	Check func(ctx context.Context) error
+
+	span trace.SpanContext
+	out  *stream // The answer.
+}
+
+// owner names whom a session belongs to.
+func (c *Caller) owner() string { return string(c.Principal.Tenant) + " " + c.Principal.Subject }
+
+// Server serves MCP to the tenants of an installation. It is safe for concurrent use.
+type Server struct {
+	cfg       Config
+	log       *slog.Logger
+	sessions  *sessions
+	watches   *watches
+	stateful  http.Handler
+	stateless http.Handler
+}
+
+// New returns a server.
+func New(cfg Config) (*Server, error) {
+	if cfg.Tools == nil || cfg.Runs == nil || cfg.Record == nil || cfg.Wakes == nil {
+		return nil, errors.New("mcpserver: Config.Tools, Runs, Record and Wakes are required")
+	}
+	s := &Server{cfg: cfg.withDefaults()}
+	s.log = s.cfg.Logger
+	s.sessions = newSessions(s.cfg.MaxSessions, s.cfg.SessionIdle)
+	s.watches = newWatches(s.cfg.Tools, s.cfg.Watch)
+	// The library's own messages hold what clients sent.
+	quiet := slog.New(slog.DiscardHandler)
+	// Servers on loopback addresses are commonly behind a proxy: [CheckPlace] is about pages alone.
+	options := mcp.StreamableHTTPOptions{
+		Logger: quiet, MaxRequestBodyBytes: s.cfg.MaxBodyBytes, DisableLocalhostProtection: true,
+	}
+	known := s.protocol(nil) // Answers what needs no session.
+	s.stateful = handed(mcp.NewStreamableHTTPHandler(func(r *http.Request) *mcp.Server {
+		if r.Header.Get(sessionHeader) != "" || r.Method != http.MethodPost {
+			return known
+		}
+		return s.protocol(&session{closing: make(chan struct{})})
+	}, &options))
+	alone := options
+	alone.Stateless, alone.PropagateRequestCancellation = true, true
+	s.stateless = handed(mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return known }, &alone))
+	return s, nil
+}
+
+// protocol returns a server of the protocol, for a session or for requests that stand alone.
+func (s *Server) protocol(of *session) *mcp.Server {
+	options := &mcp.ServerOptions{
+		Instructions: instructions, Logger: slog.New(slog.DiscardHandler),
+		Capabilities: &mcp.ServerCapabilities{
+			Tools:     &mcp.ToolCapabilities{ListChanged: of != nil},
+			Resources: &mcp.ResourceCapabilities{},
+		},
+	}
+	if of != nil {
+		options.GetSessionID = of.name
+	}
+	server := mcp.NewServer(&mcp.Implementation{
+		Name: "toolcrib", Title: "Toolcrib", Version: s.cfg.Version,
+	}, options)
+	server.AddReceivingMiddleware(s.receive(of))
+	if of != nil {
+		of.server = server
+	}
+	return server
+}
+
+// instructions are what a client may show its model of the server.
+const instructions = "Every call is recorded and runs to its end, also where the connection breaks. A call that " +
+	"waits for an approval answers with where to give it: do not call the tool again meanwhile. Of a large answer the " +
+	"beginning and the end are shown; read the linked resource for all of it."
+
+// callerKey carries the caller of a request to [handed].
+type callerKey struct{}
+
+// handed passes the caller of a request on to the library, which keeps sessions apart by it and hands
+// it to the functions that answer.
+func handed(next http.Handler) http.Handler {
+	verify := func(ctx context.Context, _ string, _ *http.Request) (*auth.TokenInfo, error) {
+		c, ok := ctx.Value(callerKey{}).(*Caller)
+		if !ok {
+			return nil, auth.ErrInvalidToken
+		}
+		return &auth.TokenInfo{UserID: c.owner(), Extra: map[string]any{callerMember: c}}, nil
+	}
+	return auth.RequireBearerToken(verify, &auth.RequireBearerTokenOptions{AllowMissingExpiration: true})(next)
+}
+
+const callerMember = "caller"
+
+// callerOf returns the caller of a request, as [handed] passed it.
+func callerOf(req mcp.Request) (*Caller, bool) {
+	extra := req.GetExtra()
+	if extra == nil || extra.TokenInfo == nil {
+		return nil, false
+	}
+	c, ok := extra.TokenInfo.Extra[callerMember].(*Caller)
+	return c, ok
+}
