@@ -70,6 +70,10 @@ var (
 var reachLaws = []reachLaw{
 	{name: "tool is the leaf", from: []string{"tool"}, only: []string{std}, why: "everyone speaks the vocabulary"},
 	{
+		name: "audit stands on tool", from: []string{"audit"}, only: []string{std, module + "/tool"},
+		why: "all layers name actors",
+	},
+	{
 		name: "agent stands on tool", from: []string{"agent"}, only: []string{std, module + "/tool", module + "/graph/flow"},
 		why: "everyone speaks the vocabulary",
 	},

@@ -22,6 +22,9 @@ func TestLawsCanFail(t *testing.T) {
 		"tool is the leaf": {
 			one("tool/a.go", `import _ "github.com/google/uuid"`), "tool -> github.com/google/uuid",
 		},
+		"audit stands on tool": {
+			one("audit/a.go", `import _ `+root+`/store"`), "audit -> github.com/toolcrib/toolcrib/store",
+		},
 		"agent stands on tool": {
 			one("agent/a.go", `import _ `+root+`/ledger"`), "agent -> github.com/toolcrib/toolcrib/ledger",
 		},

@@ -236,6 +236,7 @@ func TestTheAppRoleIsBoundInEveryTable(t *testing.T) {
 	f.Switch(t, f.Tenant, f.Tool.ID, true)
 	_, err = f.Store.SetPrice(t.Context(), usage.Price{Tenant: f.Tenant, ToolID: f.Tool.ID, Call: 1})
 	require.NoError(t, err)
+	require.NoError(t, f.Store.SealAudit(t.Context()))
 	stranger := d.Tenant(t)
 
 	super := d.Conn(t)

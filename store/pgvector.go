@@ -75,7 +75,7 @@ func (s *Store) saveVectors(ctx context.Context, op string, params db.InsertEmbe
 	for i, raw := range params.Embeddings {
 		texts[i] = vectorText(raw)
 	}
-	tenant := scope{pool: s.pool, enter: db.SetTenant, settings: s.settings(op, tool.TenantID(params.TenantID))}
+	tenant := scope{pool: s.pool, enter: db.SetTenant, settings: s.settings(ctx, op, tool.TenantID(params.TenantID))}
 	return s.run(ctx, op, func(ctx context.Context) error {
 		_, err := tenant.Exec(ctx, fillVectors, params.TenantID, params.Generation, params.Ids, texts)
 		return err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/toolcrib/toolcrib/audit"
 	"github.com/toolcrib/toolcrib/registry"
 	"github.com/toolcrib/toolcrib/store/internal/db"
 	"github.com/toolcrib/toolcrib/tool"
@@ -41,6 +42,9 @@ func (p *Platform) Close() { p.store.Close() }
 
 // Registry returns the store of global tools. Its methods take the empty tenant only.
 func (p *Platform) Registry() registry.Store { return p.store }
+
+// Audit returns the platform's audit log. Its methods take the empty tenant only.
+func (p *Platform) Audit() audit.Log { return p.store }
 
 // CreateTenant stores a new active tenant; an empty id is generated. It fails with
 // tool.Conflict when the slug is taken, and with tool.Invalid when it is not lower-case

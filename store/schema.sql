@@ -23,6 +23,278 @@ AS $function$
 $function$
 ;
 
+CREATE OR REPLACE FUNCTION public.audit_digest(previous text, e audit_log)
+ RETURNS text
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+    select encode(sha256(convert_to(string_agg(coalesce(octet_length(convert_to(f.field, 'UTF8')) || ':' || f.field, '-') || ',', ''
+        order by f.place), 'UTF8')), 'hex')
+    from unnest(array[
+        'toolcrib.audit.1', previous, e.seq::text, coalesce(e.tenant_id::text, ''), e.id::text,
+        to_char(e.at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), e.actor_kind, e.actor, e.key_id::text, e.action,
+        e.object_kind, e.object_id, e.object_name, e.request_id, e.outcome, e.reason, e.before::text, e.after::text,
+        to_char(e.sealed_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')
+    ]) with ordinality as f (field, place)
+$function$
+;
+
+CREATE OR REPLACE FUNCTION public.audit_id(at timestamp with time zone)
+ RETURNS uuid
+ LANGUAGE sql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+    select (lpad(to_hex(u.us / 1000), 12, '0') || '7' || lpad(to_hex(u.us % 1000 * 4096 / 1000), 3, '0')
+        || substr(replace(gen_random_uuid()::text, '-', ''), 17))::uuid
+    from (select (extract(epoch from at) * 1000000)::bigint as us) u
+$function$
+;
+
+CREATE OR REPLACE FUNCTION public.audit_refuse(p_tenant uuid, p_action text, p_kind text, p_id text, p_name text, p_reason text)
+ RETURNS void
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+declare
+    v_actor text := nullif(current_setting('app.actor', true), '')::json ->> 'subject';
+begin
+    if p_tenant is distinct from nullif(current_setting('app.tenant_id', true), '')::uuid then
+        raise exception 'another tenant''s audit log' using errcode = 'insufficient_privilege';
+    end if;
+    if exists (
+        select from audit_log l
+        where l.scope_id = p_tenant and l.actor = v_actor and l.id > audit_id(clock_timestamp() - interval '1 minute')
+          and l.outcome = 'refused' and l.action = p_action and l.object_id = coalesce(p_id, '')
+          and l.object_name = coalesce(p_name, ''))
+    then
+        return;
+    end if;
+    perform audit_write(p_tenant, p_action, p_kind, p_id, p_name, 'refused', p_reason, null, null);
+end
+$function$
+;
+
+CREATE OR REPLACE FUNCTION public.audit_row()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+declare
+    ignored text[] := tg_argv[0]::text[] || array['tenant_id', 'scope_id', 'scope', 'revision', 'created_at', 'updated_at'];
+    hidden text[] := tg_argv[1]::text[];
+    o json := case when tg_op <> 'INSERT' then to_json(old) end;
+    n json := case when tg_op <> 'DELETE' then to_json(new) end;
+    r json := coalesce(n, o);
+    tenant uuid := (r ->> 'tenant_id')::uuid;
+    id text := r ->> 'id';
+    name text := coalesce(r ->> 'slug', r ->> 'name');
+    kind text;
+    verb text := case tg_op when 'INSERT' then 'created' when 'DELETE' then 'deleted' else 'changed' end;
+    changed text[];
+    before json;
+    after json;
+    of_tool record;
+begin
+    select array_agg(c.key order by c.key),
+        json_object_agg(c.key, c.was order by c.key) filter (where tg_op <> 'INSERT'),
+        json_object_agg(c.key, c.becomes order by c.key) filter (where tg_op <> 'DELETE')
+    into changed, before, after
+    from (
+        select coalesce(a.key, b.key) as key,
+            case when coalesce(a.key, b.key) = any (hidden) and a.value::text <> 'null' then '"(not shown)"'::json else a.value end as was,
+            case when coalesce(a.key, b.key) = any (hidden) and b.value::text <> 'null' then '"(not shown)"'::json else b.value end as becomes
+        from json_each(coalesce(o, '{}')) a full join json_each(coalesce(n, '{}')) b on a.key = b.key
+        where coalesce(a.key, b.key) <> all (ignored) and a.value::text is distinct from b.value::text
+    ) c;
+    if changed is null then
+        return null;
+    end if;
+
+    case tg_table_name
+    when 'tool_registry', 'agents' then
+        kind := case when tg_table_name = 'agents' then 'agent' when r ->> 'implementation_type' = 'graph' then 'graph' else 'tool' end;
+        if tg_op = 'UPDATE' then
+            verb := case
+                when o ->> 'deleted_at' is null and n ->> 'deleted_at' is not null then 'deleted'
+                when 'quarantine' = any (changed) then case n ->> 'quarantine' when '' then 'released' else 'quarantined' end
+                when 'status' = any (changed) and n ->> 'status' = 'disabled' then 'disabled'
+                when 'status' = any (changed) and n ->> 'status' = 'deprecated' then 'deprecated'
+                when 'status' = any (changed) and o ->> 'status' in ('disabled', 'deprecated') then 'enabled'
+                when 'is_active' = any (changed) then case when (n ->> 'is_active')::boolean then 'enabled' else 'disabled' end
+                when 'slug' = any (changed) then 'renamed'
+                when changed <@ array['status', 'version', 'published_at'] then null -- the version's row says it
+                else 'draft_edited' end;
+            name := o ->> 'slug';
+        end if;
+    when 'tool_versions' then
+        select t.slug, t.implementation_type into of_tool from tool_registry t
+        where t.id = (r ->> 'tool_id')::uuid and t.scope_id = coalesce(tenant, '00000000-0000-0000-0000-000000000000');
+        kind := case of_tool.implementation_type when 'graph' then 'graph' else 'tool' end;
+        id := r ->> 'tool_id';
+        name := of_tool.slug;
+        verb := case when tg_op = 'DELETE' then 'version_deleted' when (r ->> 'published')::boolean then 'published' else 'versioned' end;
+    when 'agent_versions' then
+        kind := 'agent';
+        id := r ->> 'agent_id';
+        select a.slug into name from agents a where a.tenant_id = tenant and a.id = (r ->> 'agent_id')::uuid;
+        verb := case when tg_op = 'DELETE' then 'version_deleted' when (r ->> 'published')::boolean then 'published' else 'versioned' end;
+    when 'tool_overrides' then
+        kind := 'tool';
+        id := r ->> 'tool_id';
+        select t.slug into name from tool_registry t where t.id = (r ->> 'tool_id')::uuid and t.scope_id = (r ->> 'tool_scope_id')::uuid;
+        verb := case tg_op when 'DELETE' then 'override_removed' else 'override_set' end;
+    when 'api_keys' then
+        kind := 'key';
+        if tg_op = 'UPDATE' and n ->> 'revoked_at' is not null and o ->> 'revoked_at' is null then
+            verb := 'revoked';
+        end if;
+    when 'credentials' then
+        kind := 'credential';
+        name := r ->> 'ref';
+        if tg_op = 'UPDATE' then
+            verb := case when 'revoked_at' = any (changed) then 'revoked' when 'version' = any (changed) then 'rotated'
+                when changed <@ array['ciphertext', 'key_version'] then 'reencrypted' else 'changed' end;
+        end if;
+    when 'tenants' then
+        kind := 'tenant';
+        tenant := (r ->> 'id')::uuid;
+        if 'status' = any (changed) and tg_op = 'UPDATE' then
+            verb := case n ->> 'status' when 'suspended' then 'suspended' else 'resumed' end;
+        end if;
+    when 'tenant_keys' then
+        kind := 'tenant';
+        id := tenant::text;
+        name := 'data key ' || (r ->> 'version');
+        verb := case tg_op when 'INSERT' then 'data_key_made' when 'DELETE' then 'data_key_deleted' else 'data_key_wrapped' end;
+    when 'retention_rules' then
+        kind := 'retention';
+        id := r ->> 'class';
+        name := r ->> 'class';
+        verb := case tg_op when 'DELETE' then 'unset' else 'set' end;
+    when 'approval_decisions' then
+        kind := 'approval';
+        id := r ->> 'approval_id';
+        select a.tool into name from approvals a where a.tenant_id = tenant and a.id = (r ->> 'approval_id')::uuid;
+        verb := case tg_op when 'DELETE' then 'decision_deleted' else 'decided' end;
+    when 'approval_grants' then
+        kind := 'grant';
+        name := r ->> 'tool';
+        if tg_op = 'UPDATE' and 'revoked_at' = any (changed) then
+            verb := 'revoked';
+        end if;
+    when 'pending_tool_calls' then
+        kind := case r ->> 'intent' when '' then 'pending_call' else 'input' end;
+        name := r ->> 'tool';
+        verb := 'answered';
+    when 'runs' then
+        kind := 'run';
+        name := r ->> 'agent';
+        verb := 'cancelled';
+        before := null;
+        after := null;
+    when 'mcp_servers' then
+        kind := 'mcp_server';
+        if tg_op = 'UPDATE' then
+            verb := case when 'detached_at' = any (changed) then 'detached'
+                when 'status' = any (changed) then case n ->> 'status' when 'disabled' then 'disabled' else 'enabled' end
+                else 'changed' end;
+        end if;
+    when 'mcp_remote_tools' then
+        kind := 'mcp_server';
+        id := r ->> 'server_id';
+        verb := 'tool_approved';
+    when 'artifacts' then
+        kind := 'artifact';
+        if 'status' = any (changed) and tg_op = 'UPDATE' then
+            verb := case n ->> 'status' when 'disabled' then 'disabled' when 'deprecated' then 'deprecated' else 'enabled' end;
+        end if;
+    when 'artifact_versions' then
+        kind := 'artifact';
+        id := r ->> 'artifact_id';
+        select a.slug into name from artifacts a where a.tenant_id = tenant and a.id = (r ->> 'artifact_id')::uuid;
+        verb := case tg_op when 'DELETE' then 'version_deleted' else 'versioned' end;
+    when 'pipelines' then
+        kind := 'pipeline';
+        if tg_op = 'UPDATE' then
+            verb := case when 'deleted_at' = any (changed) then 'deleted'
+                when 'disabled' = any (changed) then case when (n ->> 'disabled')::boolean then 'disabled' else 'enabled' end
+                else 'changed' end;
+        end if;
+    when 'documents' then
+        kind := 'pipeline';
+        id := r ->> 'pipeline_id';
+        name := r ->> 'key';
+        verb := case tg_op when 'INSERT' then 'document_added' when 'DELETE' then 'document_deleted' else 'document_replaced' end;
+    when 'files' then
+        kind := 'file';
+        verb := case tg_op when 'INSERT' then 'uploaded' else 'deleted' end;
+    when 'schedules' then
+        kind := 'schedule';
+        if tg_op = 'UPDATE' then
+            verb := case when 'deleted_at' = any (changed) then 'deleted'
+                when 'paused' = any (changed) then case when (n ->> 'paused')::boolean then 'paused' else 'resumed' end
+                else 'changed' end;
+        elsif tg_op = 'DELETE' and o ->> 'deleted_at' is not null then
+            return null; -- it was deleted before, and is now gone from Temporal too
+        end if;
+    when 'spaces' then
+        kind := 'space';
+        if 'archived_at' = any (changed) and tg_op = 'UPDATE' then
+            verb := case when n ->> 'archived_at' is null then 'restored' else 'archived' end;
+        end if;
+    when 'space_members' then
+        kind := 'space';
+        id := r ->> 'space_id';
+        verb := case tg_op when 'INSERT' then 'member_added' when 'DELETE' then 'member_removed' else 'member_changed' end;
+    when 'webhooks' then
+        kind := 'webhook';
+        name := r ->> 'url';
+        if tg_op = 'UPDATE' then
+            verb := case when 'secret_version' = any (changed) then 'secret_rotated'
+                when 'active' = any (changed) then case when (n ->> 'active')::boolean then 'enabled' else 'disabled' end
+                else 'changed' end;
+        end if;
+    end case;
+
+    if verb is not null then
+        perform audit_write(tenant, kind || '.' || verb, kind, id, name, 'done', '', before, after);
+    end if;
+    return null;
+end
+$function$
+;
+
+CREATE OR REPLACE FUNCTION public.audit_unsealed_age()
+ RETURNS double precision
+ LANGUAGE sql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+    select coalesce(extract(epoch from clock_timestamp() - min(l.at)), 0) from audit_log l where l.seq is null
+$function$
+;
+
+CREATE OR REPLACE FUNCTION public.audit_write(p_tenant uuid, p_action text, p_kind text, p_id text, p_name text, p_outcome text, p_reason text, p_before json, p_after json)
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+declare
+    v_actor json := nullif(current_setting('app.actor', true), '')::json;
+    v_at timestamptz := clock_timestamp();
+begin
+    insert into audit_log (tenant_id, id, at, actor_kind, actor, key_id, action, object_kind, object_id, object_name, request_id,
+        outcome, reason, before, after)
+    values (p_tenant, audit_id(v_at), v_at, coalesce(v_actor ->> 'kind', 'database'), coalesce(v_actor ->> 'subject', session_user),
+        (v_actor ->> 'key_id')::uuid, p_action, p_kind, coalesce(p_id, ''), coalesce(p_name, ''),
+        coalesce(v_actor ->> 'request_id', ''), p_outcome, coalesce(p_reason, ''), p_before, p_after);
+end
+$function$
+;
+
 CREATE OR REPLACE FUNCTION public.cancel_call_approval()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1535,6 +1807,52 @@ end
 $function$
 ;
 
+CREATE OR REPLACE FUNCTION public.seal_audit(most integer)
+ RETURNS integer
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+declare
+    of_scope record;
+    head audit_heads;
+    e audit_log;
+    done integer := 0;
+begin
+    for of_scope in
+        with recursive scopes as (
+            (select l.scope_id, l.tenant_id from audit_log l where l.seq is null order by l.scope_id limit 1)
+            union all
+            select x.* from scopes s, lateral (
+                select l.scope_id, l.tenant_id from audit_log l where l.seq is null and l.scope_id > s.scope_id
+                order by l.scope_id limit 1) x
+        )
+        select s.scope_id, s.tenant_id from scopes s
+    loop
+        insert into audit_heads (tenant_id) values (of_scope.tenant_id) on conflict do nothing;
+        select h.* into head from audit_heads h where h.scope_id = of_scope.scope_id for update skip locked;
+        continue when not found;
+        perform set_config('app.tenant_id', coalesce(of_scope.tenant_id::text, ''), true); -- for row-level security
+        for e in
+            select l.* from audit_log l where l.scope_id = of_scope.scope_id and l.seq is null order by l.id limit most - done
+        loop
+            e.seq := head.seq + 1;
+            e.sealed_at := now();
+            e.hash := audit_digest(head.hash, e);
+            update audit_log l set seq = e.seq, hash = e.hash, sealed_at = e.sealed_at where l.scope_id = e.scope_id and l.id = e.id;
+            head.seq := e.seq;
+            head.hash := e.hash;
+            done := done + 1;
+        end loop;
+        update audit_heads h set seq = head.seq, hash = head.hash, sealed_at = now() where h.scope_id = of_scope.scope_id;
+        exit when done >= most;
+    end loop;
+    perform set_config('app.tenant_id', '', true);
+    return done;
+end
+$function$
+;
+
 CREATE OR REPLACE FUNCTION public.seal_events(of_tenant uuid, most integer)
  RETURNS integer
  LANGUAGE plpgsql
@@ -1955,6 +2273,7 @@ create table agent_versions (
 );
 CREATE TRIGGER agent_versions_immutable BEFORE UPDATE OF id, agent_id, tenant_id, version, digest, snapshot, created_at ON public.agent_versions FOR EACH ROW EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER agent_versions_published_once BEFORE UPDATE ON public.agent_versions FOR EACH ROW WHEN ((old.published AND ((NOT new.published) OR (new.published_at IS DISTINCT FROM old.published_at)))) EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER audit AFTER INSERT OR DELETE OR UPDATE ON public.agent_versions FOR EACH ROW EXECUTE FUNCTION audit_row('{snapshot,published_at}', '{}');
 alter table agent_versions enable row level security;
 alter table agent_versions force row level security;
 create policy tenant_isolation on agent_versions for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid));
@@ -1980,6 +2299,7 @@ create table agents (
     constraint agents_status_check CHECK ((status = ANY (ARRAY['draft'::text, 'published'::text, 'deprecated'::text, 'disabled'::text]))),
     constraint agents_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE
 );
+CREATE TRIGGER audit AFTER INSERT OR DELETE OR UPDATE ON public.agents FOR EACH ROW EXECUTE FUNCTION audit_row('{}', '{}');
 alter table agents enable row level security;
 alter table agents force row level security;
 create policy tenant_isolation on agents for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid));
@@ -2003,6 +2323,7 @@ create table api_keys (
     constraint api_keys_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE
 );
 CREATE INDEX api_keys_maker ON public.api_keys USING btree (tenant_id, created_by);
+CREATE TRIGGER audit AFTER INSERT OR DELETE OR UPDATE ON public.api_keys FOR EACH ROW EXECUTE FUNCTION audit_row('{last_used_at}', '{secret_hash}');
 alter table api_keys enable row level security;
 alter table api_keys force row level security;
 create policy tenant_isolation on api_keys for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid));
@@ -2024,6 +2345,7 @@ create table approval_decisions (
     constraint approval_decisions_tenant_id_approval_id_fkey FOREIGN KEY (tenant_id, approval_id) REFERENCES approvals(tenant_id, id) ON DELETE CASCADE
 );
 CREATE TRIGGER approval_decisions_immutable BEFORE UPDATE ON public.approval_decisions FOR EACH ROW EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER audit AFTER INSERT OR DELETE OR UPDATE ON public.approval_decisions FOR EACH ROW EXECUTE FUNCTION audit_row('{}', '{edited}');
 alter table approval_decisions enable row level security;
 alter table approval_decisions force row level security;
 create policy tenant_isolation on approval_decisions for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid));
@@ -2054,6 +2376,7 @@ create table approval_grants (
     constraint approval_grants_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id)
 ) with (fillfactor=70);
 CREATE INDEX approval_grants_live ON public.approval_grants USING btree (tenant_id, tool, id) WHERE (revoked_at IS NULL);
+CREATE TRIGGER audit AFTER INSERT OR DELETE OR UPDATE ON public.approval_grants FOR EACH ROW EXECUTE FUNCTION audit_row('{used}', '{}');
 alter table approval_grants enable row level security;
 alter table approval_grants force row level security;
 create policy tenant_isolation on approval_grants for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid));
@@ -2129,6 +2452,7 @@ create table artifact_versions (
     constraint artifact_versions_tenant_id_artifact_id_fkey FOREIGN KEY (tenant_id, artifact_id) REFERENCES artifacts(tenant_id, id) ON DELETE CASCADE,
     constraint artifact_versions_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE
 );
+CREATE TRIGGER audit AFTER INSERT OR DELETE ON public.artifact_versions FOR EACH ROW EXECUTE FUNCTION audit_row('{content}', '{}');
 alter table artifact_versions enable row level security;
 alter table artifact_versions force row level security;
 create policy tenant_isolation on artifact_versions for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid));
@@ -2156,11 +2480,73 @@ create table artifacts (
     constraint artifacts_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE
 );
 CREATE INDEX artifacts_disabled ON public.artifacts USING btree (tenant_id, id) WHERE (status = 'disabled'::text);
+CREATE TRIGGER audit AFTER INSERT OR DELETE OR UPDATE ON public.artifacts FOR EACH ROW EXECUTE FUNCTION audit_row('{}', '{}');
 alter table artifacts enable row level security;
 alter table artifacts force row level security;
 create policy tenant_isolation on artifacts for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid));
 grant insert, select, update on artifacts to toolcrib_app;
 comment on table artifacts is 'Programs that tenants uploaded.';
+
+create table audit_heads (
+    tenant_id uuid,
+    scope_id uuid not null generated always as (COALESCE(tenant_id, '00000000-0000-0000-0000-000000000000'::uuid)) stored,
+    seq bigint not null default 0,
+    hash text not null default repeat('0'::text, 64),
+    sealed_at timestamp with time zone not null default now(),
+    constraint audit_heads_pkey PRIMARY KEY (scope_id)
+) with (fillfactor=50);
+CREATE TRIGGER audit_heads_kept BEFORE DELETE ON public.audit_heads FOR EACH ROW EXECUTE FUNCTION refuse_change();
+alter table audit_heads enable row level security;
+alter table audit_heads force row level security;
+create policy owner_all on audit_heads for all to toolcrib_owner using (true) with check (true);
+create policy tenant_read on audit_heads for select to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid));
+grant select on audit_heads to toolcrib_app;
+comment on table audit_heads is 'The last link of each chain of the audit log.';
+
+create table audit_log (
+    tenant_id uuid,
+    scope_id uuid not null generated always as (COALESCE(tenant_id, '00000000-0000-0000-0000-000000000000'::uuid)) stored,
+    id uuid not null,
+    at timestamp with time zone not null,
+    actor_kind text not null,
+    actor text not null,
+    key_id uuid,
+    action text not null,
+    object_kind text not null,
+    object_id text not null default ''::text,
+    object_name text not null default ''::text,
+    request_id text not null default ''::text,
+    outcome text not null,
+    reason text not null default ''::text,
+    before json,
+    after json,
+    seq bigint,
+    hash text,
+    sealed_at timestamp with time zone,
+    constraint audit_log_pkey PRIMARY KEY (scope_id, id),
+    constraint audit_log_action_check CHECK ((action ~ '^[a-z_]+\.[a-z_]+$'::text)),
+    constraint audit_log_actor_kind_check CHECK ((actor_kind = ANY (ARRAY['key'::text, 'token'::text, 'user'::text, 'cli'::text, 'system'::text, 'database'::text]))),
+    constraint audit_log_check CHECK ((((seq IS NULL) = (hash IS NULL)) AND ((seq IS NULL) = (sealed_at IS NULL)))),
+    constraint audit_log_hash_check CHECK ((hash ~ '^[0-9a-f]{64}$'::text)),
+    constraint audit_log_outcome_check CHECK ((outcome = ANY (ARRAY['done'::text, 'refused'::text]))),
+    constraint audit_log_seq_check CHECK ((seq > 0))
+);
+CREATE INDEX audit_log_actor ON public.audit_log USING btree (scope_id, actor, id);
+CREATE INDEX audit_log_object ON public.audit_log USING btree (scope_id, object_id, id);
+CREATE UNIQUE INDEX audit_log_seq ON public.audit_log USING btree (scope_id, seq) WHERE (seq IS NOT NULL);
+CREATE INDEX audit_log_unsealed ON public.audit_log USING btree (scope_id, id) WHERE (seq IS NULL);
+CREATE TRIGGER audit_log_immutable BEFORE UPDATE OF tenant_id, id, at, actor_kind, actor, key_id, action, object_kind, object_id, object_name, request_id, outcome, reason, before, after ON public.audit_log FOR EACH ROW EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER audit_log_kept BEFORE DELETE ON public.audit_log FOR EACH ROW EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER audit_log_not_emptied BEFORE TRUNCATE ON public.audit_log FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER audit_log_sealed_once BEFORE UPDATE ON public.audit_log FOR EACH ROW WHEN ((old.seq IS NOT NULL)) EXECUTE FUNCTION refuse_change();
+alter table audit_log enable row level security;
+alter table audit_log force row level security;
+create policy any_insert on audit_log for insert to toolcrib_owner with check (true);
+create policy platform_read on audit_log for select to toolcrib_owner using (((tenant_id IS NULL) OR (seq IS NULL)));
+create policy tenant_read on audit_log for select to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid));
+create policy unsealed_update on audit_log for update to toolcrib_owner using ((seq IS NULL)) with check (true);
+grant select on audit_log to toolcrib_app;
+comment on table audit_log is 'Who changed what; rows are only added, and chained by hashes.';
 
 create table chunk_embeddings (
     tenant_id uuid not null,
@@ -2252,6 +2638,7 @@ create table credentials (
 ) with (fillfactor=80);
 CREATE UNIQUE INDEX credentials_ref ON public.credentials USING btree (tenant_id, ref) WHERE (revoked_at IS NULL);
 CREATE UNIQUE INDEX credentials_selector ON public.credentials USING btree (tenant_id, category, provider_key, provider_variant) WHERE ((revoked_at IS NULL) AND (category <> ''::text));
+CREATE TRIGGER audit AFTER INSERT OR DELETE OR UPDATE ON public.credentials FOR EACH ROW EXECUTE FUNCTION audit_row('{last_used_at,rotated_at}', '{ciphertext}');
 alter table credentials enable row level security;
 alter table credentials force row level security;
 create policy tenant_isolation on credentials for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid));
@@ -2321,6 +2708,7 @@ create table documents (
     constraint documents_tenant_id_pipeline_id_fkey FOREIGN KEY (tenant_id, pipeline_id) REFERENCES pipelines(tenant_id, id) ON DELETE CASCADE
 );
 CREATE INDEX documents_open ON public.documents USING btree (tenant_id, id) WHERE (status = ANY (ARRAY['pending'::text, 'ingesting'::text]));
+CREATE TRIGGER audit AFTER INSERT OR DELETE OR UPDATE OF digest ON public.documents FOR EACH ROW EXECUTE FUNCTION audit_row('{status,error,chunks,embedded,live_version,live_title,live_source,live_metadata,ready_at}', '{}');
 CREATE TRIGGER documents_words AFTER UPDATE OF live_version ON public.documents FOR EACH ROW WHEN ((new.live_version <> old.live_version)) EXECUTE FUNCTION keep_words();
 CREATE TRIGGER documents_words_gone AFTER DELETE ON public.documents FOR EACH ROW WHEN ((old.live_version > 0)) EXECUTE FUNCTION keep_words();
 alter table documents enable row level security;
@@ -2426,6 +2814,8 @@ CREATE INDEX files_expiring ON public.files USING btree (expires_at) WHERE (expi
 CREATE INDEX files_of_call ON public.files USING btree (tenant_id, invocation_id) WHERE (invocation_id IS NOT NULL);
 CREATE INDEX files_of_root ON public.files USING btree (tenant_id, root_run_id, id DESC) WHERE (root_run_id IS NOT NULL);
 CREATE INDEX files_of_run ON public.files USING btree (tenant_id, run_id, id DESC) WHERE (run_id IS NOT NULL);
+CREATE TRIGGER audit_deleted AFTER DELETE ON public.files FOR EACH ROW WHEN ((old.kind = 'upload'::text)) EXECUTE FUNCTION audit_row('{stored,location}', '{}');
+CREATE TRIGGER audit_uploaded AFTER INSERT ON public.files FOR EACH ROW WHEN ((new.kind = 'upload'::text)) EXECUTE FUNCTION audit_row('{stored,location}', '{}');
 CREATE TRIGGER files_leave AFTER DELETE ON public.files FOR EACH ROW EXECUTE FUNCTION leave_file();
 alter table files enable row level security;
 alter table files force row level security;
@@ -2583,6 +2973,7 @@ create table mcp_remote_tools (
     constraint mcp_remote_tools_tool_id_tenant_id_fkey FOREIGN KEY (tool_id, tenant_id) REFERENCES tool_registry(id, scope_id)
 );
 CREATE UNIQUE INDEX mcp_remote_tools_tool ON public.mcp_remote_tools USING btree (tenant_id, tool_id) WHERE (tool_id IS NOT NULL);
+CREATE TRIGGER audit AFTER UPDATE OF approved_digest ON public.mcp_remote_tools FOR EACH ROW WHEN (((new.approved_digest <> ''::text) AND (old.approved_digest <> new.approved_digest))) EXECUTE FUNCTION audit_row('{pinned,seen,first_seen_at,seen_at,changed_at,approved_at}', '{}');
 alter table mcp_remote_tools enable row level security;
 alter table mcp_remote_tools force row level security;
 create policy tenant_isolation on mcp_remote_tools for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid));
@@ -2619,6 +3010,7 @@ create table mcp_servers (
     constraint mcp_servers_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE
 );
 CREATE UNIQUE INDEX mcp_servers_slug ON public.mcp_servers USING btree (tenant_id, slug) WHERE (detached_at IS NULL);
+CREATE TRIGGER audit AFTER INSERT OR DELETE OR UPDATE ON public.mcp_servers FOR EACH ROW EXECUTE FUNCTION audit_row('{discovered_at,discovery_error,protocol_version,server_name,server_version}', '{headers,auth}');
 alter table mcp_servers enable row level security;
 alter table mcp_servers force row level security;
 create policy tenant_isolation on mcp_servers for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid));
@@ -2729,6 +3121,7 @@ CREATE INDEX pending_tool_calls_open ON public.pending_tool_calls USING btree (t
 CREATE INDEX pending_tool_calls_root ON public.pending_tool_calls USING btree (tenant_id, root_run_id, id DESC);
 CREATE INDEX pending_tool_calls_run ON public.pending_tool_calls USING btree (tenant_id, run_id, id DESC);
 CREATE INDEX pending_tool_calls_undelivered ON public.pending_tool_calls USING btree (deliver_at) WHERE (deliver_at IS NOT NULL);
+CREATE TRIGGER audit AFTER UPDATE OF status ON public.pending_tool_calls FOR EACH ROW WHEN (((new.status = 'resolved'::text) AND (old.status <> 'resolved'::text))) EXECUTE FUNCTION audit_row('{resolved_at,deliver_at}', '{result,submit_key}');
 CREATE TRIGGER pending_tool_calls_space AFTER UPDATE OF status ON public.pending_tool_calls FOR EACH ROW WHEN (((new.status = ANY (ARRAY['resolved'::text, 'cancelled'::text])) AND (old.status IS DISTINCT FROM new.status))) EXECUTE FUNCTION follow_space_result();
 alter table pending_tool_calls enable row level security;
 alter table pending_tool_calls force row level security;
@@ -2770,6 +3163,7 @@ create table pipelines (
 );
 CREATE INDEX pipelines_building ON public.pipelines USING btree (tenant_id, id) WHERE (next_generation <> 0);
 CREATE UNIQUE INDEX pipelines_slug ON public.pipelines USING btree (tenant_id, slug) WHERE (deleted_at IS NULL);
+CREATE TRIGGER audit AFTER INSERT OR DELETE OR UPDATE ON public.pipelines FOR EACH ROW EXECUTE FUNCTION audit_row('{number,generation,next_embedding,next_generation,last_generation,embedding_error}', '{}');
 alter table pipelines enable row level security;
 alter table pipelines force row level security;
 create policy maintenance_read on pipelines for select to toolcrib_maintenance using (true);
@@ -2836,6 +3230,7 @@ create table retention_rules (
     constraint retention_rules_keep_days_check CHECK (((keep_days > 0) AND (keep_days <= 36500))),
     constraint retention_rules_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE
 );
+CREATE TRIGGER audit AFTER INSERT OR DELETE OR UPDATE ON public.retention_rules FOR EACH ROW EXECUTE FUNCTION audit_row('{}', '{}');
 alter table retention_rules enable row level security;
 alter table retention_rules force row level security;
 create policy owner_all on retention_rules for all to toolcrib_owner using (true) with check (true);
@@ -2980,6 +3375,7 @@ CREATE INDEX runs_parent ON public.runs USING btree (tenant_id, parent_run_id, i
 CREATE INDEX runs_pause_due ON public.runs USING btree (pause_due) WHERE ((pause_due IS NOT NULL) AND (completed_at IS NULL));
 CREATE INDEX runs_status ON public.runs USING btree (tenant_id, status, id DESC);
 CREATE UNIQUE INDEX runs_workflow ON public.runs USING btree (tenant_id, workflow_id, first_run_id) WHERE (kind <> 'agent'::text);
+CREATE TRIGGER audit AFTER UPDATE OF cancel_requested_at ON public.runs FOR EACH ROW WHEN (((new.cancel_requested_at IS NOT NULL) AND (old.cancel_requested_at IS NULL))) EXECUTE FUNCTION audit_row('{}', '{}');
 CREATE TRIGGER runs_end_approvals AFTER UPDATE OF status ON public.runs FOR EACH ROW WHEN ((new.status = ANY (ARRAY['completed'::text, 'failed'::text, 'cancelled'::text]))) EXECUTE FUNCTION cancel_run_approvals();
 CREATE TRIGGER runs_end_sessions AFTER UPDATE OF status ON public.runs FOR EACH ROW WHEN ((new.status = ANY (ARRAY['completed'::text, 'failed'::text, 'cancelled'::text]))) EXECUTE FUNCTION expire_run_sessions();
 CREATE TRIGGER runs_end_waits AFTER UPDATE OF status ON public.runs FOR EACH ROW WHEN ((new.status = ANY (ARRAY['completed'::text, 'failed'::text, 'cancelled'::text]))) EXECUTE FUNCTION end_run_waits();
@@ -3060,6 +3456,7 @@ create table schedules (
 ) with (fillfactor=70);
 CREATE INDEX schedules_due ON public.schedules USING btree (sync_due);
 CREATE UNIQUE INDEX schedules_name ON public.schedules USING btree (tenant_id, name) WHERE (deleted_at IS NULL);
+CREATE TRIGGER audit AFTER INSERT OR DELETE OR UPDATE ON public.schedules FOR EACH ROW EXECUTE FUNCTION audit_row('{starts_left,applied_revision,sync_due,sync_lease,sync_fence,sync_failures,sync_error}', '{}');
 alter table schedules enable row level security;
 alter table schedules force row level security;
 create policy all_due on schedules for update to toolcrib_owner using (true) with check (true);
@@ -3084,6 +3481,7 @@ create table space_members (
     constraint space_members_tenant_id_space_id_fkey FOREIGN KEY (tenant_id, space_id) REFERENCES spaces(tenant_id, id) ON DELETE CASCADE
 );
 CREATE INDEX space_members_name ON public.space_members USING btree (tenant_id, kind, name);
+CREATE TRIGGER audit AFTER INSERT OR DELETE OR UPDATE ON public.space_members FOR EACH ROW EXECUTE FUNCTION audit_row('{space_id}', '{}');
 alter table space_members enable row level security;
 alter table space_members force row level security;
 create policy tenant_isolation on space_members for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid));
@@ -3177,6 +3575,7 @@ create table spaces (
     constraint spaces_slug_check CHECK ((slug ~ '^[a-zA-Z][a-zA-Z0-9_-]{0,63}$'::text)),
     constraint spaces_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE
 ) with (fillfactor=70);
+CREATE TRIGGER audit AFTER INSERT OR DELETE OR UPDATE ON public.spaces FOR EACH ROW EXECUTE FUNCTION audit_row('{last_seq}', '{}');
 alter table spaces enable row level security;
 alter table spaces force row level security;
 create policy tenant_isolation on spaces for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid));
@@ -3211,6 +3610,7 @@ create table tenant_keys (
     constraint tenant_keys_wrapped_check CHECK ((octet_length(wrapped) > 0)),
     constraint tenant_keys_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE
 );
+CREATE TRIGGER audit AFTER INSERT OR DELETE OR UPDATE ON public.tenant_keys FOR EACH ROW EXECUTE FUNCTION audit_row('{}', '{wrapped}');
 alter table tenant_keys enable row level security;
 alter table tenant_keys force row level security;
 create policy tenant_isolation on tenant_keys for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid));
@@ -3233,6 +3633,7 @@ create table tenants (
     constraint tenants_slug_check CHECK ((slug ~ '^[a-z0-9][a-z0-9-]{0,62}$'::text)),
     constraint tenants_status_check CHECK ((status = ANY (ARRAY['active'::text, 'suspended'::text])))
 );
+CREATE TRIGGER audit AFTER INSERT OR DELETE OR UPDATE ON public.tenants FOR EACH ROW EXECUTE FUNCTION audit_row('{}', '{}');
 CREATE TRIGGER tenants_schedules AFTER UPDATE OF status ON public.tenants FOR EACH ROW WHEN ((old.status IS DISTINCT FROM new.status)) EXECUTE FUNCTION schedules_due_of_tenant();
 alter table tenants enable row level security;
 alter table tenants force row level security;
@@ -3365,6 +3766,7 @@ create table tool_overrides (
     constraint tool_overrides_tool_id_tool_scope_id_fkey FOREIGN KEY (tool_id, tool_scope_id) REFERENCES tool_registry(id, scope_id) ON DELETE CASCADE
 );
 CREATE INDEX tool_overrides_tool ON public.tool_overrides USING btree (tool_id);
+CREATE TRIGGER audit AFTER INSERT OR DELETE OR UPDATE ON public.tool_overrides FOR EACH ROW EXECUTE FUNCTION audit_row('{tool_scope_id,changed_at,changed_by}', '{}');
 alter table tool_overrides enable row level security;
 alter table tool_overrides force row level security;
 create policy platform_globals on tool_overrides for all to toolcrib_owner using ((tenant_id IS NULL)) with check ((tenant_id IS NULL));
@@ -3428,6 +3830,7 @@ END) stored,
     constraint tool_registry_status_check CHECK ((status = ANY (ARRAY['draft'::text, 'published'::text, 'deprecated'::text, 'disabled'::text]))),
     constraint tool_registry_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE
 );
+CREATE TRIGGER audit AFTER INSERT OR DELETE OR UPDATE ON public.tool_registry FOR EACH ROW EXECUTE FUNCTION audit_row('{reads_declared_at}', '{}');
 CREATE TRIGGER tool_registry_quarantined AFTER UPDATE OF quarantine ON public.tool_registry FOR EACH ROW WHEN (((new.quarantine <> ''::text) AND (old.quarantine IS DISTINCT FROM new.quarantine) AND (new.tenant_id IS NOT NULL))) EXECUTE FUNCTION deliver_quarantine();
 CREATE TRIGGER trg_tools_registry_egress_guard BEFORE INSERT OR UPDATE ON public.tool_registry FOR EACH ROW WHEN ((new.egress_class = 'write'::text)) EXECUTE FUNCTION guard_tool_egress();
 alter table tool_registry enable row level security;
@@ -3482,6 +3885,7 @@ create table tool_versions (
     constraint tool_versions_tool_id_scope_id_fkey FOREIGN KEY (tool_id, scope_id) REFERENCES tool_registry(id, scope_id) ON DELETE CASCADE
 );
 CREATE INDEX tool_versions_digest ON public.tool_versions USING btree (tool_id, digest);
+CREATE TRIGGER audit AFTER INSERT OR DELETE OR UPDATE ON public.tool_versions FOR EACH ROW EXECUTE FUNCTION audit_row('{schema_snapshot,published_at,reads_declared_at}', '{}');
 CREATE TRIGGER tool_versions_immutable BEFORE UPDATE OF id, tool_id, tenant_id, version, digest, schema_snapshot, created_by, created_at ON public.tool_versions FOR EACH ROW EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER tool_versions_published_once BEFORE UPDATE ON public.tool_versions FOR EACH ROW WHEN ((old.published AND ((NOT new.published) OR (new.published_at IS DISTINCT FROM old.published_at)))) EXECUTE FUNCTION refuse_change();
 alter table tool_versions enable row level security;
@@ -3611,6 +4015,7 @@ create table webhooks (
     constraint webhooks_url_check CHECK ((url <> ''::text)),
     constraint webhooks_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE
 ) with (fillfactor=70);
+CREATE TRIGGER audit AFTER INSERT OR DELETE OR UPDATE ON public.webhooks FOR EACH ROW EXECUTE FUNCTION audit_row('{seen_seq,failing_since,delivered_at,secret_key_version,old_secret_key_version,old_secret_until}', '{secret,old_secret}');
 alter table webhooks enable row level security;
 alter table webhooks force row level security;
 create policy all_read on webhooks for select to toolcrib_owner using (true);

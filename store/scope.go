@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/toolcrib/toolcrib/audit"
 	"github.com/toolcrib/toolcrib/store/internal/db"
 	"github.com/toolcrib/toolcrib/tool"
 )
@@ -47,14 +48,14 @@ func (s *Store) doAfter(
 		return err
 	}
 	return s.run(ctx, op, func(ctx context.Context) error {
-		return fn(db.New(bind(ctx, scope{pool: s.pool, enter: enter, settings: s.settings(op, tenant)})))
+		return fn(db.New(bind(ctx, scope{pool: s.pool, enter: enter, settings: s.settings(ctx, op, tenant)})))
 	})
 }
 
 // doGlobal is do without a tenant, for database functions that act for all tenants.
 func (s *Store) doGlobal(ctx context.Context, op string, fn func(q *db.Queries) error) error {
 	return s.run(ctx, op, func(ctx context.Context) error {
-		return fn(db.New(bind(ctx, scope{pool: s.pool, enter: db.SetTenant, settings: s.settings(op, "")})))
+		return fn(db.New(bind(ctx, scope{pool: s.pool, enter: db.SetTenant, settings: s.settings(ctx, op, "")})))
 	})
 }
 
@@ -85,7 +86,7 @@ func (s *Store) inTx(ctx context.Context, op string, tenant tool.TenantID, fn fu
 	return s.run(ctx, op, func(ctx context.Context) error {
 		return pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
 			q := db.New(bind(ctx, tx))
-			if err := q.SetTenant(ctx, s.settings(op, tenant)); err != nil {
+			if err := q.SetTenant(ctx, s.settings(ctx, op, tenant)); err != nil {
 				return err
 			}
 			return fn(q)
@@ -106,17 +107,18 @@ func (s *Store) readAfter(
 		return err
 	}
 	return s.run(ctx, op, func(ctx context.Context) error {
-		b := tenantBatch(enter, s.settings(op, tenant))
+		b := tenantBatch(enter, s.settings(ctx, op, tenant))
 		fill(b)
 		return s.pool.SendBatch(ctx, b).Close()
 	})
 }
 
-// settings are the transaction settings of an operation.
-func (s *Store) settings(op string, tenant tool.TenantID) db.SetTenantParams {
+// settings are the transaction settings of an operation, by the actor of ctx.
+func (s *Store) settings(ctx context.Context, op string, tenant tool.TenantID) db.SetTenantParams {
 	return db.SetTenantParams{
 		TenantID: string(tenant), StatementTimeout: milliseconds(s.timeouts.statement(op)),
 		LockTimeout: milliseconds(s.timeouts.Lock), IdleTimeout: milliseconds(s.timeouts.Idle),
+		Actor: audit.ActorSetting(ctx),
 	}
 }
 
@@ -158,7 +160,8 @@ var _ db.DBTX = scope{}
 
 func tenantBatch(enter string, settings db.SetTenantParams) *pgx.Batch {
 	b := &pgx.Batch{}
-	b.Queue(enter, settings.TenantID, settings.StatementTimeout, settings.LockTimeout, settings.IdleTimeout)
+	b.Queue(enter, settings.TenantID, settings.StatementTimeout, settings.LockTimeout, settings.IdleTimeout,
+		settings.Actor)
 	return b
 }
 

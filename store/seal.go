@@ -16,6 +16,8 @@ const (
 	// defaultSealInterval is the interval at which events are numbered in streams
 	// that have no readers.
 	defaultSealInterval = 2 * time.Second
+	// auditSealInterval is the interval at which the audit log is chained.
+	auditSealInterval = time.Second
 	// sealTimeout bounds the numbering when a store closes.
 	sealTimeout = 5 * time.Second
 )
@@ -34,9 +36,10 @@ func (s *Store) SealEvents(ctx context.Context, tenant tool.TenantID) error {
 	})
 }
 
-// sealer numbers events in the background, outside the transactions that write them. A
-// process that dies leaves a few seconds of events without numbers, until the tenant's
-// stream is next read or written, or the database is migrated.
+// sealer numbers events and chains the audit log in the background, outside the
+// transactions that write them. A process that dies leaves a few seconds of events without
+// numbers, until the tenant's stream is next read or written, or the database is migrated;
+// rows of the audit log are chained by any other process.
 type sealer struct {
 	store *Store
 	every time.Duration
@@ -63,17 +66,26 @@ func (l *sealer) written(tenant tool.TenantID) {
 
 func (l *sealer) run(ctx context.Context) {
 	defer close(l.done)
-	tick := time.NewTicker(l.every)
+	tick, audits := time.NewTicker(l.every), time.NewTicker(min(l.every, auditSealInterval))
 	defer tick.Stop()
+	defer audits.Stop()
+	failing := false
 	for {
 		select {
 		case <-ctx.Done(): // Number the events written so far.
 			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), sealTimeout)
 			defer cancel()
 			l.seal(ctx)
+			_ = l.store.SealAudit(ctx) // Else another process does it.
 			return
 		case <-tick.C:
 			l.seal(ctx)
+		case <-audits.C:
+			err := l.store.SealAudit(ctx)
+			if err != nil && !failing && ctx.Err() == nil {
+				l.store.log.WarnContext(ctx, "chaining the audit log failed", slog.Any("error", err))
+			}
+			failing = err != nil
 		}
 	}
 }

@@ -52,7 +52,7 @@ func (s *Store) SearchIndex(
 		options := pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}
 		return pgx.BeginTxFunc(ctx, s.pool, options, func(tx pgx.Tx) (err error) {
 			search := search{
-				tx: tx, q: db.New(tx), op: op, settings: s.settings(op, tenant), query: query, conditions: conditions,
+				tx: tx, q: db.New(tx), op: op, settings: s.settings(ctx, op, tenant), query: query, conditions: conditions,
 				vectors: s.vectors, excluded: []string{},
 			}
 			hits, err = search.run(ctx, tenant)

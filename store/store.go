@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/toolcrib/toolcrib/agent"
+	"github.com/toolcrib/toolcrib/audit"
 	"github.com/toolcrib/toolcrib/file"
 	"github.com/toolcrib/toolcrib/internal/vault"
 	"github.com/toolcrib/toolcrib/ledger"
@@ -56,7 +57,8 @@ type Options struct {
 	NotifyInterval time.Duration
 	// SealInterval is the interval at which events that this store wrote are
 	// numbered in their tenants' streams, which reading a stream does too. Defaults
-	// to 2 s; negative for reading only.
+	// to 2 s; negative for reading only. The audit log is chained each second, or at
+	// this interval if that is shorter; negative leaves it to other processes.
 	SealInterval time.Duration
 	// ListenQuiet is how long a listening connection may be silent before
 	// [Store.Listen] pings the server. Defaults to 10 s.
@@ -85,6 +87,7 @@ type Store struct {
 
 var (
 	_ agent.Runs      = (*Store)(nil)
+	_ audit.Log       = (*Store)(nil)
 	_ ledger.Ledger   = (*Store)(nil)
 	_ resolver.Source = (*Store)(nil)
 	_ registry.Store  = (*Store)(nil)

@@ -32,6 +32,8 @@ var methodsWithoutTenant = map[string]string{
 	"SweepRequests":       "deletes expired rows",
 	"SweepRetention":      "deletes rows whose time is over, each as its tenant",
 	"SweepStats":          "counts this process's sweeps",
+	"SealAudit":           "chains rows of every tenant, each as its tenant",
+	"AuditUnsealedAge":    "reads an age, without contents",
 	"MeasureRetention":    "reads ages, without contents",
 	"DropEmptyPartitions": "drops empty tables",
 	"SweepScheduleStarts": "deletes old rows",
@@ -66,6 +68,7 @@ func testForeign(t *testing.T, d *Database) {
 	maps.Copy(cases, graphCases)
 	maps.Copy(cases, reconcileCases)
 	maps.Copy(cases, keyCases)
+	maps.Copy(cases, auditCases)
 	maps.Copy(cases, requestCases)
 	maps.Copy(cases, grantCases)
 	maps.Copy(cases, slotCases)

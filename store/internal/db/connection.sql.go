@@ -11,7 +11,8 @@ import (
 
 const SetTenant = `-- name: SetTenant :exec
 select set_config('app.tenant_id', $1::text, true), set_config('statement_timeout', $2::text, true),
-       set_config('lock_timeout', $3::text, true), set_config('idle_in_transaction_session_timeout', $4::text, true)
+       set_config('lock_timeout', $3::text, true), set_config('idle_in_transaction_session_timeout', $4::text, true),
+       set_config('app.actor', $5::text, true)
 `
 
 type SetTenantParams struct {
@@ -19,9 +20,10 @@ type SetTenantParams struct {
 	StatementTimeout string
 	LockTimeout      string
 	IdleTimeout      string
+	Actor            string
 }
 
-// First statement of every transaction; the settings end with it. Timeouts are in
+// First statement of every transaction; the settings end with it. The actor is for the audit log. Timeouts are in
 // milliseconds, and local to the transaction, so that they work behind a pooler too.
 func (q *Queries) SetTenant(ctx context.Context, arg SetTenantParams) error {
 	_, err := q.db.Exec(ctx, SetTenant,
@@ -29,6 +31,7 @@ func (q *Queries) SetTenant(ctx context.Context, arg SetTenantParams) error {
 		arg.StatementTimeout,
 		arg.LockTimeout,
 		arg.IdleTimeout,
+		arg.Actor,
 	)
 	return err
 }
@@ -36,7 +39,7 @@ func (q *Queries) SetTenant(ctx context.Context, arg SetTenantParams) error {
 const SetTenantInOrder = `-- name: SetTenantInOrder :exec
 select set_config('app.tenant_id', $1::text, true), set_config('statement_timeout', $2::text, true),
        set_config('lock_timeout', $3::text, true), set_config('idle_in_transaction_session_timeout', $4::text, true),
-       set_config('plan_cache_mode', 'force_generic_plan', true), set_config('enable_bitmapscan', 'off', true)
+       set_config('app.actor', $5::text, true), set_config('plan_cache_mode', 'force_generic_plan', true), set_config('enable_bitmapscan', 'off', true)
 `
 
 type SetTenantInOrderParams struct {
@@ -44,6 +47,7 @@ type SetTenantInOrderParams struct {
 	StatementTimeout string
 	LockTimeout      string
 	IdleTimeout      string
+	Actor            string
 }
 
 // SetTenant for pages that walk an index in the order of the page and stop when the page
@@ -55,6 +59,7 @@ func (q *Queries) SetTenantInOrder(ctx context.Context, arg SetTenantInOrderPara
 		arg.StatementTimeout,
 		arg.LockTimeout,
 		arg.IdleTimeout,
+		arg.Actor,
 	)
 	return err
 }
@@ -62,7 +67,7 @@ func (q *Queries) SetTenantInOrder(ctx context.Context, arg SetTenantInOrderPara
 const SetTenantPlanEach = `-- name: SetTenantPlanEach :exec
 select set_config('app.tenant_id', $1::text, true), set_config('statement_timeout', $2::text, true),
        set_config('lock_timeout', $3::text, true), set_config('idle_in_transaction_session_timeout', $4::text, true),
-       set_config('plan_cache_mode', 'force_custom_plan', true)
+       set_config('app.actor', $5::text, true), set_config('plan_cache_mode', 'force_custom_plan', true)
 `
 
 type SetTenantPlanEachParams struct {
@@ -70,6 +75,7 @@ type SetTenantPlanEachParams struct {
 	StatementTimeout string
 	LockTimeout      string
 	IdleTimeout      string
+	Actor            string
 }
 
 // SetTenant for lists with optional filters: the best index, and the partitions to read,
@@ -80,6 +86,7 @@ func (q *Queries) SetTenantPlanEach(ctx context.Context, arg SetTenantPlanEachPa
 		arg.StatementTimeout,
 		arg.LockTimeout,
 		arg.IdleTimeout,
+		arg.Actor,
 	)
 	return err
 }
@@ -87,7 +94,7 @@ func (q *Queries) SetTenantPlanEach(ctx context.Context, arg SetTenantPlanEachPa
 const SetTenantPlanOnce = `-- name: SetTenantPlanOnce :exec
 select set_config('app.tenant_id', $1::text, true), set_config('statement_timeout', $2::text, true),
        set_config('lock_timeout', $3::text, true), set_config('idle_in_transaction_session_timeout', $4::text, true),
-       set_config('plan_cache_mode', 'force_generic_plan', true)
+       set_config('app.actor', $5::text, true), set_config('plan_cache_mode', 'force_generic_plan', true)
 `
 
 type SetTenantPlanOnceParams struct {
@@ -95,6 +102,7 @@ type SetTenantPlanOnceParams struct {
 	StatementTimeout string
 	LockTimeout      string
 	IdleTimeout      string
+	Actor            string
 }
 
 // SetTenant for large statements that look up rows by their keys: planning them for each
@@ -105,6 +113,7 @@ func (q *Queries) SetTenantPlanOnce(ctx context.Context, arg SetTenantPlanOncePa
 		arg.StatementTimeout,
 		arg.LockTimeout,
 		arg.IdleTimeout,
+		arg.Actor,
 	)
 	return err
 }

@@ -133,6 +133,29 @@ type Artifact struct {
 	UpdatedAt   time.Time
 }
 
+// Who changed what; rows are only added, and chained by hashes.
+type AuditLog struct {
+	TenantID   *string
+	ScopeID    string
+	ID         string
+	At         time.Time
+	ActorKind  string
+	Actor      string
+	KeyID      *string
+	Action     string
+	ObjectKind string
+	ObjectID   string
+	ObjectName string
+	RequestID  string
+	Outcome    string
+	Reason     string
+	Before     []byte
+	After      []byte
+	Seq        *int64
+	Hash       *string
+	SealedAt   *time.Time
+}
+
 // Passages of documents.
 type Chunk struct {
 	ID         string
