@@ -254,11 +254,13 @@ func New(cfg Config) (http.Handler, error) {
 	s.registerUsage()
 	s.registerPrices()
 	s.registerCodec()
+	s.registerAudit()
 	for _, name := range []string{"ErrorModel", "ErrorDetail"} { // The framework's; no answer has them.
 		delete(s.api.OpenAPI().Components.Schemas.Map(), name)
 	}
 	listTypes(s.api.OpenAPI(), s.cfg.Registry.Types().Names())
 	describePayloads(s.api.OpenAPI())
+	listActions(s.api.OpenAPI())
 	describeWebhooks(s.api.OpenAPI())
 	addExamples(s.api.OpenAPI())
 	if err := s.registerDocs(router); err != nil {

@@ -184,6 +184,7 @@ func (s *server) decideOne(ctx context.Context, p tool.Principal, d v1.DecideOne
 	out := v1.Decided{ID: d.ID}
 	decided, err := s.decide(ctx, p, d)
 	if err != nil {
+		err = s.auditRefusal(ctx, "decideApprovals", p, err, d.ID)
 		problem := *s.problem(ctx, "decideApprovals", err)
 		problem.TraceID, out.Error = traceID(ctx), &problem
 		return out

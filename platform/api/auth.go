@@ -8,6 +8,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humachi"
 
+	"github.com/toolcrib/toolcrib/audit"
 	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
 	"github.com/toolcrib/toolcrib/tool"
 )
@@ -18,17 +19,20 @@ import (
 type principalKey struct{}
 
 // authorize passes on requests whose key is valid and has one of the permissions of the
-// route.
+// route. What the request changes is by its principal in the audit log.
 func (s *server) authorize(r route) func(huma.Context, func(huma.Context)) {
 	permissions := r.permissions()
 	return func(ctx huma.Context, next func(huma.Context)) {
 		p, err := s.authenticate(ctx, r.token)
+		if err == nil {
+			ctx = huma.WithContext(ctx, audit.With(ctx.Context(), audit.ActorOf(p, traceID(ctx.Context()))))
+		}
 		if err == nil && !slices.ContainsFunc(permissions, p.May) {
-			err = &tool.Error{
+			err = s.auditRefusal(ctx.Context(), r.id, p, &tool.Error{
 				Kind: tool.Denied, Op: "api.authorize",
 				Msg: "this key may not do that: it lacks the permission " + strings.Join(permissions, " or "),
 				Err: &tool.PermissionError{Permissions: permissions},
-			}
+			})
 		}
 		if err != nil {
 			s.refuse(ctx, err)

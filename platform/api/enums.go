@@ -3,6 +3,7 @@ package api
 import (
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/toolcrib/toolcrib/audit"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
@@ -42,4 +43,19 @@ func listTypes(doc *huma.OpenAPI, types []tool.Implementation) {
 			}
 		}
 	}
+}
+
+// listActions makes the action of a row of the audit log an enumeration, in the description.
+func listActions(doc *huma.OpenAPI) {
+	entry := doc.Components.Schemas.Map()["AuditEntry"]
+	if entry == nil {
+		return
+	}
+	actions := audit.Actions()
+	values := make([]any, len(actions))
+	for i, a := range actions {
+		values[i] = string(a.Action)
+	}
+	entry.Properties["action"].Enum = values
+	entry.Properties["action"].PrecomputeMessages()
 }

@@ -53,6 +53,7 @@ const (
 	UsageRead   = "usage.read"   // See what the tenant used, and what that cost.
 	PricesRead  = "prices.read"  // See prices.
 	PricesWrite = "prices.write" // Set and delete the tenant's prices.
+	AuditRead = "audit.read" // See who changed what, and verify and export the audit log.
 
 	SpacesRead  = "spaces.read"  // See the spaces that one is a member of, and their messages.
 	SpacesPost  = "spaces.post"  // Say something in those spaces, which wakes their agents.
@@ -99,6 +100,7 @@ func KnownPermissions() []Permission {
 		{UsageRead, "see what the tenant used, by day, agent, tool and model, and what that cost"},
 		{PricesRead, "see the tenant's prices and the platform's"},
 		{PricesWrite, "set and delete the tenant's prices"},
+		{AuditRead, "see who changed what, with what was changed, and verify and export the audit log"},
 		{SpacesRead, "see the spaces that one is a member of, and their messages"},
 		{SpacesPost, "say something in those spaces, which wakes their agents"},
 		{SpacesWrite, "make, change and delete spaces and their members, and see every space and what agents keep"},

@@ -89,7 +89,7 @@ func handle[I, O any](s *server, r route, fn func(ctx context.Context, p tool.Pr
 		}
 		out, err := fn(ctx, p, in)
 		if err != nil {
-			return nil, s.problem(ctx, r.id, err)
+			return nil, s.problem(ctx, r.id, s.auditRefusal(ctx, r.id, p, err))
 		}
 		return out, nil
 	})
