@@ -53,7 +53,7 @@ const (
 	UsageRead   = "usage.read"   // See what the tenant used, and what that cost.
 	PricesRead  = "prices.read"  // See prices.
 	PricesWrite = "prices.write" // Set and delete the tenant's prices.
-	AuditRead = "audit.read" // See who changed what, and verify and export the audit log.
+	AuditRead   = "audit.read"   // See who changed what, and verify and export the audit log.
 
 	SpacesRead  = "spaces.read"  // See the spaces that one is a member of, and their messages.
 	SpacesPost  = "spaces.post"  // Say something in those spaces, which wakes their agents.

@@ -4,10 +4,15 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"os"
+	"os/user"
+	"slices"
+	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/toolcrib/toolcrib/audit"
 	"github.com/toolcrib/toolcrib/platform/cli/terminal"
 	"github.com/toolcrib/toolcrib/platform/client"
 )
@@ -98,6 +103,7 @@ mean something: "toolcrib help exit-codes".`,
 				return err
 			}
 			a.started = true
+			a.nameActor(cmd)
 			a.Printer = terminal.Printer{Out: a.screen(cmd.OutOrStdout()), JSON: a.flags.json}
 			if err := a.applySettings(cmd); err != nil {
 				return err
@@ -124,6 +130,22 @@ mean something: "toolcrib help exit-codes".`,
 	registerSettings(root)
 	nameVariables(root)
 	return root
+}
+
+// serving are the commands whose process serves others: what it does on its own is not done
+// by who started it.
+var serving = []string{"serve", "worker", "dev"}
+
+// nameActor makes what the command changes in a database itself be by the operator.
+func (a *App) nameActor(cmd *cobra.Command) {
+	if slices.Contains(serving, cmd.Name()) {
+		return
+	}
+	name := "uid " + strconv.Itoa(os.Getuid())
+	if known, err := user.Current(); err == nil && known.Username != "" {
+		name = known.Username
+	}
+	cmd.SetContext(audit.With(cmd.Context(), audit.Actor{Kind: audit.CLI, Subject: name}))
 }
 
 // Group is a command that only holds others.

@@ -121,7 +121,8 @@ func (d *Dev) startWorker(ctx context.Context) (err error) {
 		HostPort: d.stack.TemporalAddress(), Namespace: d.stack.Namespace(), Logger: sdklog.NewStructuredLogger(d.cfg.Logger),
 	}
 	if o := d.cfg.Observer; o != nil {
-		o.Collect(observe.Pool(d.store), observe.Sweeps(d.store), observe.Schema(d.store))
+		o.Collect(observe.Pool(d.store), observe.Sweeps(d.store), observe.Schema(d.store),
+			observe.Audit(d.store))
 		temporal = o.Metrics(temporal)
 		plugin.TracerProvider, plugin.MeterProvider = o.TracerProvider(), o.MeterProvider()
 	}

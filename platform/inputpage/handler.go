@@ -14,6 +14,7 @@ import (
 	"go.opentelemetry.io/otel/metric"
 	"golang.org/x/time/rate"
 
+	"github.com/toolcrib/toolcrib/audit"
 	"github.com/toolcrib/toolcrib/file"
 	"github.com/toolcrib/toolcrib/internal/input"
 	"github.com/toolcrib/toolcrib/runs"
@@ -295,11 +296,11 @@ func (h *Handler) submit(
 	var done runs.Submitted
 	result, err := input.Result(call.ID, answer)
 	if err == nil {
-		done, err = h.cfg.Runs.SubmitResult(ctx, runs.Submission{
-			Principal: tool.Principal{
-				Tenant: call.Principal.Tenant, Subject: subject + call.ID, Permissions: []string{wait.SubmitPermission},
-			},
-			ID: call.ID, Result: result,
+		p := tool.Principal{
+			Tenant: call.Principal.Tenant, Subject: subject + call.ID, Permissions: []string{wait.SubmitPermission},
+		}
+		done, err = h.cfg.Runs.SubmitResult(audit.With(ctx, audit.ActorOf(p, "")), runs.Submission{
+			Principal: p, ID: call.ID, Result: result,
 		})
 	}
 	switch {

@@ -1,6 +1,6 @@
 // Package commands is the commands of tenants, by noun: tools, agents, MCP
 // servers, artifacts, runs, invocations, files, keys, credentials, webhooks, spaces, pipelines,
-// tenants.
+// tenants, and the audit log.
 // They talk to a server through package client.
 //
 // It uses package cli for connections, usage errors and exit codes, package
@@ -24,7 +24,7 @@ func New(invocation *cli.App) []*cobra.Command {
 		a.applyCommand(), a.toolCommand(), a.mcpCommand(), a.artifactCommand(), a.agentCommand(), a.runCommand(),
 		a.invocationsCommand(), a.explainCommand(), a.approvalsCommand(), a.resultsCommand(), a.inputsCommand(),
 		a.fileCommand(), a.keyCommand(), a.credentialCommand(), a.scheduleCommand(), a.webhookCommand(), a.spaceCommand(),
-		a.pipelineCommand(), a.graphCommand(), a.usageCommand(), a.priceCommand(), a.tenantCommand(),
+		a.pipelineCommand(), a.graphCommand(), a.usageCommand(), a.priceCommand(), a.tenantCommand(), a.auditCommand(),
 	}
 	a.completeFlags(all)
 	return all

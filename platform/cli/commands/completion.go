@@ -27,6 +27,7 @@ const (
 var flagWords = map[string]string{
 	"mode": "production debug",
 
+	"audit list outcome":        "done refused",
 	"tool list status":          "draft published deprecated disabled",
 	"tool list tool-type":       "built_in mcp artifact custom",
 	"tool list callable":        "production debug",
@@ -52,6 +53,9 @@ func (a *app) completeFlags(commands []*cobra.Command) {
 			if name, ok := strings.CutPrefix(key, path+" "); ok || !strings.Contains(key, " ") {
 				a.CompleteFlag(cmd, name, cli.Words(text))
 			}
+		}
+		if strings.HasSuffix(path, "audit list") {
+			a.CompleteFlag(cmd, "action", cli.Words(actionWords()))
 		}
 		if path == "tool list" {
 			a.CompleteFlag(cmd, "type", cli.Words(strings.Join(implementations(), " ")))

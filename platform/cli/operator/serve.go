@@ -160,7 +160,7 @@ func (a *app) serve(ctx context.Context, settings serveSettings) error {
 		return err
 	}
 	defer s.Close()
-	o.Collect(observe.Pool(s), observe.Sweeps(s), observe.Schema(s))
+	o.Collect(observe.Pool(s), observe.Sweeps(s), observe.Schema(s), observe.Audit(s))
 	opts := settings.temporal
 	temporal, err := serve.DialTemporal(ctx, o.Client(opts))
 	if err != nil {
