@@ -49,13 +49,13 @@ var nouns = map[string]string{
 	"grant": "a standing grant", "input": "a request for input", "pending_call": "a call that waits for its result",
 	"run": "a run", "webhook": "a webhook", "schedule": "a schedule", "pipeline": "a pipeline", "space": "a space",
 	"mcp_server": "an MCP server", "artifact": "an artifact", "file": "a file", "note": "what an agent keeps",
-	"payload": "payloads of workflows",
+	"payload": "payloads of workflows", "price": "a price",
 }
 
 // verbs are the actions by what is done; % in a meaning is the object.
 var verbs = []struct{ kinds, verb, meaning string }{
 	{
-		"tool graph agent credential key tenant grant webhook schedule pipeline space mcp_server artifact", "created",
+		"tool graph agent credential key tenant grant webhook schedule pipeline space mcp_server artifact price", "created",
 		"% was made",
 	},
 	{"tool graph agent", "draft_edited", "the draft or the settings of % were changed"},
@@ -71,7 +71,7 @@ var verbs = []struct{ kinds, verb, meaning string }{
 	{"tool", "override_set", "the tenant or the platform decided about %"},
 	{"tool", "override_removed", "a decision about % was taken back"},
 	{
-		"credential key tenant grant webhook schedule pipeline space mcp_server artifact file", "changed",
+		"credential key tenant grant webhook schedule pipeline space mcp_server artifact file price", "changed",
 		"settings of % were changed",
 	},
 	{"credential", "rotated", "% got another value"},
@@ -94,8 +94,8 @@ var verbs = []struct{ kinds, verb, meaning string }{
 	{"run", "cancelled", "% was asked to end"},
 	{"webhook", "secret_rotated", "% got another secret"},
 	{"webhook", "replayed", "deliveries of % were sent again"},
-	{"schedule", "paused", "% was paused"},
-	{"schedule", "resumed", "% was resumed"},
+	{"schedule run", "paused", "% was paused"},
+	{"schedule run", "resumed", "% was resumed"},
 	{"schedule", "triggered", "% was started out of its times"},
 	{"pipeline", "document_added", "a document was added to %"},
 	{"pipeline", "document_replaced", "a document of % was replaced"},
@@ -113,7 +113,7 @@ var verbs = []struct{ kinds, verb, meaning string }{
 	{"file", "uploaded", "% was uploaded"},
 	{"payload", "decrypted", "% were decrypted"},
 	{
-		"tool graph agent credential key tenant grant webhook schedule pipeline space mcp_server artifact file note",
+		"tool graph agent credential key tenant grant webhook schedule pipeline space mcp_server artifact file note price",
 		"deleted", "% was deleted",
 	},
 }

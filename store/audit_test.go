@@ -7,13 +7,16 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/toolcrib/toolcrib/agent"
 	"github.com/toolcrib/toolcrib/audit"
 	"github.com/toolcrib/toolcrib/store"
 	"github.com/toolcrib/toolcrib/store/storetest"
 	"github.com/toolcrib/toolcrib/tool"
+	"github.com/toolcrib/toolcrib/usage"
 )
 
 // notAudited are the tables whose changes leave no row in the audit log, and why.
@@ -21,6 +24,7 @@ var notAudited = map[string]string{
 	"audit_log":   "is the log",
 	"audit_heads": "is the log",
 
+	"usage_days":          "is counted from calls and turns, which are a record",
 	"tool_aliases":        "follow from versions and renames, which are audited",
 	"tool_slots":          "are leases of calls",
 	"tool_invocations":    "are a record themselves",
@@ -79,6 +83,39 @@ func asSet(m map[string]string) map[string]bool {
 		out[k] = true
 	}
 	return out
+}
+
+// A pause and a resumption are rows of the outermost run, not of those below it.
+func TestPausesAreAudited(t *testing.T) {
+	t.Parallel()
+
+	d := storetest.NewDatabase(t)
+	f := storetest.NewFixture(t, d)
+	below, err := f.Store.CreateRun(t.Context(), agent.Run{
+		Tenant: f.Tenant, Kind: agent.RunKindToolCall, Mode: tool.Production, WorkflowID: "below",
+	}, agent.Message{})
+	require.NoError(t, err)
+	_, err = d.Conn(t).Exec(t.Context(), `update runs set parent_run_id = $1, parent_invocation_id = gen_random_uuid(), depth = 1
+		where id = $2`, f.Run.ID, below.ID)
+	require.NoError(t, err)
+	for _, pause := range []bool{true, false} {
+		_, err := f.Store.ChangePause(audit.With(t.Context(), actor), agent.PauseChange{
+			Tenant: f.Tenant, RunID: f.Run.ID, Pause: pause, By: actor.Subject, Lease: time.Minute,
+		})
+		require.NoError(t, err)
+	}
+	var got []audit.Action
+	for _, e := range entries(t, d.Store, f.Tenant) {
+		if e.Object.Kind == "run" {
+			require.Equal(t, f.Run.ID, e.Object.ID)
+			require.Equal(t, actor, e.Actor)
+			got = append(got, e.Action)
+		}
+	}
+	require.Equal(t, []audit.Action{"run.paused", "run.resumed"}, got)
+	found, err := f.Store.FindRun(t.Context(), f.Tenant, below.ID)
+	require.NoError(t, err)
+	require.EqualValues(t, 2, found.PauseRound, "it was paused and resumed too")
 }
 
 // What the database may write is an action of the list: every kind and verb of its function.
@@ -172,6 +209,8 @@ func TestChangesAreAudited(t *testing.T) {
 	_, err = d.Store.SetOverride(ctx, tool.Override{Tenant: tenant, ToolID: head.ID, Enabled: &off, Reason: "not yet"})
 	require.NoError(t, err)
 	require.NoError(t, d.Store.DeleteOverride(ctx, tenant, head.ID))
+	_, err = d.Store.SetPrice(ctx, usage.Price{Tenant: tenant, ToolID: head.ID, Call: 1})
+	require.NoError(t, err)
 	head.Status = tool.Disabled
 	_, err = d.Store.UpdateTool(ctx, head)
 	require.NoError(t, err)
@@ -193,7 +232,8 @@ func TestChangesAreAudited(t *testing.T) {
 	got := entries(t, d.Store, tenant)
 	require.Equal(t, []string{
 		"tenant.created", "tool.created", "tool.draft_edited", "tool.published", "tool.override_set", "tool.override_removed",
-		"tool.disabled", "key.created", "key.revoked", "tenant.data_key_made", "credential.created", "credential.revoked",
+		"price.created", "tool.disabled", "key.created", "key.revoked", "tenant.data_key_made", "credential.created",
+		"credential.revoked",
 		"tenant.changed", "tenant.suspended",
 	}, actions(got))
 	byAction := map[audit.Action]audit.Entry{}

@@ -146,6 +146,10 @@ begin
         id := r ->> 'tool_id';
         select t.slug into name from tool_registry t where t.id = (r ->> 'tool_id')::uuid and t.scope_id = (r ->> 'tool_scope_id')::uuid;
         verb := case tg_op when 'DELETE' then 'override_removed' else 'override_set' end;
+    when 'prices' then
+        kind := 'price';
+        select t.slug into name from tool_registry t where t.id = (r ->> 'tool_id')::uuid and t.scope_id = (r ->> 'tool_scope_id')::uuid;
+        name := coalesce(r ->> 'model', name);
     when 'api_keys' then
         kind := 'key';
         if tg_op = 'UPDATE' and n ->> 'revoked_at' is not null and o ->> 'revoked_at' is null then
@@ -192,7 +196,8 @@ begin
     when 'runs' then
         kind := 'run';
         name := r ->> 'agent';
-        verb := 'cancelled';
+        verb := case when o ->> 'pause_round' = n ->> 'pause_round' then 'cancelled'
+            when n ->> 'paused_at' is null then 'resumed' else 'paused' end;
         before := null;
         after := null;
     when 'mcp_servers' then
@@ -3206,6 +3211,7 @@ create table prices (
     constraint prices_tool_id_tool_scope_id_fkey FOREIGN KEY (tool_id, tool_scope_id) REFERENCES tool_registry(id, scope_id) ON DELETE CASCADE
 );
 CREATE INDEX prices_tool ON public.prices USING btree (tool_id);
+CREATE TRIGGER audit AFTER INSERT OR DELETE OR UPDATE ON public.prices FOR EACH ROW EXECUTE FUNCTION audit_row('{tool_scope_id,unit_path,subject,changed_at,changed_by}', '{}');
 alter table prices enable row level security;
 alter table prices force row level security;
 create policy platform_globals on prices for all to toolcrib_owner using ((tenant_id IS NULL)) with check ((tenant_id IS NULL));
@@ -3376,6 +3382,7 @@ CREATE INDEX runs_pause_due ON public.runs USING btree (pause_due) WHERE ((pause
 CREATE INDEX runs_status ON public.runs USING btree (tenant_id, status, id DESC);
 CREATE UNIQUE INDEX runs_workflow ON public.runs USING btree (tenant_id, workflow_id, first_run_id) WHERE (kind <> 'agent'::text);
 CREATE TRIGGER audit AFTER UPDATE OF cancel_requested_at ON public.runs FOR EACH ROW WHEN (((new.cancel_requested_at IS NOT NULL) AND (old.cancel_requested_at IS NULL))) EXECUTE FUNCTION audit_row('{}', '{}');
+CREATE TRIGGER audit_paused AFTER UPDATE OF pause_round ON public.runs FOR EACH ROW WHEN (((new.pause_round <> old.pause_round) AND ((new.parent_run_id IS NULL) OR new.detached))) EXECUTE FUNCTION audit_row('{}', '{}');
 CREATE TRIGGER runs_end_approvals AFTER UPDATE OF status ON public.runs FOR EACH ROW WHEN ((new.status = ANY (ARRAY['completed'::text, 'failed'::text, 'cancelled'::text]))) EXECUTE FUNCTION cancel_run_approvals();
 CREATE TRIGGER runs_end_sessions AFTER UPDATE OF status ON public.runs FOR EACH ROW WHEN ((new.status = ANY (ARRAY['completed'::text, 'failed'::text, 'cancelled'::text]))) EXECUTE FUNCTION expire_run_sessions();
 CREATE TRIGGER runs_end_waits AFTER UPDATE OF status ON public.runs FOR EACH ROW WHEN ((new.status = ANY (ARRAY['completed'::text, 'failed'::text, 'cancelled'::text]))) EXECUTE FUNCTION end_run_waits();

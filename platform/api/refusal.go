@@ -39,6 +39,8 @@ var refusable = map[string]audit.Action{
 
 	"startRun": "run.started", "rerun": "run.started", "callTool": "run.started", "testTool": "run.started",
 	"streamToolTest": "run.started", "continueRun": "run.continued", "cancelRun": "run.cancelled",
+	"pauseRun": "run.paused", "resumeRun": "run.resumed",
+	"setPrice": "price.created", "deletePrice": "price.deleted",
 
 	"createKey": "key.created", "revokeKey": "key.revoked", "setTenantMasking": "tenant.changed",
 	"createCredential": "credential.created", "changeCredential": "credential.changed",
