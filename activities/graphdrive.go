@@ -1,6 +1,7 @@
 package activities
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -275,7 +276,7 @@ func (d *graphDriver) leave(ctx context.Context) (wire.AdvanceGraphOutput, error
 		d.out.Held = append(d.out.Held, d.held[i].open())
 	}
 	if d.out.Handover == "" {
-		d.out.Handover = d.resting(ctx)
+		d.out.Handover = cmp.Or(d.resting(ctx), wire.HandoverSlice) // A run may have been resumed meanwhile.
 	}
 	return d.out, nil
 }

@@ -2,6 +2,7 @@ package workflows
 
 import (
 	"fmt"
+	"slices"
 
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
@@ -117,6 +118,12 @@ func (r *agentRun) unpaused(ctx workflow.Context) error {
 	if stood > 0 && r.last.State != nil {
 		state := *r.last.State
 		state.Deadline = state.Deadline.Add(stood)
+		state.Batch = slices.Clone(state.Batch)
+		for i := range state.Batch {
+			if at := &state.Batch[i].Deadline; !at.IsZero() {
+				*at = at.Add(stood)
+			}
+		}
 		r.last.State = &state
 	}
 	if stood > 0 && !r.in.Deadline.IsZero() {
@@ -275,7 +282,7 @@ func (r *agentRun) calls(ctx workflow.Context) error {
 func (r *agentRun) continueAsNew(ctx workflow.Context) error {
 	return continueAsNew(ctx, wire.AgentRunWorkflow, wire.AgentRunInput{
 		Principal: r.in.Principal, RunID: r.in.RunID, Resume: r.last.State, Deadline: r.in.Deadline,
-		Pause: r.waits.round,
+		Pause: r.waits.latest(ctx),
 	})
 }
 

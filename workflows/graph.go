@@ -30,10 +30,11 @@ func runGraph(
 		TypedSearchAttributes: below(ctx, "", in.Pin.Slug),
 	}
 	input := wire.GraphInput{
-		Invoke: in, Deadline: s.until(ctx, &in), MaxCalls: s.calls, Resume: opened.State, Pause: s.waits.pausedRound(),
+		Invoke: in, Deadline: s.until(ctx, &in), MaxCalls: s.calls, Resume: opened.State,
 	}
 	var out wire.GraphEnd
 	for {
+		input.Pause = s.waits.pausedRound() // As follow takes it to be known.
 		child := workflow.ExecuteChildWorkflow(workflow.WithChildOptions(ctx, options), wire.GraphRunWorkflow, input)
 		stop := s.waits.follow(ctx, options.WorkflowID, child)
 		err := child.Get(ctx, &out)

@@ -327,8 +327,9 @@ func (r *graphRun) details() string {
 // continueAsNew continues in a new execution, on the worker version that is current then.
 func (r *graphRun) continueAsNew(ctx workflow.Context) error {
 	in := r.in
+	in.Pause = r.waits.latest(ctx)
 	state := r.machine.State()
-	in.Resume, in.Begun, in.Held, in.Pause = &state, r.made, r.holding(), r.waits.round
+	in.Resume, in.Begun, in.Held = &state, r.made, r.holding()
 	if r.clock != nil {
 		in.Deadline = r.clock.at
 	}

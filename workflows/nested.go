@@ -72,7 +72,11 @@ func nest(ctx workflow.Context, in wire.InvokeInput, s scope) (wire.InvokeOutput
 	}
 	in.InvocationID = out.InvocationID
 	s.waits.saw(ctx, out.Opened.Pause)
+	began := workflow.Now(ctx)
 	_ = s.waits.gate(ctx) // What is begun in a cancelled context ends at once.
+	if !in.Deadline.IsZero() {
+		in.Deadline = in.Deadline.Add(workflow.Now(ctx).Sub(began))
+	}
 	if in.Pin.Agent != nil {
 		return runChild(ctx, in, out.Opened, s)
 	}

@@ -70,6 +70,16 @@ func (w *waits) pausedRound() agent.PauseRound {
 	return w.round
 }
 
+// latest is the round that the next execution begins with: of the signals that this one was given, the
+// last, also where it came in the task that ends it.
+func (w *waits) latest(ctx workflow.Context) agent.PauseRound {
+	detached, _ := workflow.NewDisconnectedContext(ctx)
+	received := false
+	workflow.Go(detached, func(workflow.Context) { received = true }) // It runs after the receiver of signals.
+	_ = workflow.Await(detached, func() bool { return received })
+	return w.round
+}
+
 // gate waits while the run is paused. Nothing is begun before it. It fails where ctx is
 // cancelled meanwhile, and in no other case.
 func (w *waits) gate(ctx workflow.Context) error {
