@@ -159,26 +159,36 @@ func (s *Server) await(ctx context.Context, of *session, c *Caller, w waiting) *
 		done <- ended{result, over, err}
 	}()
 	go s.follow(following, c, w, held)
-	var closing chan struct{}
+	var closing, gone <-chan struct{}
 	if of != nil {
-		closing = of.closing
+		closing, gone = of.closing, c.gone
 	}
-	select {
-	case end := <-done:
-		if ctx.Err() != nil && !end.over {
+	var unread <-chan time.Time
+	for {
+		select {
+		case end := <-done:
+			if ctx.Err() != nil && !end.over {
+				return s.abandon(ctx, of, c, w)
+			}
+			return s.finished(ctx, c, w, end)
+		case h := <-held:
+			return h.answer(w)
+		case <-gone: // Its client may cancel the call by another request; its answer is not read.
+			gone, unread = nil, time.After(goneGrace)
+		case <-unread:
+			return goesOn(w, "the connection ended while the call was running")
+		case <-closing:
+			return goesOn(w, "the session ended while the call was running")
+		case <-s.cfg.Stopping(ctx):
+			return goesOn(w, "the server stops for a restart while the call is running")
+		case <-ctx.Done():
 			return s.abandon(ctx, of, c, w)
 		}
-		return s.finished(ctx, c, w, end)
-	case h := <-held:
-		return h.answer(w)
-	case <-closing:
-		return goesOn(w, "the session ended while the call was running")
-	case <-s.cfg.Stopping(ctx):
-		return goesOn(w, "the server stops for a restart while the call is running")
-	case <-ctx.Done():
-		return s.abandon(ctx, of, c, w)
 	}
 }
+
+// goneGrace is how long a call of a session is waited for after its request ended.
+const goneGrace = 5 * time.Second
 
 // abandon cancels a call that its client gave up, and returns an answer that is not read. A session that
 // ended gave up nothing, nor does a request that stands alone and named its call: its client comes back.

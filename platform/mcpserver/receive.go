@@ -12,6 +12,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"go.opentelemetry.io/otel/trace"
 
+	"github.com/toolcrib/toolcrib/audit"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
@@ -42,7 +43,7 @@ func (s *Server) receive(of *session) mcp.Middleware {
 				return next(ctx, method, req)
 			}
 			// The context of a session is that of the request which opened it.
-			ctx = trace.ContextWithSpanContext(ctx, c.span)
+			ctx = audit.With(trace.ContextWithSpanContext(ctx, c.span), audit.ActorOf(c.Principal, c.TraceID))
 			result, err = s.answer(ctx, of, c, method, req, next)
 			if theirs, ok := errors.AsType[*libraryError](err); ok {
 				return nil, theirs.err

@@ -31,6 +31,7 @@ func (s *Server) Serve(w http.ResponseWriter, r *http.Request, c Caller) {
 	c.span = trace.SpanContextFromContext(r.Context())
 	ctx, cancel := context.WithCancel(context.WithValue(r.Context(), callerKey{}, &c))
 	defer cancel()
+	c.gone = ctx.Done()
 	r = r.WithContext(ctx)
 	switch r.Method {
 	case http.MethodPost, http.MethodGet, http.MethodDelete:

@@ -129,6 +129,7 @@ type Caller struct {
 	Check func(ctx context.Context) error
 
 	span trace.SpanContext
+	gone <-chan struct{} // Closed once the request has ended.
 	out  *stream // The answer.
 }
 

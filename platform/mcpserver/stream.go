@@ -53,6 +53,13 @@ func (s *stream) write(p []byte) (int, error) {
 func (s *stream) Flush() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.flush()
+}
+
+// flush is called with the lock held. What was written is often sent here only.
+func (s *stream) flush() {
+	_ = s.control.SetWriteDeadline(time.Now().Add(s.timeout)) // Not all connections have deadlines.
+	defer func() { _ = s.control.SetWriteDeadline(time.Time{}) }()
 	_ = s.control.Flush() // Without support for flushing, nothing happens.
 }
 
@@ -67,6 +74,6 @@ func (s *stream) alive() {
 		return
 	}
 	if _, err := s.write([]byte(": alive\n\n")); err == nil {
-		_ = s.control.Flush()
+		s.flush()
 	}
 }
