@@ -15,7 +15,7 @@ type ActionInfo struct {
 func Actions() []ActionInfo {
 	out := make([]ActionInfo, 0, 2*len(verbs))
 	for _, v := range verbs {
-		for _, kind := range strings.Fields(v.kinds) {
+		for kind := range strings.FieldsSeq(v.kinds) {
 			meaning := strings.ReplaceAll(v.meaning, "%", nouns[kind])
 			out = append(out, ActionInfo{Action(kind + "." + v.verb), meaning})
 		}
@@ -43,7 +43,7 @@ func (a Action) Kind() string {
 }
 
 // nouns are the kinds of objects, in words.
-var nouns = map[string]string{
+var nouns = map[string]string{ //nolint:gosec // Words, no credentials.
 	"tool": "a tool", "graph": "a graph", "agent": "an agent", "credential": "a credential", "key": "an API key",
 	"tenant": "a tenant", "retention": "a rule of retention", "approval": "a request for approval",
 	"grant": "a standing grant", "input": "a request for input", "pending_call": "a call that waits for its result",

@@ -8,8 +8,8 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// verifyPage is how many rows are read at a time.
-const verifyPage = 1000
+// verifyPage is how many rows are read at a time. One may have half a megabyte.
+const verifyPage = 100
 
 // Report is what a verification found.
 type Report struct {

@@ -2,9 +2,9 @@ package store_test
 
 import (
 	"encoding/json"
-	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -159,8 +159,10 @@ func firstWord(line string) string {
 }
 
 // actor is who acts in these tests.
-var actor = audit.Actor{Kind: audit.Key, Subject: "key:01975c2e-7d1a-7c3e-9f00-0000000000d1",
-	KeyID: "01975c2e-7d1a-7c3e-9f00-0000000000d1", RequestID: "req-1"}
+var actor = audit.Actor{
+	Kind: audit.Key, Subject: "key:01975c2e-7d1a-7c3e-9f00-0000000000d1",
+	KeyID: "01975c2e-7d1a-7c3e-9f00-0000000000d1", RequestID: "req-1",
+}
 
 // entries returns the whole log of a tenant, oldest first.
 func entries(t *testing.T, s audit.Log, tenant tool.TenantID) []audit.Entry {
@@ -385,7 +387,7 @@ func TestVerifyFindsEveryTampering(t *testing.T) {
 	const rows = 40
 	for i := range rows {
 		require.NoError(t, d.Store.RefuseAudit(audit.With(t.Context(), actor), tenant, "tool.deleted",
-			audit.Object{ID: fmt.Sprint(i), Name: "t"}, "no"))
+			audit.Object{ID: strconv.Itoa(i), Name: "t"}, "no"))
 	}
 	require.NoError(t, d.Store.SealAudit(t.Context()))
 	require.Nil(t, verify(t, d.Store, tenant))
@@ -417,7 +419,8 @@ func TestVerifyFindsEveryTampering(t *testing.T) {
 			sealed_at
 		from audit_log where tenant_id = $1 and seq = $2`
 	for i := range 1000 {
-		seq, want, what := int64(i%rows+1), int64(i%rows+1), ""
+		seq, want := int64(i%rows+1), int64(i%rows+1)
+		var what string
 		switch i % 6 {
 		case 0:
 			what = columns[i/6%len(columns)]

@@ -59,15 +59,16 @@ CREATE OR REPLACE FUNCTION public.audit_refuse(p_tenant uuid, p_action text, p_k
 AS $function$
 declare
     v_actor text := nullif(current_setting('app.actor', true), '')::json ->> 'subject';
+    v_since uuid := audit_id(clock_timestamp() - interval '1 minute'); -- a constant, for the index
 begin
-    if p_tenant is distinct from nullif(current_setting('app.tenant_id', true), '')::uuid then
+    if p_tenant is null or p_tenant is distinct from nullif(current_setting('app.tenant_id', true), '')::uuid then
         raise exception 'another tenant''s audit log' using errcode = 'insufficient_privilege';
     end if;
-    if exists (
-        select from audit_log l
-        where l.scope_id = p_tenant and l.actor = v_actor and l.id > audit_id(clock_timestamp() - interval '1 minute')
-          and l.outcome = 'refused' and l.action = p_action and l.object_id = coalesce(p_id, '')
-          and l.object_name = coalesce(p_name, ''))
+    if (
+        select count(*) >= 20
+            or coalesce(bool_or(l.object_id = coalesce(p_id, '') and l.object_name = coalesce(p_name, '')), false)
+        from audit_log l
+        where l.scope_id = p_tenant and l.actor = v_actor and l.id > v_since and l.outcome = 'refused' and l.action = p_action)
     then
         return;
     end if;
@@ -531,7 +532,8 @@ begin
         cached_input_tokens = u.cached_input_tokens + excluded.cached_input_tokens,
         output_tokens = u.output_tokens + excluded.output_tokens,
         reasoning_tokens = u.reasoning_tokens + excluded.reasoning_tokens,
-        unpriced_turns = u.unpriced_turns + excluded.unpriced_turns, cost_micros = u.cost_micros + excluded.cost_micros;
+        unpriced_turns = u.unpriced_turns + excluded.unpriced_turns,
+        cost_micros = least(u.cost_micros::numeric + excluded.cost_micros, 9e18)::bigint;
 end
 $function$
 ;
@@ -1251,8 +1253,8 @@ CREATE OR REPLACE FUNCTION public.priced_call(p_tenant uuid, p_tool uuid, p_vers
  LANGUAGE sql
  STABLE
 AS $function$
-    select p.call_micros + coalesce(round(p.unit_micros * case
-            when u.units ~ '^[0-9]{1,12}([.][0-9]{1,30})?$' then u.units::numeric else 0 end)::bigint, 0)
+    select least(p.call_micros + coalesce(round(p.unit_micros * case
+            when u.units ~ '^[0-9]{1,12}([.][0-9]{1,30})?$' then u.units::numeric else 0 end), 0), 1e15)::bigint
     from prices p
     left join lateral (
         select p_result #>> (array['structured'] || p.unit_path) as units where p.unit_path is not null and p_result is not null
@@ -1269,10 +1271,10 @@ CREATE OR REPLACE FUNCTION public.priced_tokens(p_tenant uuid, p_model text, p_i
  LANGUAGE sql
  STABLE
 AS $function$
-    select round((
+    select least(round((
             greatest(p_input - p_cached, 0)::numeric * p.input_micros + p_cached::numeric * coalesce(p.cached_micros, p.input_micros)
             + greatest(p_output - p_reasoning, 0)::numeric * p.output_micros
-            + p_reasoning::numeric * coalesce(p.reasoning_micros, p.output_micros)) / 1000000)::bigint
+            + p_reasoning::numeric * coalesce(p.reasoning_micros, p.output_micros)) / 1000000), 1e15)::bigint
     from prices p
     where p.scope_id in (p_tenant, '00000000-0000-0000-0000-000000000000') and p.subject = 'model/' || p_model
       and p.valid_from <= now() and (p.valid_until is null or p.valid_until > now())
@@ -2350,7 +2352,7 @@ create table approval_decisions (
     constraint approval_decisions_tenant_id_approval_id_fkey FOREIGN KEY (tenant_id, approval_id) REFERENCES approvals(tenant_id, id) ON DELETE CASCADE
 );
 CREATE TRIGGER approval_decisions_immutable BEFORE UPDATE ON public.approval_decisions FOR EACH ROW EXECUTE FUNCTION refuse_change();
-CREATE TRIGGER audit AFTER INSERT OR DELETE OR UPDATE ON public.approval_decisions FOR EACH ROW EXECUTE FUNCTION audit_row('{}', '{edited}');
+CREATE TRIGGER audit AFTER INSERT OR DELETE OR UPDATE ON public.approval_decisions FOR EACH ROW EXECUTE FUNCTION audit_row('{}', '{edited,reason}');
 alter table approval_decisions enable row level security;
 alter table approval_decisions force row level security;
 create policy tenant_isolation on approval_decisions for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid));
@@ -2501,6 +2503,7 @@ create table audit_heads (
     constraint audit_heads_pkey PRIMARY KEY (scope_id)
 ) with (fillfactor=50);
 CREATE TRIGGER audit_heads_kept BEFORE DELETE ON public.audit_heads FOR EACH ROW EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER audit_heads_not_emptied BEFORE TRUNCATE ON public.audit_heads FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 alter table audit_heads enable row level security;
 alter table audit_heads force row level security;
 create policy owner_all on audit_heads for all to toolcrib_owner using (true) with check (true);
@@ -3369,7 +3372,6 @@ create table runs (
     constraint runs_check1 CHECK (((parent_run_id IS NULL) = (depth = 0))),
     constraint runs_kind_check CHECK ((kind = ANY ('{agent,tool_call,tool_test,host}'::text[]))),
     constraint runs_mode_check CHECK ((mode = ANY ('{production,debug}'::text[]))),
-    constraint runs_paused CHECK (((paused_at IS NOT NULL) = ((pause_round % 2) = 1))),
     constraint runs_status_check CHECK ((status = ANY ('{pending,running,completed,failed,cancelled,hosted}'::text[]))),
     constraint runs_tenant_id_agent_id_fkey FOREIGN KEY (tenant_id, agent_id) REFERENCES agents(tenant_id, id) ON DELETE RESTRICT,
     constraint runs_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE,
@@ -3463,7 +3465,7 @@ create table schedules (
 ) with (fillfactor=70);
 CREATE INDEX schedules_due ON public.schedules USING btree (sync_due);
 CREATE UNIQUE INDEX schedules_name ON public.schedules USING btree (tenant_id, name) WHERE (deleted_at IS NULL);
-CREATE TRIGGER audit AFTER INSERT OR DELETE OR UPDATE ON public.schedules FOR EACH ROW EXECUTE FUNCTION audit_row('{starts_left,applied_revision,sync_due,sync_lease,sync_fence,sync_failures,sync_error}', '{}');
+CREATE TRIGGER audit AFTER INSERT OR DELETE OR UPDATE ON public.schedules FOR EACH ROW EXECUTE FUNCTION audit_row('{starts_left,applied_revision,sync_due,sync_lease,sync_fence,sync_failures,sync_error}', '{input}');
 alter table schedules enable row level security;
 alter table schedules force row level security;
 create policy all_due on schedules for update to toolcrib_owner using (true) with check (true);

@@ -180,7 +180,7 @@ select (case when $1::boolean then to_char(u.day, 'YYYY-MM-DD') else '' end)::te
        sum(u.turns)::bigint as turns, sum(u.input_tokens)::bigint as input_tokens,
        sum(u.cached_input_tokens)::bigint as cached_input_tokens, sum(u.output_tokens)::bigint as output_tokens,
        sum(u.reasoning_tokens)::bigint as reasoning_tokens, sum(u.unpriced_turns)::bigint as unpriced_turns,
-       sum(u.cost_micros)::bigint as cost_micros
+       least(sum(u.cost_micros), 9e18)::bigint as cost_micros
 from usage_days u
 left join agents a on a.tenant_id = u.tenant_id and a.id = u.agent_id
 where u.tenant_id = $5 and u.day between cast($6::text as date) and cast($7::text as date)
@@ -363,13 +363,13 @@ with recursive tree as (
 ), calls as (
     select count(*) as calls, count(*) filter (where i.status <> 'completed') as failed,
            coalesce(sum(extract(epoch from i.completed_at - i.started_at) * 1000), 0)::bigint as ms,
-           coalesce(sum(i.cost_micros), 0)::bigint as cost
+           least(coalesce(sum(i.cost_micros), 0), 9e18)::bigint as cost
     from tree t join tool_invocations i on i.tenant_id = $1 and i.run_id = t.id
     where i.started_at is not null and i.completed_at is not null
 ), turns as (
     select count(*) as turns, coalesce(sum(m.input_tokens), 0)::bigint as input, coalesce(sum(m.cached_input_tokens), 0)::bigint as cached,
            coalesce(sum(m.output_tokens), 0)::bigint as output, coalesce(sum(m.reasoning_tokens), 0)::bigint as reasoning,
-           count(*) filter (where m.cost_micros is null) as unpriced, coalesce(sum(m.cost_micros), 0)::bigint as cost
+           count(*) filter (where m.cost_micros is null) as unpriced, least(coalesce(sum(m.cost_micros), 0), 9e18)::bigint as cost
     from tree t join messages m on m.tenant_id = $1 and m.run_id = t.id
     where m.role = 'assistant' and m.turn_key is not null
 )
