@@ -358,6 +358,13 @@ func TestRefusalsAreAuditedOnceAMinute(t *testing.T) {
 	require.Equal(t, "it lacks tools.write", got[1].Reason)
 	require.Equal(t, actor, got[1].Actor)
 	require.Empty(t, mustList(t, d.Store, d.Tenant(t), audit.Refused))
+
+	for i := range 40 {
+		require.NoError(t, d.Store.RefuseAudit(ctx, tenant, "agent.deleted", audit.Object{Name: strconv.Itoa(i)}, "no"))
+	}
+	got, err = d.Store.ListAudit(t.Context(), tenant, audit.Query{Action: "agent.deleted", Limit: 100})
+	require.NoError(t, err)
+	require.Len(t, got, 20, "a key that tries every name does not fill the log")
 }
 
 func mustList(t *testing.T, s audit.Log, tenant tool.TenantID, outcome audit.Outcome) []audit.Entry {
@@ -386,7 +393,9 @@ func TestVerifyFindsEveryTampering(t *testing.T) {
 	other := d.Tenant(t)
 	const rows = 40
 	for i := range rows {
-		require.NoError(t, d.Store.RefuseAudit(audit.With(t.Context(), actor), tenant, "tool.deleted",
+		someone := actor
+		someone.Subject += strconv.Itoa(i / 10) // One leaves at most 20 of these rows a minute.
+		require.NoError(t, d.Store.RefuseAudit(audit.With(t.Context(), someone), tenant, "tool.deleted",
 			audit.Object{ID: strconv.Itoa(i), Name: "t"}, "no"))
 	}
 	require.NoError(t, d.Store.SealAudit(t.Context()))
