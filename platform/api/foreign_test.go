@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/toolcrib/toolcrib/agent"
+	"github.com/toolcrib/toolcrib/audit"
 	"github.com/toolcrib/toolcrib/ledger"
 	"github.com/toolcrib/toolcrib/platform/api"
 	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
@@ -119,6 +120,9 @@ func TestForeignTenant(t *testing.T) {
 	})
 	require.NoError(t, err)
 	ids["prices"] = []string{price.ID}
+	entries, err := b.Store.ListAudit(t.Context(), b.tenant, audit.Query{Limit: 1})
+	require.NoError(t, err)
+	ids["audit"] = []string{entries[0].ID}
 	ids["spaces"] = []string{seedSpace(t, b).ID}
 	seeded := seedSchedule(t, b)
 	ids["schedules"] = []string{seeded.ID, seeded.Name}
