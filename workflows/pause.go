@@ -22,10 +22,10 @@ func (w *waits) pausable(ctx workflow.Context, runID string, round agent.PauseRo
 	}
 	workflow.Go(ctx, func(ctx workflow.Context) {
 		ctx, _ = workflow.NewDisconnectedContext(ctx)
-		told := workflow.GetSignalChannel(ctx, wire.PauseSignal)
+		signals := workflow.GetSignalChannel(ctx, wire.PauseSignal)
 		for {
 			var p wire.Pause
-			if !told.Receive(ctx, &p) {
+			if !signals.Receive(ctx, &p) {
 				return
 			}
 			w.saw(ctx, p.Round)
@@ -94,7 +94,7 @@ func (w *waits) gate(ctx workflow.Context) error {
 	return nil
 }
 
-// pass tells a workflow below the round, unless it has it. One that has ended does not
+// pass sends a workflow below the round, unless it has it. One that has ended does not
 // mind.
 func (w *waits) pass(ctx workflow.Context, workflowID string) {
 	b := w.children[workflowID]
