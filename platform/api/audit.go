@@ -140,6 +140,7 @@ func (s *server) exportAudit(ctx context.Context, p tool.Principal, in *exportAu
 	if err != nil {
 		return nil, err
 	}
+	//nolint:contextcheck // The answer is written with the context of the request.
 	return &exportAuditOutput{ContentType: "application/x-ndjson", Body: func(ctx huma.Context) {
 		var buf bytes.Buffer
 		enc := json.NewEncoder(&buf)

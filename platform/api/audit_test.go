@@ -65,7 +65,7 @@ func TestAudit(t *testing.T) {
 	export := b.do(t, http.MethodGet, "/v1/audit/export", "")
 	require.Equal(t, http.StatusOK, export.status)
 	var v audit.Verifier
-	for _, line := range strings.Split(strings.TrimSpace(string(export.body)), "\n") {
+	for line := range strings.SplitSeq(strings.TrimSpace(string(export.body)), "\n") {
 		var row v1.AuditRecord
 		require.NoError(t, json.NewDecoder(bytes.NewBufferString(line)).Decode(&row))
 		require.Nil(t, v.Next(row.Entry()))
@@ -95,7 +95,7 @@ func TestEveryChangeCanBeRefusedInTheAuditLog(t *testing.T) {
 				continue
 			}
 			var op struct {
-				ID string `json:"operationId"`
+				ID string `json:"operationId"` //nolint:tagliatelle // OpenAPI's.
 			}
 			require.NoError(t, json.Unmarshal(raw, &op))
 			seen[op.ID] = true

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"encoding/json"
 	"io"
+	"maps"
 	"net/http"
 	"strings"
 	"testing"
@@ -42,9 +43,7 @@ func (s said) message() (m struct {
 // mcpHeader is what every request of an MCP client has.
 func mcpHeader(more map[string]string) map[string]string {
 	out := map[string]string{"Accept": "application/json, text/event-stream", "Content-Type": "application/json"}
-	for name, value := range more {
-		out[name] = value
-	}
+	maps.Copy(out, more)
 	return out
 }
 
@@ -76,6 +75,8 @@ func alone(method, params string) string {
 }
 
 // Whatever a client sends, the answer is a refusal that says what is wrong, and the server goes on.
+//
+//nolint:tparallel // They share a session.
 func TestMCPHostileClients(t *testing.T) {
 	t.Parallel()
 
@@ -89,9 +90,7 @@ func TestMCPHostileClients(t *testing.T) {
 	open := b.opened(t)
 	with := func(more ...string) map[string]string {
 		out := map[string]string{}
-		for name, value := range open {
-			out[name] = value
-		}
+		maps.Copy(out, open)
 		for i := 0; i < len(more); i += 2 {
 			out[more[i]] = more[i+1]
 		}
@@ -109,7 +108,7 @@ func TestMCPHostileClients(t *testing.T) {
 		}
 		return out
 	}
-	for name, c := range map[string]struct {
+	for name, c := range map[string]struct { //nolint:paralleltest // They share a session.
 		method string // POST when empty.
 		body   string
 		header map[string]string
@@ -308,7 +307,10 @@ func TestMCPStreamEndsWithItsKey(t *testing.T) {
 	defer resp.Body.Close()
 	require.Equal(t, http.StatusOK, resp.StatusCode)
 	lines := bufio.NewScanner(resp.Body)
-	for lines.Scan() && lines.Text() != ": alive" {
+	for lines.Scan() {
+		if lines.Text() == ": alive" {
+			break
+		}
 	}
 	require.Equal(t, ": alive", lines.Text())
 	require.Equal(t, http.StatusOK, b.do(t, http.MethodPost, "/v1/keys/"+key.ID+"/revoke", "").status)

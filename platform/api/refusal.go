@@ -11,7 +11,7 @@ import (
 
 // refusable are the actions that endpoints stand for, by operation: where one is denied, the
 // refusal is a row of the audit log. A test lists the others with their reasons.
-var refusable = map[string]audit.Action{
+var refusable = map[string]audit.Action{ //nolint:gosec // Names, no credentials.
 	"apply": "tool.created", "createTool": "tool.created", "updateTool": "tool.draft_edited",
 	"publishTool": "tool.published", "versionTool": "tool.versioned", "deprecateTool": "tool.deprecated",
 	"disableTool": "tool.disabled", "enableTool": "tool.enabled", "deleteTool": "tool.deleted",

@@ -94,7 +94,7 @@ func (s *Server) finds(ctx context.Context, c *Caller, name string) (typed bool,
 	case err != nil && (tool.KindOf(err) == tool.NotFound || tool.KindOf(err) == tool.Denied):
 		return false, unknown // What the caller may not use is absent, as in the list.
 	case err != nil:
-		return false, nil // Why a tool may not run now is an answer of the call.
+		return false, nil //nolint:nilerr // Why a tool may not run now is an answer of the call.
 	default:
 		return len(found.Version.Snapshot.OutputSchema) > 0, nil
 	}

@@ -130,7 +130,7 @@ type Caller struct {
 
 	span trace.SpanContext
 	gone <-chan struct{} // Closed once the request has ended.
-	out  *stream // The answer.
+	out  *stream         // The answer.
 }
 
 // owner names whom a session belongs to.

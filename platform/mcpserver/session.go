@@ -131,10 +131,3 @@ func (t *sessions) drop(s *session) {
 	s.idle.Stop()
 	delete(t.of, s.id)
 }
-
-// count returns how many sessions are open.
-func (t *sessions) count() int {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return len(t.of)
-}

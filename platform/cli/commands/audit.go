@@ -83,10 +83,16 @@ func (a *app) auditShowCommand() *cobra.Command {
 			}
 			return a.Printer.Show(e, func(w io.Writer) error {
 				rows := [][2]string{
-					{"action", e.Action}, {"outcome", e.Outcome}, {"reason", e.Reason},
+					{"action", e.Action},
+					{"outcome", e.Outcome},
+					{"reason", e.Reason},
 					{"object", strings.TrimSpace(e.Object.Name + " " + e.Object.ID)},
-					{"at", e.At.Format(time.RFC3339Nano)}, {"actor", e.Actor.Subject + " (" + e.Actor.Kind + ")"},
-					{"request", e.RequestID}, {"before", string(e.Before)}, {"after", string(e.After)}, {"hash", e.Hash},
+					{"at", e.At.Format(time.RFC3339Nano)},
+					{"actor", e.Actor.Subject + " (" + e.Actor.Kind + ")"},
+					{"request", e.RequestID},
+					{"before", string(e.Before)},
+					{"after", string(e.After)},
+					{"hash", e.Hash},
 				}
 				for _, row := range rows {
 					if row[1] == "" {
@@ -159,7 +165,7 @@ func headOf(text string) (audit.Head, error) {
 func verifyFile(stdin io.Reader, name string, head audit.Head) (v1.AuditReport, error) {
 	in := stdin
 	if name != "-" {
-		opened, err := os.Open(name)
+		opened, err := os.Open(name) //nolint:gosec // The user names it.
 		if err != nil {
 			return v1.AuditReport{}, &tool.Error{
 				Kind: tool.NotFound, Op: "audit", Msg: fmt.Sprintf("the export %s cannot be read: %v", name, err), Err: err,

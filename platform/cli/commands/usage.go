@@ -3,6 +3,7 @@ package commands
 import (
 	"encoding/csv"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -105,8 +106,7 @@ func writeUsage(w io.Writer, report v1.UsageReport) error {
 		return append(cells, countCells(u.Counts)...)
 	})
 	if len(report.Items) != 1 && len(report.GroupBy) > 0 {
-		last := make([]string, len(report.GroupBy))
-		last[0] = "total"
+		last := append([]string{"total"}, slices.Repeat([]string{""}, len(report.GroupBy)-1)...)
 		rows = append(rows, append(last, countCells(report.Total)...))
 	}
 	if len(rows) == 0 {
