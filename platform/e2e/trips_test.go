@@ -59,8 +59,8 @@ func (t *trips) take() []string {
 	var out []string
 	for _, name := range t.names {
 		switch name {
-		case "NotifyEvents", "SealEvents", "SealAudit", "ListCancelRequests", "SweepRequests", "SweepRetention", "RetentionState",
-			"DropEmptyPartitions": // In the background.
+		case "NotifyEvents", "SealEvents", "SealAudit", "ListCancelRequests", "SweepRequests", "SweepRetention",
+			"RetentionState", "DropEmptyPartitions": // In the background.
 		default:
 			out = append(out, name)
 		}
