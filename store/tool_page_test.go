@@ -45,7 +45,7 @@ func TestToolPagesWalkAnIndex(t *testing.T) {
 		require.NoError(t, err)
 		tx, err := conn.Begin(t.Context())
 		require.NoError(t, err)
-		_, err = tx.Exec(t.Context(), db.SetTenantInOrder, f.Tenant, "0", "0", "0")
+		_, err = tx.Exec(t.Context(), db.SetTenantInOrder, f.Tenant, "0", "0", "0", "")
 		require.NoError(t, err)
 		plan := strings.Join(texts(t, conn, "explain (analyze, costs off, timing off, summary off) execute "+name+
 			"("+fmt.Sprintf(q.arguments, f.Tenant)+")"), "\n")
