@@ -1,5 +1,5 @@
-// Package usage is the vocabulary of what tenants use and what that costs: prices of calls and
-// of models' tokens, reports of what was used, and amounts of money.
+// Package usage is the vocabulary of usage and costs: prices of calls and of tokens, usage reports, and
+// amounts of money.
 //
 // Money is a whole number of millionths ([Micros]) of one currency, which is the one that the
 // prices are in. The store computes what a call or a turn cost when it ends, from the price of

@@ -61,6 +61,9 @@ func (s *server) serveMCP(served *mcpserver.Server, w http.ResponseWriter, r *ht
 	defer end()
 	served.Serve(w, r, mcpserver.Caller{
 		Principal: p, TraceID: traceID(ctx),
+		Refused: func(ctx context.Context, name string, err error) error {
+			return s.auditRefusal(ctx, "callTool", p, err, name)
+		},
 		Check: func(ctx context.Context) error {
 			_, err := s.bearer(ctx, r.Header.Get("Authorization"), false)
 			if problemOf(err).Status == http.StatusUnauthorized {

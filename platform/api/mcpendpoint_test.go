@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/toolcrib/toolcrib/audit"
 	"github.com/toolcrib/toolcrib/platform/api"
 	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
 )
@@ -295,18 +296,8 @@ func TestMCPStreamEndsWithItsKey(t *testing.T) {
 	created := b.do(t, http.MethodPost, "/v1/keys", `{"name":"mcp","permissions":["tools.read"]}`)
 	var key v1.CreatedKey
 	created.into(t, &key)
-	open := b.opened(t, key.Secret)
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, b.url+"/mcp", nil)
-	require.NoError(t, err)
-	req.Header.Set("Authorization", "Bearer "+key.Secret)
-	for name, value := range mcpHeader(open) {
-		req.Header.Set(name, value)
-	}
-	resp, err := http.DefaultClient.Do(req)
-	require.NoError(t, err)
-	defer resp.Body.Close()
-	require.Equal(t, http.StatusOK, resp.StatusCode)
-	lines := bufio.NewScanner(resp.Body)
+	events := b.followMCP(t, key.Secret)
+	lines := bufio.NewScanner(events)
 	for lines.Scan() {
 		if lines.Text() == ": alive" {
 			break
@@ -314,7 +305,7 @@ func TestMCPStreamEndsWithItsKey(t *testing.T) {
 	}
 	require.Equal(t, ": alive", lines.Text())
 	require.Equal(t, http.StatusOK, b.do(t, http.MethodPost, "/v1/keys/"+key.ID+"/revoke", "").status)
-	_, err = io.Copy(io.Discard, resp.Body)
+	_, err := io.Copy(io.Discard, events)
 	require.NoError(t, err, "it ends, as streams do")
 }
 
@@ -323,17 +314,42 @@ func TestMCPCountsForTheTenant(t *testing.T) {
 	t.Parallel()
 
 	b := setup(t, func(c *api.Config) { c.Streams.PerTenant = 1 })
-	open := b.opened(t)
+	b.followMCP(t, b.key)
+	more := b.send(t, http.MethodGet, "/mcp", "", mcpHeader(b.opened(t)))
+	require.Equal(t, http.StatusTooManyRequests, more.status)
+}
+
+// followMCP opens a session with a key, and the stream of its events.
+func (b *bundle) followMCP(t *testing.T, key string) io.Reader {
+	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, b.url+"/mcp", nil)
 	require.NoError(t, err)
-	req.Header.Set("Authorization", "Bearer "+b.key)
-	for name, value := range mcpHeader(open) {
+	req.Header.Set("Authorization", "Bearer "+key)
+	for name, value := range mcpHeader(b.opened(t, key)) {
 		req.Header.Set(name, value)
 	}
 	resp, err := http.DefaultClient.Do(req)
 	require.NoError(t, err)
-	defer resp.Body.Close()
+	t.Cleanup(func() { require.NoError(t, resp.Body.Close()) })
 	require.Equal(t, http.StatusOK, resp.StatusCode)
-	more := b.send(t, http.MethodGet, "/mcp", "", mcpHeader(b.opened(t)))
-	require.Equal(t, http.StatusTooManyRequests, more.status)
+	return resp.Body
+}
+
+// A call that was denied to an MCP client is in the audit log, under its key.
+func TestMCPRefusalsAreAudited(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t)
+	b.apply(t, echo("say"))
+	reader := b.Key(t, b.tenant, "tools.read")
+	got := b.send(t, http.MethodPost, "/mcp",
+		`{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"say","arguments":{}}}`,
+		mcpHeader(b.opened(t, reader)), reader)
+	require.NotContains(t, string(got.body), `"isError":false`)
+	refused, err := b.Store.ListAudit(t.Context(), b.tenant, audit.Query{Outcome: audit.Refused, Limit: 10})
+	require.NoError(t, err)
+	require.Len(t, refused, 1)
+	require.Equal(t, audit.Action("run.started"), refused[0].Action)
+	require.Equal(t, "say", refused[0].Object.Name)
+	require.Equal(t, audit.Key, refused[0].Actor.Kind)
 }

@@ -50,7 +50,7 @@ const (
 	// PayloadsEncrypt is to have payloads encrypted for them.
 	PayloadsEncrypt = "payloads.encrypt"
 
-	UsageRead   = "usage.read"   // See what the tenant used, and what that cost.
+	UsageRead   = "usage.read"   // Read reports of usage and costs.
 	PricesRead  = "prices.read"  // See prices.
 	PricesWrite = "prices.write" // Set and delete the tenant's prices.
 	AuditRead   = "audit.read"   // See who changed what, and verify and export the audit log.
@@ -97,7 +97,7 @@ func KnownPermissions() []Permission {
 		{WebhooksWrite, "send the tenant's events to URLs: make, change and delete webhooks"},
 		{PayloadsDecrypt, "have payloads of the tenant's workflows decrypted, for the Temporal UI and CLI"},
 		{PayloadsEncrypt, "have payloads encrypted for the tenant's workflows, for the Temporal CLI"},
-		{UsageRead, "see what the tenant used, by day, agent, tool and model, and what that cost"},
+		{UsageRead, "read reports of calls, tokens and costs, by day, agent, tool and model"},
 		{PricesRead, "see the tenant's prices and the platform's"},
 		{PricesWrite, "set and delete the tenant's prices"},
 		{AuditRead, "see who changed what, with what was changed, and verify and export the audit log"},

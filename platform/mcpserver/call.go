@@ -43,7 +43,7 @@ func (s *Server) callTool(
 	ctx context.Context, of *session, c *Caller, req *mcp.CallToolRequest,
 ) (mcp.Result, error) {
 	if err := may(c, s.cfg.CallPermission); err != nil {
-		return nil, err
+		return nil, c.refusal(ctx, req.Params.Name, err)
 	}
 	callID, err := callIDOf(req)
 	if err != nil {
@@ -70,12 +70,22 @@ func (s *Server) callTool(
 	}
 	call, err := s.cfg.Runs.Call(ctx, asked)
 	if err != nil {
+		err = c.refusal(ctx, req.Params.Name, err)
 		s.report(ctx, c, methodCallTool, err)
 		return refused(err, ""), nil
 	}
 	return s.await(ctx, of, c, waiting{
 		call: call, callID: callID, token: token, typed: typed, session: req.Session,
 	}), nil
+}
+
+// refusal records that a call was denied, and returns the failure to answer with: err, unless the record
+// could not be written.
+func (c *Caller) refusal(ctx context.Context, name string, err error) error {
+	if c.Refused == nil {
+		return err
+	}
+	return c.Refused(ctx, name, err)
 }
 
 // finds reports whether a tool has an output schema. It fails with an error of the protocol for a tool that
@@ -91,8 +101,13 @@ func (s *Server) finds(ctx context.Context, c *Caller, name string) (typed bool,
 	switch {
 	case err == nil && !offered(&found.Tool):
 		return false, unknown
-	case err != nil && (tool.KindOf(err) == tool.NotFound || tool.KindOf(err) == tool.Denied):
-		return false, unknown // What the caller may not use is absent, as in the list.
+	case tool.KindOf(err) == tool.NotFound:
+		return false, unknown
+	case tool.KindOf(err) == tool.Denied: // What the caller may not use is absent, as in the list.
+		if failed := c.refusal(ctx, name, err); tool.KindOf(failed) != tool.Denied {
+			return false, failed
+		}
+		return false, unknown
 	case err != nil:
 		return false, nil //nolint:nilerr // Why a tool may not run now is an answer of the call.
 	default:

@@ -49,7 +49,7 @@ type Config struct {
 	Tools  Tools      // Required.
 	Runs   Runs       // Required.
 	Record Record     // Required.
-	Wakes  runs.Wakes // Tells of changes of runs. Required.
+	Wakes  runs.Wakes // Wakes waiters when runs change. Required.
 	// ListPermission and CallPermission are those that listing and calling tools take. None when
 	// empty.
 	ListPermission, CallPermission string
@@ -127,6 +127,9 @@ type Caller struct {
 	TraceID   string // Of the request.
 	// Check fails where the key of the request is valid no more. Long answers ask it.
 	Check func(ctx context.Context) error
+	// Refused, unless nil, records that a call of a tool was denied, and returns the failure to answer
+	// with.
+	Refused func(ctx context.Context, tool string, err error) error
 
 	span trace.SpanContext
 	gone <-chan struct{} // Closed once the request has ended.
