@@ -119,6 +119,10 @@ var reachLaws = []reachLaw{
 		why: "stores, the API and commands speak it",
 	},
 	{
+		name: "budget is vocabulary", from: []string{"budget"}, only: []string{std, module + "/tool", module + "/usage"},
+		why: "stores, the API and commands speak it",
+	},
+	{
 		name: "schedule is vocabulary", from: []string{"schedule"}, only: []string{std, module + "/tool"},
 		why: "stores, the scheduler and the API speak it",
 	},

@@ -53,6 +53,9 @@ func TestLawsCanFail(t *testing.T) {
 		"usage is vocabulary": {
 			one("usage/a.go", `import _ `+root+`/store"`), "usage -> github.com/toolcrib/toolcrib/store",
 		},
+		"budget is vocabulary": {
+			one("budget/a.go", `import _ `+root+`/store"`), "budget -> github.com/toolcrib/toolcrib/store",
+		},
 		"schedule is vocabulary": {
 			one("schedule/a.go", `import _ `+root+`/store"`), "schedule -> github.com/toolcrib/toolcrib/store",
 		},

@@ -94,6 +94,9 @@ func (a *Activities) turn(
 		return turn, nil, false, err
 	}
 	kit.inSpace = around != nil && around.place != nil
+	if err := a.reserveTurn(ctx, q, key, &definition, &open, kit); err != nil {
+		return turn, nil, false, err
+	}
 	attempt := newModelTurn(ctx, q, key)
 	attempt.model, attempt.context = definition.Model, around.instructions(plan)
 	a.modelLost(ctx, attempt)

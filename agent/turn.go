@@ -84,6 +84,14 @@ type OpenTurn struct {
 	Stored     *Turn // Set when the turn was answered and stored before.
 	Followed   bool  // Whether the run's output has followers.
 	Inbox      int   // How many items of the inbox no turn has taken up.
+	Budgeted   bool  // Whether the tenant has budgets: the turn is to be reserved for, with [Runs.ReserveTurn].
+}
+
+// TurnEstimate is what a turn is expected to use.
+type TurnEstimate struct {
+	Key                       string   // Of the turn; its attempts reserve once.
+	Models                    []string // Those that may answer, as agents name them.
+	InputTokens, OutputTokens int
 }
 
 // RunEnd is the end of a run. An empty Output means the text of the head message, if that is an
@@ -125,6 +133,10 @@ type Runs interface {
 	// OpenTurn returns the input of the turn after head. It fails with tool.NotFound if the run
 	// does not have head, or head is empty.
 	OpenTurn(ctx context.Context, tenant tool.TenantID, runID, head, key string) (OpenTurn, error)
+	// ReserveTurn reserves what a turn is expected to cost in the budgets that it counts in, until
+	// the turn is stored or its run ends. It fails with tool.Denied where one of them has too little
+	// left.
+	ReserveTurn(ctx context.Context, tenant tool.TenantID, runID string, of TurnEstimate) error
 	// TakeInbox makes a message of what is in a run's inbox, after head, in the given turn. It
 	// returns what was taken after head, now or by an attempt before; nothing is no error.
 	TakeInbox(ctx context.Context, tenant tool.TenantID, runID, head string, turn int) ([]Message, error)

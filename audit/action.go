@@ -49,13 +49,14 @@ var nouns = map[string]string{ //nolint:gosec // Words, no credentials.
 	"grant": "a standing grant", "input": "a request for input", "pending_call": "a call that waits for its result",
 	"run": "a run", "webhook": "a webhook", "schedule": "a schedule", "pipeline": "a pipeline", "space": "a space",
 	"mcp_server": "an MCP server", "artifact": "an artifact", "file": "a file", "note": "what an agent keeps",
-	"payload": "payloads of workflows", "price": "a price",
+	"payload": "payloads of workflows", "price": "a price", "budget": "a budget",
 }
 
 // verbs are the actions by what is done; % in a meaning is the object.
 var verbs = []struct{ kinds, verb, meaning string }{
 	{
-		"tool graph agent credential key tenant grant webhook schedule pipeline space mcp_server artifact price", "created",
+		"tool graph agent credential key tenant grant webhook schedule pipeline space mcp_server artifact price budget",
+		"created",
 		"% was made",
 	},
 	{"tool graph agent", "draft_edited", "the draft or the settings of % were changed"},
@@ -71,7 +72,7 @@ var verbs = []struct{ kinds, verb, meaning string }{
 	{"tool", "override_set", "the tenant or the platform decided about %"},
 	{"tool", "override_removed", "a decision about % was taken back"},
 	{
-		"credential key tenant grant webhook schedule pipeline space mcp_server artifact file price", "changed",
+		"credential key tenant grant webhook schedule pipeline space mcp_server artifact file price budget", "changed",
 		"settings of % were changed",
 	},
 	{"credential", "rotated", "% got another value"},
@@ -113,7 +114,7 @@ var verbs = []struct{ kinds, verb, meaning string }{
 	{"file", "uploaded", "% was uploaded"},
 	{"payload", "decrypted", "% were decrypted"},
 	{
-		"tool graph agent credential key tenant grant webhook schedule pipeline space mcp_server artifact file note price",
+		"tool graph agent credential key tenant grant webhook schedule pipeline space mcp_server artifact file note price budget",
 		"deleted", "% was deleted",
 	},
 }

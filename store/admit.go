@@ -30,6 +30,7 @@ const (
 	versionUnknown     verdict = "version_unknown"
 	versionUnpublished verdict = "version_unpublished"
 	argumentsUnknown   verdict = "arguments_unknown"
+	budgetSpent        verdict = "budget_spent"
 )
 
 // refusal returns the verdict as an error, or nil when the call is granted.
@@ -129,6 +130,9 @@ func ticketOf(op string, req ledger.AdmitRequest, row db.AdmitCallRow) (ledger.T
 		return ticket, err
 	case tool.Phase(row.PriorPhase) == tool.PhaseSent && !req.Repeatable:
 		return ledger.Ticket{}, &tool.Error{Kind: tool.Unknown, Op: op, Msg: ledger.UnknownMessage, Sent: true}
+	}
+	if verdict(row.Verdict) == budgetSpent {
+		return ledger.Ticket{}, budgetRefusal(op, "call", row.Budget)
 	}
 	if err := verdict(row.Verdict).refusal(op, req.Entry); err != nil {
 		return ledger.Ticket{}, err

@@ -24,6 +24,8 @@ var notAudited = map[string]string{
 	"audit_log":   "is the log",
 	"audit_heads": "is the log",
 
+	"budget_windows":      "is counted from calls and turns, which are a record",
+	"budget_holds":        "is what calls and turns that are a record have reserved",
 	"usage_days":          "is counted from calls and turns, which are a record",
 	"tool_aliases":        "follow from versions and renames, which are audited",
 	"tool_slots":          "are leases of calls",

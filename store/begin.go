@@ -26,7 +26,7 @@ func (s *Store) Begin(ctx context.Context, run agent.Run, key string) (agent.Run
 		begun, rows = nil, turnRows{} // Of an attempt before this one.
 		queue(b, &begun, db.BeginRun, params.Plan, params.AgentVersion, params.FirstRunID, params.TenantID, params.ID)
 		queue(b, &rows.policies, db.ListPinnedPolicies, params.TenantID, params.ID)
-		queueScalars(b, &rows.watched, db.RunFollowed, params.TenantID, params.ID)
+		queue(b, &rows.around, db.RunSurroundings, params.TenantID, params.ID)
 		queue(b, &rows.messages, db.ListMessages, params.TenantID, params.ID)
 	})
 	if err != nil {

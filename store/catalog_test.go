@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/stretchr/testify/require"
 
+	"github.com/toolcrib/toolcrib/budget"
 	"github.com/toolcrib/toolcrib/file"
 	"github.com/toolcrib/toolcrib/graph"
 	"github.com/toolcrib/toolcrib/ledger"
@@ -106,7 +107,7 @@ func TestRolesHoldLittle(t *testing.T) {
 	// What tenants feed their pipelines is gone when they say so, and a start when Temporal has it.
 	deletes := map[string][]string{
 		store.AppRole: {
-			"agent_notes", "chunk_embeddings", "chunk_terms", "chunks", "document_contents", "document_texts", "documents",
+			"agent_notes", "budget_holds", "budget_windows", "budgets", "chunk_embeddings", "chunk_terms", "chunks", "document_contents", "document_texts", "documents",
 			"file_chunks", "files", "left_files", "prices", "run_spaces",
 			"schedules", "space_members", "space_messages", "space_wakes",
 			"spaces", "tool_overrides", "webhooks", "word_blocks",
@@ -236,6 +237,9 @@ func TestTheAppRoleIsBoundInEveryTable(t *testing.T) {
 	f.Switch(t, f.Tenant, f.Tool.ID, true)
 	_, err = f.Store.SetPrice(t.Context(), usage.Price{Tenant: f.Tenant, ToolID: f.Tool.ID, Call: 1})
 	require.NoError(t, err)
+	_, err = f.Store.SetBudget(t.Context(), budget.Budget{Tenant: f.Tenant, Name: "b", Period: budget.Day, Limit: 1000})
+	require.NoError(t, err)
+	f.Admit(t, f.Lone(t), false, false)
 	require.NoError(t, f.Store.SealAudit(t.Context()))
 	stranger := d.Tenant(t)
 

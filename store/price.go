@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/toolcrib/toolcrib/store/internal/db"
@@ -36,7 +37,9 @@ func (s *Store) SetPrice(ctx context.Context, p usage.Price) (usage.Price, error
 	if p.ToolID != "" {
 		params.CallMicros = new(int64(p.Call))
 	}
+	params.UnitEstimate = 1
 	if p.Unit != nil {
+		params.UnitEstimate = cmp.Or(p.Unit.Expected, 1)
 		params.UnitPointer, params.UnitMicros = new(text(p.Unit.Pointer)), new(int64(p.Unit.Micros))
 		for _, part := range p.Unit.Path() {
 			params.UnitPath = append(params.UnitPath, text(part))
@@ -98,7 +101,7 @@ func priceOf(row db.Price) usage.Price {
 		p.Call = usage.Micros(*row.CallMicros)
 	}
 	if row.UnitPointer != nil && row.UnitMicros != nil {
-		p.Unit = &usage.Unit{Pointer: *row.UnitPointer, Micros: usage.Micros(*row.UnitMicros)}
+		p.Unit = &usage.Unit{Pointer: *row.UnitPointer, Micros: usage.Micros(*row.UnitMicros), Expected: row.UnitEstimate}
 	}
 	if row.InputMicros != nil && row.OutputMicros != nil {
 		p.Tokens = &usage.Rates{

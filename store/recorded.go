@@ -13,16 +13,18 @@ import (
 
 // recordRow is the answer of the statement.
 type recordRow struct {
-	Ended    int             `json:"ended"`
-	Turn     bool            `json:"turn"`
-	Tickets  []recordTicket  `json:"tickets"`
-	Opened   bool            `json:"opened"`
-	Over     bool            `json:"over"`
-	Policies json.RawMessage `json:"policies"`
-	Followed bool            `json:"followed"`
-	Cancel   string          `json:"cancel"`
-	Inbox    int             `json:"inbox"`
-	At       time.Time       `json:"at"`
+	Ended    int              `json:"ended"`
+	Turn     bool             `json:"turn"`
+	Tickets  []recordTicket   `json:"tickets"`
+	Opened   bool             `json:"opened"`
+	Over     bool             `json:"over"`
+	Policies json.RawMessage  `json:"policies"`
+	Followed bool             `json:"followed"`
+	Cancel   string           `json:"cancel"`
+	Pause    agent.PauseRound `json:"pause_round"`
+	Budgeted bool             `json:"budgeted"`
+	Inbox    int              `json:"inbox"`
+	At       time.Time        `json:"at"`
 }
 
 type recordPolicy struct {
@@ -84,9 +86,10 @@ func (s *Store) open(key transcriptKey, head string, kept *keptTranscript, row *
 		return err
 	}
 	run, messages := kept.run, now.messages.with(now.next.messages())
-	run.CancelExecution = row.Cancel
+	run.CancelExecution, run.PauseRound = row.Cancel, row.Pause
 	out.Open = &agent.OpenTurn{
 		Run: run, Policies: policies, Transcript: messages.view(), Followed: row.Followed, Inbox: row.Inbox,
+		Budgeted: row.Budgeted,
 	}
 	s.transcripts.keep(key, run, head, messages, int(now.bytes)+now.next.bytes())
 	return nil

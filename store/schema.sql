@@ -51,6 +51,30 @@ AS $function$
 $function$
 ;
 
+CREATE OR REPLACE FUNCTION public.audit_masked(name text, v json)
+ RETURNS json
+ LANGUAGE plpgsql
+ IMMUTABLE
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+declare
+    secret constant text := '(password|passwd|passphrase|pwd|secret|authorization|cookie|(api|access|private|secret|signing)[_-]?key'
+        || '|(access|auth|refresh|bearer|api|session|id)[_-]?token|(^|[_-])token)s?$';
+begin
+    return case
+        when json_typeof(v) = 'null' then v
+        when name ~* secret then '"[redacted]"'
+        when json_typeof(v) = 'object' then coalesce((
+            select json_object_agg(m.key, audit_masked(case when m.key = 'value' and v ->> 'name' ~* secret then 'secret' else m.key end,
+                m.value)) from json_each(v) m), '{}')
+        when json_typeof(v) = 'array' then coalesce((
+            select json_agg(audit_masked('', e.value) order by e.place) from json_array_elements(v) with ordinality as e (value, place)), '[]')
+        else v
+    end;
+end
+$function$
+;
+
 CREATE OR REPLACE FUNCTION public.audit_refuse(p_tenant uuid, p_action text, p_kind text, p_id text, p_name text, p_reason text)
  RETURNS void
  LANGUAGE plpgsql
@@ -105,8 +129,8 @@ begin
     into changed, before, after
     from (
         select coalesce(a.key, b.key) as key,
-            case when coalesce(a.key, b.key) = any (hidden) and a.value::text <> 'null' then '"(not shown)"'::json else a.value end as was,
-            case when coalesce(a.key, b.key) = any (hidden) and b.value::text <> 'null' then '"(not shown)"'::json else b.value end as becomes
+            case when coalesce(a.key, b.key) = any (hidden) and a.value::text <> 'null' then '"(not shown)"'::json else audit_masked('', a.value) end as was,
+            case when coalesce(a.key, b.key) = any (hidden) and b.value::text <> 'null' then '"(not shown)"'::json else audit_masked('', b.value) end as becomes
         from json_each(coalesce(o, '{}')) a full join json_each(coalesce(n, '{}')) b on a.key = b.key
         where coalesce(a.key, b.key) <> all (ignored) and a.value::text is distinct from b.value::text
     ) c;
@@ -263,6 +287,8 @@ begin
                 when 'active' = any (changed) then case when (n ->> 'active')::boolean then 'enabled' else 'disabled' end
                 else 'changed' end;
         end if;
+    else
+        kind := tg_argv[2];
     end case;
 
     if verb is not null then
@@ -1230,6 +1256,7 @@ begin
     if new.cost_micros is not null and new.status not in ('completed', 'unknown') then
         new.cost_micros := 0;
     end if;
+    perform spend_budgets(new.tenant_id, new.id::text, coalesce(new.cost_micros, 0));
     return new;
 end
 $function$
@@ -1243,6 +1270,7 @@ AS $function$
 begin
     new.cost_micros := priced_tokens(new.tenant_id, new.model, new.input_tokens, coalesce(new.cached_input_tokens, 0),
         new.output_tokens, coalesce(new.reasoning_tokens, 0));
+    perform spend_budgets(new.tenant_id, new.run_id::text || '/' || new.turn_key, coalesce(new.cost_micros, 0));
     return new;
 end
 $function$
@@ -1405,7 +1433,9 @@ declare
     v_last bigint;
     v_followed boolean;
     v_cancel text;
+    v_pause integer;
     v_inbox integer;
+    v_budgeted boolean := false;
     v_over boolean := false;
     v_types text[] := '{}';
     v_calls uuid[] := '{}';
@@ -1470,6 +1500,10 @@ begin
         end if;
     end if;
 
+    if p_begin is not null or p_ask is not null then
+        v_budgeted := exists (select from budgets b where b.tenant_id = p_tenant);
+    end if;
+
     if v_whole and p_begin is not null then
         for c in
             select x.*, g.scope_id, g.egress_class, g.egress_rules, g.requires_approval, g.permission_policy,
@@ -1494,6 +1528,13 @@ begin
                       where v.tool_id = r.id and v.scope_id = r.scope_id and v.digest = x.digest and v.published))
             ) g on true
         loop
+            if v_budgeted and c.scope_id is not null and (
+                exists (select from effects e where e.tenant_id = p_tenant and e.effect_id = c.effect_id)
+                or reserve_budgets(p_tenant, c.invocation_id::text, null, p_run, p_agent, c.tool_id,
+                    reserved_call(p_tenant, c.tool_id, c.version)) is not null)
+            then
+                continue;
+            end if;
             if c.scope_id is not null then
                 insert into effects (tenant_id, effect_id, phase, fence, attempt, invocation_id, version_digest, arguments_digest)
                 values (p_tenant, c.effect_id, case when c.send then 'sent' else 'admitted' end, 1, 1, c.invocation_id,
@@ -1501,6 +1542,9 @@ begin
                 on conflict do nothing;
             end if;
             if c.scope_id is null or not found then
+                if v_budgeted and c.scope_id is not null then
+                    raise exception 'the effect is another attempt''s' using errcode = 'TC001'; -- what was reserved goes with it
+                end if;
                 continue;
             end if;
             insert into tool_invocations (id, tenant_id, run_id, turn, position, call_id, effect_id, tool_id, tool_scope_id,
@@ -1524,7 +1568,8 @@ begin
     end if;
 
     if v_types = '{}' then
-        select coalesce(r.followed_until > now(), false), r.cancel_execution, r.inbox into v_followed, v_cancel, v_inbox
+        select coalesce(r.followed_until > now(), false), r.cancel_execution, r.pause_round, r.inbox
+            into v_followed, v_cancel, v_pause, v_inbox
         from runs r where r.tenant_id = p_tenant and r.id = p_run;
         if not found then
             raise exception 'run not found' using errcode = 'TC001';
@@ -1536,8 +1581,8 @@ begin
             turns = case when v_saved and (r.head_message_id is null or r.head_message_id = v_parent
                                         or r.head_message_id < v_id) then v_turn else r.turns end
         where r.tenant_id = p_tenant and r.id = p_run
-        returning r.last_seq, coalesce(r.followed_until > now(), false), r.cancel_execution, r.inbox
-            into v_seq, v_followed, v_cancel, v_inbox;
+        returning r.last_seq, coalesce(r.followed_until > now(), false), r.cancel_execution, r.pause_round, r.inbox
+            into v_seq, v_followed, v_cancel, v_pause, v_inbox;
         if not found then
             raise exception 'run not found' using errcode = 'TC001';
         end if;
@@ -1565,13 +1610,18 @@ begin
     then
         v_opened := true;
         select json_agg(json_build_object('id', r.id, 'tenant_id', r.tenant_id, 'egress_class', r.egress_class,
-            'egress_rules', r.egress_rules, 'requires_approval', r.requires_approval, 'permission_policy', r.permission_policy,
+            'egress_rules', r.egress_rules,
+            'requires_approval', r.requires_approval or coalesce(own.requires_approval, false) or coalesce(preset.requires_approval, false),
+            'permission_policy', r.permission_policy,
             'required_permission', r.required_permission, 'tenant_slugs', r.tenant_slugs)) into v_policies
         from json_array_elements_text(p_ask -> 'tools') as x (id)
-        join tool_registry r on r.id = x.id::uuid and r.scope_id in (p_tenant, '00000000-0000-0000-0000-000000000000');
+        join tool_registry r on r.id = x.id::uuid and r.scope_id in (p_tenant, '00000000-0000-0000-0000-000000000000')
+        left join tool_overrides own on own.scope_id = p_tenant and own.tool_id = r.id
+        left join tool_overrides preset on preset.scope_id = '00000000-0000-0000-0000-000000000000' and preset.tool_id = r.id;
     end if;
     return json_build_object('ended', v_ended, 'turn', v_saved, 'tickets', to_json(v_tickets), 'opened', v_opened, 'over', v_over,
-        'policies', v_policies, 'followed', v_followed, 'cancel', v_cancel, 'inbox', v_inbox, 'at', now());
+        'policies', v_policies, 'followed', v_followed, 'cancel', v_cancel, 'pause_round', v_pause, 'inbox', v_inbox,
+        'budgeted', v_budgeted, 'at', now());
 end
 $function$
 ;
@@ -1582,6 +1632,21 @@ CREATE OR REPLACE FUNCTION public.refuse_change()
 AS $function$
 begin
     raise exception 'what stands in % is immutable', tg_table_name using errcode = 'restrict_violation';
+end
+$function$
+;
+
+CREATE OR REPLACE FUNCTION public.release_turns()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+begin
+    delete from budget_holds h where (h.tenant_id, h.holder, h.budget_id, h.span) in (
+        select x.tenant_id, x.holder, x.budget_id, x.span from budget_holds x
+        where x.tenant_id = new.tenant_id and x.turn_of = new.id
+        for update skip locked);
+    return null;
 end
 $function$
 ;
@@ -1636,6 +1701,93 @@ begin
     set passages = b.passages - of_passages, live = b.live - of_passages, length = greatest(b.length - words, 0)
     where b.tenant_id = of_tenant and b.number = of_block;
 end
+$function$
+;
+
+CREATE OR REPLACE FUNCTION public.reserve_budgets(p_tenant uuid, p_holder text, p_turn_of uuid, p_run uuid, p_agent uuid, p_tool uuid, p_micros bigint)
+ RETURNS json
+ LANGUAGE plpgsql
+AS $function$
+declare
+    v_refused json;
+begin
+    if p_micros is null then
+        return null;
+    end if;
+    perform pg_advisory_xact_lock(hashtextextended('budgets/' || p_tenant::text, 0));
+    if exists (select from budget_holds h where h.tenant_id = p_tenant and h.holder = p_holder) then
+        return null;
+    end if;
+    with recursive line as (
+        select r.id, r.agent_id, r.parent_run_id, r.detached, 0 as above from runs r where r.tenant_id = p_tenant and r.id = p_run
+        union all
+        select r.id, r.agent_id, r.parent_run_id, r.detached, l.above + 1
+        from line l join runs r on r.tenant_id = p_tenant and r.id = l.parent_run_id
+        where not l.detached and l.above < 100
+    ), within as (
+        select l.id, coalesce(l.agent_id, case when l.above = 0 then p_agent end) as agent_id,
+               l.above = (select max(x.above) from line x) as outermost
+        from line l
+        union all
+        select null, p_agent, true where not exists (select from line)
+    ), applies as (
+        select distinct b.id, b.name, b.by_platform, b.agent_id, b.tool_id, b.period, b.limit_micros,
+               case b.period when 'day' then to_char(now() at time zone 'UTC', 'YYYY-MM-DD')
+                   when 'month' then to_char(now() at time zone 'UTC', 'YYYY-MM') else w.id::text end as span,
+               case b.period when 'run' then w.id end as run_id,
+               case b.period when 'day' then date_trunc('day', now() at time zone 'UTC') + interval '1 day'
+                   when 'month' then date_trunc('month', now() at time zone 'UTC') + interval '1 month' end at time zone 'UTC' as resets_at
+        from budgets b
+        join within w on b.agent_id is null or b.agent_id = w.agent_id
+        where b.tenant_id = p_tenant and (b.tool_id is null or b.tool_id = p_tool)
+          and (b.period <> 'run' or w.id is not null and (b.agent_id is not null or w.outermost))
+    ), refused as (
+        select a.* from applies a
+        left join budget_windows w on w.tenant_id = p_tenant and w.budget_id = a.id and w.span = a.span
+        where coalesce(w.spent_micros, 0) + greatest(p_micros, 1)
+            + (select coalesce(sum(h.micros), 0) from budget_holds h
+               where h.tenant_id = p_tenant and h.budget_id = a.id and h.span = a.span and not (
+                   h.turn_of is not null and exists (
+                       select from runs r where r.tenant_id = p_tenant and r.id = h.turn_of and r.completed_at is not null))) > a.limit_micros
+        order by a.resets_at desc nulls first, a.by_platform desc, a.name
+        limit 1
+    ), opened as (
+        insert into budget_windows (tenant_id, budget_id, span, run_id)
+        select p_tenant, a.id, a.span, a.run_id from applies a where not exists (select from refused)
+        on conflict do nothing
+        returning budget_id
+    ), forgotten as (
+        delete from budget_windows w using opened o
+        where w.tenant_id = p_tenant and w.budget_id = o.budget_id and w.run_id is null and w.created_at < now() - interval '400 days'
+    ), held as (
+        insert into budget_holds (tenant_id, holder, budget_id, span, turn_of, micros)
+        select p_tenant, p_holder, a.id, a.span, p_turn_of, p_micros from applies a where not exists (select from refused)
+    )
+    select json_build_object('name', r.name, 'by_platform', r.by_platform, 'period', r.period, 'resets_at', r.resets_at,
+        'agent', coalesce((select g.slug from agents g where g.tenant_id = p_tenant and g.id = r.agent_id), ''),
+        'tool', coalesce((select t.slug from tool_registry t
+                 where t.id = r.tool_id and t.scope_id in (p_tenant, '00000000-0000-0000-0000-000000000000')), ''))
+    into v_refused
+    from refused r;
+    return v_refused;
+end
+$function$
+;
+
+CREATE OR REPLACE FUNCTION public.reserved_call(p_tenant uuid, p_tool uuid, p_version text)
+ RETURNS bigint
+ LANGUAGE sql
+ STABLE
+AS $function$
+    select least(p.call_micros + coalesce(p.unit_micros::numeric * p.unit_estimate, 0), 1e15)::bigint
+    from (
+        select p.* from prices p
+        where p.scope_id in (p_tenant, '00000000-0000-0000-0000-000000000000') and p.subject = 'tool/' || p_tool::text
+          and p.version in (p_version, '') and p.valid_from <= now() and (p.valid_until is null or p.valid_until > now())
+        order by p.tenant_id is null, p.version = '', p.valid_from desc
+        limit 1
+    ) p
+    where p.call_micros > 0 or p.unit_micros > 0
 $function$
 ;
 
@@ -1971,6 +2123,25 @@ CREATE OR REPLACE FUNCTION public.space_value(value json, most integer)
 AS $function$
     select case when octet_length(value::text) > most
         then json_build_object('truncated', true, 'bytes', octet_length(value::text)) else value end
+$function$
+;
+
+CREATE OR REPLACE FUNCTION public.spend_budgets(p_tenant uuid, p_holder text, p_micros bigint)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+begin
+    if not exists (select from budget_holds h where h.tenant_id = p_tenant and h.holder = p_holder) then
+        return;
+    end if;
+    perform pg_advisory_xact_lock(hashtextextended('budgets/' || p_tenant::text, 0));
+    with ended as (
+        delete from budget_holds h where h.tenant_id = p_tenant and h.holder = p_holder returning h.budget_id, h.span
+    )
+    update budget_windows w set spent_micros = least(w.spent_micros::numeric + p_micros, 9e18)::bigint
+    from ended e
+    where w.tenant_id = p_tenant and w.budget_id = e.budget_id and w.span = e.span;
+end
 $function$
 ;
 
@@ -2555,6 +2726,82 @@ create policy tenant_read on audit_log for select to public using ((tenant_id = 
 create policy unsealed_update on audit_log for update to toolcrib_owner using ((seq IS NULL)) with check (true);
 grant select on audit_log to toolcrib_app;
 comment on table audit_log is 'Who changed what; rows are only added, and chained by hashes.';
+
+create table budget_holds (
+    tenant_id uuid not null,
+    holder text not null,
+    budget_id uuid not null,
+    span text not null,
+    turn_of uuid,
+    micros bigint not null,
+    constraint budget_holds_pkey PRIMARY KEY (tenant_id, holder, budget_id, span),
+    constraint budget_holds_tenant_id_budget_id_span_fkey FOREIGN KEY (tenant_id, budget_id, span) REFERENCES budget_windows(tenant_id, budget_id, span) ON DELETE CASCADE,
+    constraint budget_holds_tenant_id_turn_of_fkey FOREIGN KEY (tenant_id, turn_of) REFERENCES runs(tenant_id, id) ON DELETE CASCADE
+);
+CREATE INDEX budget_holds_turn ON public.budget_holds USING btree (tenant_id, turn_of) WHERE (turn_of IS NOT NULL);
+CREATE INDEX budget_holds_window ON public.budget_holds USING btree (tenant_id, budget_id, span);
+alter table budget_holds enable row level security;
+alter table budget_holds force row level security;
+create policy platform_read on budget_holds for select to toolcrib_owner using (true);
+create policy tenant_read on budget_holds for select to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid));
+create policy tenant_write on budget_holds for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid));
+grant delete, insert, select, update on budget_holds to toolcrib_app;
+comment on table budget_holds is 'What calls and turns that have not ended reserved of a budget.';
+
+create table budget_windows (
+    tenant_id uuid not null,
+    budget_id uuid not null,
+    span text not null,
+    run_id uuid,
+    spent_micros bigint not null default 0,
+    created_at timestamp with time zone not null default now(),
+    constraint budget_windows_pkey PRIMARY KEY (tenant_id, budget_id, span),
+    constraint budget_windows_tenant_id_budget_id_fkey FOREIGN KEY (tenant_id, budget_id) REFERENCES budgets(tenant_id, id) ON DELETE CASCADE,
+    constraint budget_windows_tenant_id_run_id_fkey FOREIGN KEY (tenant_id, run_id) REFERENCES runs(tenant_id, id) ON DELETE CASCADE
+);
+CREATE INDEX budget_windows_run ON public.budget_windows USING btree (tenant_id, run_id) WHERE (run_id IS NOT NULL);
+alter table budget_windows enable row level security;
+alter table budget_windows force row level security;
+create policy platform_read on budget_windows for select to toolcrib_owner using (true);
+create policy tenant_read on budget_windows for select to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid));
+create policy tenant_write on budget_windows for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid));
+grant delete, insert, select, update on budget_windows to toolcrib_app;
+comment on table budget_windows is 'What was spent of a budget in one of its periods.';
+
+create table budgets (
+    tenant_id uuid not null,
+    id uuid not null,
+    name text not null,
+    by_platform boolean not null default false,
+    agent_id uuid,
+    tool_id uuid,
+    tool_scope_id uuid,
+    period text not null,
+    limit_micros bigint not null,
+    changed_by text not null default ''::text,
+    changed_at timestamp with time zone not null default now(),
+    constraint budgets_pkey PRIMARY KEY (tenant_id, id),
+    constraint budgets_tenant_id_by_platform_name_key UNIQUE (tenant_id, by_platform, name),
+    constraint budgets_check CHECK (((tool_id IS NULL) = (tool_scope_id IS NULL))),
+    constraint budgets_check1 CHECK (((tool_scope_id = tenant_id) OR (tool_scope_id = '00000000-0000-0000-0000-000000000000'::uuid))),
+    constraint budgets_limit_micros_check CHECK (((limit_micros >= 0) AND (limit_micros <= '1000000000000000'::bigint))),
+    constraint budgets_name_check CHECK ((name ~ '^[a-z0-9][a-z0-9_-]{0,62}$'::text)),
+    constraint budgets_period_check CHECK ((period = ANY (ARRAY['day'::text, 'month'::text, 'run'::text]))),
+    constraint budgets_tenant_id_agent_id_fkey FOREIGN KEY (tenant_id, agent_id) REFERENCES agents(tenant_id, id) ON DELETE CASCADE,
+    constraint budgets_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE,
+    constraint budgets_tool_id_tool_scope_id_fkey FOREIGN KEY (tool_id, tool_scope_id) REFERENCES tool_registry(id, scope_id) ON DELETE CASCADE
+);
+CREATE INDEX budgets_tool ON public.budgets USING btree (tool_id) WHERE (tool_id IS NOT NULL);
+CREATE TRIGGER audit AFTER INSERT OR DELETE OR UPDATE ON public.budgets FOR EACH ROW EXECUTE FUNCTION audit_row('{tool_scope_id,changed_at,changed_by}', '{}', 'budget');
+alter table budgets enable row level security;
+alter table budgets force row level security;
+create policy platform_budgets on budgets for all to toolcrib_owner using (by_platform) with check (by_platform);
+create policy tenant_delete on budgets for delete to public using (((NOT by_platform) AND (tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid)));
+create policy tenant_insert on budgets for insert to public with check (((NOT by_platform) AND (tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid)));
+create policy tenant_read on budgets for select to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid));
+create policy tenant_update on budgets for update to public using (((NOT by_platform) AND (tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid))) with check (((NOT by_platform) AND (tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid)));
+grant delete, insert, select, update on budgets to toolcrib_app;
+comment on table budgets is 'Limits of what a tenant, its agents, its tools and each of its runs may spend, in millionths of one currency.';
 
 create table chunk_embeddings (
     tenant_id uuid not null,
@@ -3201,6 +3448,7 @@ create table prices (
     reasoning_micros bigint,
     changed_by text not null default ''::text,
     changed_at timestamp with time zone not null default now(),
+    unit_estimate bigint not null default 1,
     constraint prices_pkey PRIMARY KEY (scope_id, id),
     constraint prices_scope_id_subject_version_valid_from_key UNIQUE (scope_id, subject, version, valid_from),
     constraint prices_check CHECK (((tool_scope_id = scope_id) OR (tool_scope_id = '00000000-0000-0000-0000-000000000000'::uuid))),
@@ -3388,6 +3636,7 @@ CREATE TRIGGER audit_paused AFTER UPDATE OF pause_round ON public.runs FOR EACH 
 CREATE TRIGGER runs_end_approvals AFTER UPDATE OF status ON public.runs FOR EACH ROW WHEN ((new.status = ANY (ARRAY['completed'::text, 'failed'::text, 'cancelled'::text]))) EXECUTE FUNCTION cancel_run_approvals();
 CREATE TRIGGER runs_end_sessions AFTER UPDATE OF status ON public.runs FOR EACH ROW WHEN ((new.status = ANY (ARRAY['completed'::text, 'failed'::text, 'cancelled'::text]))) EXECUTE FUNCTION expire_run_sessions();
 CREATE TRIGGER runs_end_waits AFTER UPDATE OF status ON public.runs FOR EACH ROW WHEN ((new.status = ANY (ARRAY['completed'::text, 'failed'::text, 'cancelled'::text]))) EXECUTE FUNCTION end_run_waits();
+CREATE TRIGGER runs_release_turns AFTER UPDATE OF status ON public.runs FOR EACH ROW WHEN (((new.status = ANY (ARRAY['completed'::text, 'failed'::text, 'cancelled'::text])) AND (old.status <> ALL (ARRAY['completed'::text, 'failed'::text, 'cancelled'::text])))) EXECUTE FUNCTION release_turns();
 CREATE TRIGGER runs_return_wakes AFTER UPDATE OF status ON public.runs FOR EACH ROW WHEN (((new.inbox > 0) AND (new.agent_id IS NOT NULL) AND (new.status = ANY (ARRAY['completed'::text, 'failed'::text, 'cancelled'::text])) AND (old.status IS DISTINCT FROM new.status))) EXECUTE FUNCTION return_space_wakes();
 CREATE TRIGGER runs_spaces AFTER DELETE ON public.runs REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION drop_run_spaces();
 CREATE TRIGGER runs_webhook_deliveries AFTER DELETE ON public.runs REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION drop_webhook_deliveries();

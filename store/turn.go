@@ -65,11 +65,11 @@ func (s *Store) openTurn(
 	var runs []db.Run
 	var policies []db.ListToolPoliciesRow
 	var messages []db.Message
-	var watched []bool
+	var around []db.RunSurroundingsRow
 	err = s.read(ctx, op, tenant, func(b *pgx.Batch) {
 		queue(b, &runs, db.FindRun, string(tenant), runID)
 		queue(b, &policies, db.ListPinnedPolicies, string(tenant), runID)
-		queueScalars(b, &watched, db.RunFollowed, string(tenant), runID)
+		queue(b, &around, db.RunSurroundings, string(tenant), runID)
 		if kept != nil {
 			queue(b, &messages, db.ListTail, string(tenant), runID, head, text(key))
 		} else {
@@ -82,7 +82,7 @@ func (s *Store) openTurn(
 	if len(runs) == 0 {
 		return open, false, notFound(op, "run not found")
 	}
-	return s.turnOpened(op, turnRows{runs[0], policies, messages, watched}, head, key, kept)
+	return s.turnOpened(op, turnRows{runs[0], policies, messages, around}, head, key, kept)
 }
 
 // turnRows are what the start of a turn is made of.
@@ -90,7 +90,7 @@ type turnRows struct {
 	run      db.Run
 	policies []db.ListToolPoliciesRow
 	messages []db.Message
-	watched  []bool
+	around   []db.RunSurroundingsRow
 }
 
 // turnOpened converts the start of a turn, and keeps its transcript.
@@ -104,7 +104,9 @@ func (s *Store) turnOpened(
 	if open.Policies, err = s.policies(rows.policies); err != nil {
 		return open, false, err
 	}
-	open.Followed = slices.Contains(rows.watched, true)
+	for _, r := range rows.around {
+		open.Followed, open.Budgeted = r.Followed, r.Budgeted
+	}
 	grown := rowBytes(messages)
 	open.Inbox = int(rows.run.Inbox)
 	var all sequence

@@ -17,8 +17,8 @@ const (
 )
 
 // ParseMoney reads a decimal number such as "0.25": digits, and at most six behind a point. The
-// amount is exact, and at most [MaxMicros].
-func ParseMoney(text string) (Micros, error) {
+// amount is exact, and at most the one given.
+func ParseMoney(text string, most Micros) (Micros, error) {
 	whole, part, pointed := strings.Cut(text, ".")
 	digits := whole + part
 	if whole == "" || pointed && part == "" || len(part) > decimals || strings.Trim(digits, "0123456789") != "" {
@@ -26,8 +26,8 @@ func ParseMoney(text string) (Micros, error) {
 			text, decimals)
 	}
 	n, err := strconv.ParseInt(digits+strings.Repeat("0", decimals-len(part)), 10, 64)
-	if err != nil || Micros(n) > MaxMicros {
-		return 0, fmt.Errorf("the amount %s is too large: at most %s", text, MaxMicros)
+	if err != nil || Micros(n) > most {
+		return 0, fmt.Errorf("the amount %s is too large: at most %s", text, most)
 	}
 	return Micros(n), nil
 }

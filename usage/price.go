@@ -37,7 +37,13 @@ type Unit struct {
 	// as "/pages". What is there and is no number from 0 to a trillion counts as 0.
 	Pointer string
 	Micros  Micros // Per unit.
+	// Expected is how many units a call reserves in budgets, before it reports how many it used. One
+	// when zero.
+	Expected int64
 }
+
+// MaxExpected bounds [Unit.Expected].
+const MaxExpected = 1_000_000_000_000
 
 // Rates are prices per million tokens.
 type Rates struct {
@@ -82,6 +88,9 @@ func (u *Unit) check() error {
 	if !strings.HasPrefix(u.Pointer, "/") || len(u.Pointer) > MaxPointer {
 		return invalid("unit_pointer",
 			"the units are at a JSON Pointer into the structured value of a result, such as /usage/pages")
+	}
+	if u.Expected < 0 || u.Expected > MaxExpected {
+		return invalid("expected_units", "the number of units is out of range: 1 to a trillion")
 	}
 	return checkAmount("per_unit_micros", u.Micros)
 }

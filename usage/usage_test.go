@@ -15,14 +15,14 @@ func TestMoney(t *testing.T) {
 	for text, want := range map[string]usage.Micros{
 		"0": 0, "0.25": 250_000, "2": 2_000_000, "0.000001": 1, "12.5": 12_500_000, "1000000": usage.MaxMicros,
 	} {
-		got, err := usage.ParseMoney(text)
+		got, err := usage.ParseMoney(text, usage.MaxMicros)
 		require.NoError(t, err, text)
 		require.Equal(t, want, got, text)
 	}
 	for _, text := range []string{
 		"", ".5", "1.", "-1", "+1", "1e3", "0.0000001", "1,5", "1000000.000001", "99999999999999999999", " 1", "1.2.3",
 	} {
-		_, err := usage.ParseMoney(text)
+		_, err := usage.ParseMoney(text, usage.MaxMicros)
 		require.Error(t, err, text)
 	}
 	for want, m := range map[string]usage.Micros{

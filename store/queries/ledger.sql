@@ -2,7 +2,7 @@
 -- Reads the authority over a call and admits it, in one statement; a refusal writes
 -- nothing. The policy, including the required permission, is returned for the caller to
 -- decide. If no effect is returned although the verdict is granted, another attempt ran
--- concurrently.
+-- concurrently. The budgets of the tenant are locked before what the statement writes.
 --
 -- The invocation is written before the run is numbered: whoever decides on the call locks
 -- them in this order.
@@ -10,7 +10,7 @@
 -- A call that needs an approval and has none is held: its effect is accepted, so that
 -- nothing is sent, its invocation is pending, and it has not started. One that has one is
 -- not sent at once: the caller may find that it was approved for something else.
-with authority as (
+with known as (
     select t.id as tool_id, t.scope_id, t.egress_class, t.egress_rules, ask.required as requires_approval, t.permission_policy, t.required_permission,
            t.tenant_id, t.tenant_slugs, t.status = 'deprecated' as deprecated,
            coalesce(r.followed_until > now(), false) as followed,
@@ -38,7 +38,7 @@ with authority as (
                when @mode = 'production' and not v.published then 'version_unpublished'
                when @arguments_stored::boolean and m.prepared -> @position::int -> 'arguments' is null then 'arguments_unknown'
                else 'granted'
-           end as verdict
+           end as standing
     from tenants n
     left join runs r on r.tenant_id = n.id and r.id = sqlc.narg('run_id')
     left join tool_registry t on t.id = sqlc.narg('tool_id')::uuid
@@ -60,6 +60,20 @@ with authority as (
         where tv.tool_id = t.id and tv.scope_id = t.scope_id and tv.digest = @digest
     ) v on true
     where n.id = @tenant_id
+), authority as (
+    -- The first attempt of a call reserves what it costs, one that is held when it is approved.
+    select k.*, case when k.standing = 'granted' and b.refused is not null then 'budget_spent' else k.standing end as verdict,
+           b.refused as budget
+    from known k
+    left join lateral (
+        select reserve_budgets(@tenant_id, coalesce(e.invocation_id, @invocation_id)::text, null, sqlc.narg('run_id'), sqlc.narg('agent_id'),
+                               k.tool_id, reserved_call(@tenant_id, k.tool_id, @version)) as refused
+        from (select 1) as one
+        left join effects e on e.tenant_id = @tenant_id and e.effect_id = @effect_id
+        where k.standing = 'granted' and not k.held
+          and (e.phase is null or e.phase = 'accepted' and e.version_digest = @digest and e.arguments_digest = k.arguments_digest)
+          and exists (select from budgets x where x.tenant_id = @tenant_id)
+    ) b on true
 ), admitted as (
     insert into effects as e (tenant_id, effect_id, phase, fence, attempt, invocation_id, version_digest, arguments_digest)
     select @tenant_id, @effect_id, case when a.held then 'accepted' when @send::boolean and not a.asks then 'sent' else 'admitted' end, 1,
@@ -116,6 +130,7 @@ with authority as (
     on conflict do nothing
 )
 select a.verdict::text as verdict,
+       a.budget::json as budget,
        coalesce(a.egress_class, '')::text as egress_class,
        a.egress_rules::json as egress_rules,
        coalesce(a.requires_approval, false)::boolean as requires_approval,

@@ -208,8 +208,11 @@ update runs r set followed_until = now() + make_interval(secs => @lease_s::float
 where r.tenant_id = @tenant_id and r.id = @run_id and r.status in ('pending', 'running', 'hosted')
   and (r.followed_until is null or r.followed_until < now() + make_interval(secs => @lease_s::float8) / 2);
 
--- name: RunFollowed :many
-select coalesce(r.followed_until > now(), false)::boolean as followed from runs r
+-- name: RunSurroundings :many
+-- Whether a run's output has followers, and its tenant budgets.
+select coalesce(r.followed_until > now(), false)::boolean as followed,
+       exists (select from budgets b where b.tenant_id = @tenant_id) as budgeted
+from runs r
 where r.tenant_id = @tenant_id and r.id = @run_id;
 
 -- name: FindCallEnd :one

@@ -58,11 +58,11 @@ from calls c cross join turns t;
 -- Replaces the price of the same thing from the same time on. No row is returned where the
 -- tenant sees no such tool.
 insert into prices as p (tenant_id, id, tool_id, tool_scope_id, version, model, valid_from, valid_until, call_micros, unit_pointer,
-    unit_path, unit_micros, input_micros, cached_micros, output_micros, reasoning_micros, changed_by)
+    unit_path, unit_micros, unit_estimate, input_micros, cached_micros, output_micros, reasoning_micros, changed_by)
 select sqlc.narg('tenant_id')::uuid, @id, t.id, t.scope_id, @version, sqlc.narg('model')::text,
        coalesce(sqlc.narg('valid_from')::timestamptz, now()), sqlc.narg('valid_until')::timestamptz, sqlc.narg('call_micros')::bigint,
        sqlc.narg('unit_pointer')::text, sqlc.narg('unit_path')::text[], sqlc.narg('unit_micros')::bigint,
-       sqlc.narg('input_micros')::bigint, sqlc.narg('cached_micros')::bigint, sqlc.narg('output_micros')::bigint,
+       @unit_estimate, sqlc.narg('input_micros')::bigint, sqlc.narg('cached_micros')::bigint, sqlc.narg('output_micros')::bigint,
        sqlc.narg('reasoning_micros')::bigint, @changed_by
 from (select sqlc.narg('tool_id')::uuid as tool_id) asked
 left join tool_registry t on t.scope_id in (@scope_id, '00000000-0000-0000-0000-000000000000') and t.id = asked.tool_id
@@ -70,7 +70,7 @@ left join tool_registry t on t.scope_id in (@scope_id, '00000000-0000-0000-0000-
 where asked.tool_id is null or t.id is not null
 on conflict (scope_id, subject, version, valid_from) do update
     set valid_until = excluded.valid_until, call_micros = excluded.call_micros, unit_pointer = excluded.unit_pointer,
-        unit_path = excluded.unit_path, unit_micros = excluded.unit_micros, input_micros = excluded.input_micros,
+        unit_path = excluded.unit_path, unit_micros = excluded.unit_micros, unit_estimate = excluded.unit_estimate, input_micros = excluded.input_micros,
         cached_micros = excluded.cached_micros, output_micros = excluded.output_micros,
         reasoning_micros = excluded.reasoning_micros, changed_by = excluded.changed_by, changed_at = now()
 returning p.*;

@@ -62,6 +62,7 @@ func testForeign(t *testing.T, d *Database) {
 	cases := maps.Clone(foreignCases)
 	maps.Copy(cases, toolCases)
 	maps.Copy(cases, usageCases)
+	maps.Copy(cases, budgetCases)
 	maps.Copy(cases, credentialCases)
 	maps.Copy(cases, retrievalCases)
 	maps.Copy(cases, runCases)

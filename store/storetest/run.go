@@ -29,6 +29,7 @@ func Run(t *testing.T, newDatabase func(tb testing.TB) *Database) {
 		{"RecordsLeft", testRecordsLeft},
 		{"Overrides", testOverrides},
 		{"Usage", testUsage},
+		{"Budgets", testBudgets},
 		{"Prices", testPrices},
 		{"Pauses", testPauses},
 		{"Reads", testReads},

@@ -10,7 +10,7 @@ import (
 )
 
 const AdmitCall = `-- name: AdmitCall :one
-with authority as (
+with known as (
     select t.id as tool_id, t.scope_id, t.egress_class, t.egress_rules, ask.required as requires_approval, t.permission_policy, t.required_permission,
            t.tenant_id, t.tenant_slugs, t.status = 'deprecated' as deprecated,
            coalesce(r.followed_until > now(), false) as followed,
@@ -38,7 +38,7 @@ with authority as (
                when $9 = 'production' and not v.published then 'version_unpublished'
                when $10::boolean and m.prepared -> $5::int -> 'arguments' is null then 'arguments_unknown'
                else 'granted'
-           end as verdict
+           end as standing
     from tenants n
     left join runs r on r.tenant_id = n.id and r.id = $7
     left join tool_registry t on t.id = $11::uuid
@@ -60,9 +60,23 @@ with authority as (
         where tv.tool_id = t.id and tv.scope_id = t.scope_id and tv.digest = $2
     ) v on true
     where n.id = $3
+), authority as (
+    -- The first attempt of a call reserves what it costs, one that is held when it is approved.
+    select k.tool_id, k.scope_id, k.egress_class, k.egress_rules, k.requires_approval, k.permission_policy, k.required_permission, k.tenant_id, k.tenant_slugs, k.deprecated, k.followed, k.approved, k.edited, k.asks, k.held, k.stored_arguments, k.arguments_digest, k.standing, case when k.standing = 'granted' and b.refused is not null then 'budget_spent' else k.standing end as verdict,
+           b.refused as budget
+    from known k
+    left join lateral (
+        select reserve_budgets($3, coalesce(e.invocation_id, $1)::text, null, $7, $13,
+                               k.tool_id, reserved_call($3, k.tool_id, $14)) as refused
+        from (select 1) as one
+        left join effects e on e.tenant_id = $3 and e.effect_id = $4
+        where k.standing = 'granted' and not k.held
+          and (e.phase is null or e.phase = 'accepted' and e.version_digest = $2 and e.arguments_digest = k.arguments_digest)
+          and exists (select from budgets x where x.tenant_id = $3)
+    ) b on true
 ), admitted as (
     insert into effects as e (tenant_id, effect_id, phase, fence, attempt, invocation_id, version_digest, arguments_digest)
-    select $3, $4, case when a.held then 'accepted' when $13::boolean and not a.asks then 'sent' else 'admitted' end, 1,
+    select $3, $4, case when a.held then 'accepted' when $15::boolean and not a.asks then 'sent' else 'admitted' end, 1,
            case when a.held then 0 else 1 end, $1, $2, a.arguments_digest
     from authority a
     where a.verdict = 'granted'
@@ -70,14 +84,14 @@ with authority as (
         set phase = excluded.phase, fence = e.fence + 1, attempt = e.attempt + excluded.attempt,
             sent_before = e.sent_before or e.phase = 'sent'
         where e.version_digest = excluded.version_digest and e.arguments_digest = excluded.arguments_digest
-          and (e.phase in ('accepted', 'admitted') or (e.phase = 'sent' and $14::boolean))
+          and (e.phase in ('accepted', 'admitted') or (e.phase = 'sent' and $16::boolean))
     returning e.effect_id, e.invocation_id, e.fence, e.attempt
 ), invocation as (
     insert into tool_invocations as i (id, tenant_id, run_id, turn, position, call_id, effect_id, tool_id, tool_scope_id, tool,
         version, digest, implementation_type, subject, agent_id, mode, status, egress_class, approval_required, attempt, input, receipt,
         started_at, parent_id, shown)
-    select e.invocation_id, $3, $7, $15, $5, $16, e.effect_id, a.tool_id, a.scope_id, $17,
-           $18, $2, $8, $19, $20::uuid, $9,
+    select e.invocation_id, $3, $7, $17, $5, $18, e.effect_id, a.tool_id, a.scope_id, $19,
+           $14, $2, $8, $20, $13::uuid, $9,
            case when a.held then 'pending' else 'running' end, a.egress_class,
            a.requires_approval or a.permission_policy = 'always_ask', e.attempt,
            coalesce($21::json, a.stored_arguments), $22::json, case when not a.held then now() end,
@@ -97,18 +111,18 @@ with authority as (
 ), events as (
     insert into run_events (tenant_id, run_id, seq, type, invocation_id, data)
     select $3, $7, n.last_seq - n.warned::int, 'tool.started', e.invocation_id,
-           json_build_object('tool', $17::text, 'version', $18::text, 'call_id', $16::text, 'attempt', e.attempt)
+           json_build_object('tool', $19::text, 'version', $14::text, 'call_id', $18::text, 'attempt', e.attempt)
     from numbered n cross join admitted e
     union all
     select $3, $7, n.last_seq, 'tool.warning', e.invocation_id,
-           json_build_object('tool', $17::text, 'version', $18::text, 'call_id', $16::text, 'reason', 'deprecated')
+           json_build_object('tool', $19::text, 'version', $14::text, 'call_id', $18::text, 'reason', 'deprecated')
     from numbered n cross join admitted e
     where n.warned
 ), answer as (
     -- A settled effect answers this call too, wherever it is in a forked transcript.
     insert into messages (id, tenant_id, run_id, parent_id, turn, position, role, content, call_id, is_error)
-    select $25, $3, $7, $12, $15, $5, 'tool',
-           answer_content(e.result, e.error_kind, e.error), $16, answer_is_error(e.result)
+    select $25, $3, $7, $12, $17, $5, 'tool',
+           answer_content(e.result, e.error_kind, e.error), $18, answer_is_error(e.result)
     from effects e cross join authority a
     where e.tenant_id = $3 and e.effect_id = $4 and e.phase = 'done'
       and e.version_digest = $2 and e.arguments_digest = a.arguments_digest
@@ -116,6 +130,7 @@ with authority as (
     on conflict do nothing
 )
 select a.verdict::text as verdict,
+       a.budget::json as budget,
        coalesce(a.egress_class, '')::text as egress_class,
        a.egress_rules::json as egress_rules,
        coalesce(a.requires_approval, false)::boolean as requires_approval,
@@ -156,14 +171,14 @@ type AdmitCallParams struct {
 	ArgumentsStored    bool
 	ToolID             *string
 	MessageID          *string
+	AgentID            *string
+	Version            string
 	Send               bool
 	Repeatable         bool
 	Turn               int32
 	CallID             string
 	Tool               string
-	Version            string
 	Subject            string
-	AgentID            *string
 	Arguments          []byte
 	Receipt            []byte
 	ParentID           *string
@@ -173,6 +188,7 @@ type AdmitCallParams struct {
 
 type AdmitCallRow struct {
 	Verdict            string
+	Budget             []byte
 	EgressClass        string
 	EgressRules        []byte
 	RequiresApproval   bool
@@ -200,7 +216,7 @@ type AdmitCallRow struct {
 // Reads the authority over a call and admits it, in one statement; a refusal writes
 // nothing. The policy, including the required permission, is returned for the caller to
 // decide. If no effect is returned although the verdict is granted, another attempt ran
-// concurrently.
+// concurrently. The budgets of the tenant are locked before what the statement writes.
 //
 // The invocation is written before the run is numbered: whoever decides on the call locks
 // them in this order.
@@ -222,14 +238,14 @@ func (q *Queries) AdmitCall(ctx context.Context, arg AdmitCallParams) (AdmitCall
 		arg.ArgumentsStored,
 		arg.ToolID,
 		arg.MessageID,
+		arg.AgentID,
+		arg.Version,
 		arg.Send,
 		arg.Repeatable,
 		arg.Turn,
 		arg.CallID,
 		arg.Tool,
-		arg.Version,
 		arg.Subject,
-		arg.AgentID,
 		arg.Arguments,
 		arg.Receipt,
 		arg.ParentID,
@@ -239,6 +255,7 @@ func (q *Queries) AdmitCall(ctx context.Context, arg AdmitCallParams) (AdmitCall
 	var i AdmitCallRow
 	err := row.Scan(
 		&i.Verdict,
+		&i.Budget,
 		&i.EgressClass,
 		&i.EgressRules,
 		&i.RequiresApproval,

@@ -156,6 +156,21 @@ type AuditLog struct {
 	SealedAt   *time.Time
 }
 
+// Limits of what a tenant, its agents, its tools and each of its runs may spend, in millionths of one currency.
+type Budget struct {
+	TenantID    string
+	ID          string
+	Name        string
+	ByPlatform  bool
+	AgentID     *string
+	ToolID      *string
+	ToolScopeID *string
+	Period      string
+	LimitMicros int64
+	ChangedBy   string
+	ChangedAt   time.Time
+}
+
 // Passages of documents.
 type Chunk struct {
 	ID         string
@@ -416,6 +431,8 @@ type Price struct {
 	ReasoningMicros *int64
 	ChangedBy       string
 	ChangedAt       time.Time
+	// How many units a call reserves in budgets, before it reports how many it used.
+	UnitEstimate int64
 }
 
 // What MCP servers offer, and which definition of it may run.

@@ -931,29 +931,37 @@ func (q *Queries) ListTurnCalls(ctx context.Context, arg ListTurnCallsParams) ([
 	return items, nil
 }
 
-const RunFollowed = `-- name: RunFollowed :many
-select coalesce(r.followed_until > now(), false)::boolean as followed from runs r
+const RunSurroundings = `-- name: RunSurroundings :many
+select coalesce(r.followed_until > now(), false)::boolean as followed,
+       exists (select from budgets b where b.tenant_id = $1) as budgeted
+from runs r
 where r.tenant_id = $1 and r.id = $2
 `
 
-type RunFollowedParams struct {
+type RunSurroundingsParams struct {
 	TenantID string
 	RunID    string
 }
 
-func (q *Queries) RunFollowed(ctx context.Context, arg RunFollowedParams) ([]bool, error) {
-	rows, err := q.db.Query(ctx, RunFollowed, arg.TenantID, arg.RunID)
+type RunSurroundingsRow struct {
+	Followed bool
+	Budgeted bool
+}
+
+// Whether a run's output has followers, and its tenant budgets.
+func (q *Queries) RunSurroundings(ctx context.Context, arg RunSurroundingsParams) ([]RunSurroundingsRow, error) {
+	rows, err := q.db.Query(ctx, RunSurroundings, arg.TenantID, arg.RunID)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	var items []bool
+	var items []RunSurroundingsRow
 	for rows.Next() {
-		var followed bool
-		if err := rows.Scan(&followed); err != nil {
+		var i RunSurroundingsRow
+		if err := rows.Scan(&i.Followed, &i.Budgeted); err != nil {
 			return nil, err
 		}
-		items = append(items, followed)
+		items = append(items, i)
 	}
 	if err := rows.Err(); err != nil {
 		return nil, err

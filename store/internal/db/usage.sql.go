@@ -12,7 +12,7 @@ import (
 
 const DeletePrice = `-- name: DeletePrice :one
 delete from prices p where p.scope_id = $1 and p.id = $2
-returning p.tenant_id, p.scope_id, p.id, p.tool_id, p.tool_scope_id, p.version, p.model, p.subject, p.valid_from, p.valid_until, p.call_micros, p.unit_pointer, p.unit_path, p.unit_micros, p.input_micros, p.cached_micros, p.output_micros, p.reasoning_micros, p.changed_by, p.changed_at
+returning p.tenant_id, p.scope_id, p.id, p.tool_id, p.tool_scope_id, p.version, p.model, p.subject, p.valid_from, p.valid_until, p.call_micros, p.unit_pointer, p.unit_path, p.unit_micros, p.input_micros, p.cached_micros, p.output_micros, p.reasoning_micros, p.changed_by, p.changed_at, p.unit_estimate
 `
 
 type DeletePriceParams struct {
@@ -44,12 +44,13 @@ func (q *Queries) DeletePrice(ctx context.Context, arg DeletePriceParams) (Price
 		&i.ReasoningMicros,
 		&i.ChangedBy,
 		&i.ChangedAt,
+		&i.UnitEstimate,
 	)
 	return i, err
 }
 
 const ListPrices = `-- name: ListPrices :many
-select p.tenant_id, p.scope_id, p.id, p.tool_id, p.tool_scope_id, p.version, p.model, p.subject, p.valid_from, p.valid_until, p.call_micros, p.unit_pointer, p.unit_path, p.unit_micros, p.input_micros, p.cached_micros, p.output_micros, p.reasoning_micros, p.changed_by, p.changed_at, coalesce(t.slug, '')::text as tool
+select p.tenant_id, p.scope_id, p.id, p.tool_id, p.tool_scope_id, p.version, p.model, p.subject, p.valid_from, p.valid_until, p.call_micros, p.unit_pointer, p.unit_path, p.unit_micros, p.input_micros, p.cached_micros, p.output_micros, p.reasoning_micros, p.changed_by, p.changed_at, p.unit_estimate, coalesce(t.slug, '')::text as tool
 from prices p
 left join tool_registry t on t.scope_id in ($1, '00000000-0000-0000-0000-000000000000')
                          and t.id = p.tool_id and t.scope_id = p.tool_scope_id and t.deleted_at is null
@@ -102,6 +103,7 @@ func (q *Queries) ListPrices(ctx context.Context, arg ListPricesParams) ([]ListP
 			&i.Price.ReasoningMicros,
 			&i.Price.ChangedBy,
 			&i.Price.ChangedAt,
+			&i.Price.UnitEstimate,
 			&i.Tool,
 		); err != nil {
 			return nil, err
@@ -269,22 +271,22 @@ func (q *Queries) ReportUsage(ctx context.Context, arg ReportUsageParams) ([]Rep
 
 const SetPrice = `-- name: SetPrice :one
 insert into prices as p (tenant_id, id, tool_id, tool_scope_id, version, model, valid_from, valid_until, call_micros, unit_pointer,
-    unit_path, unit_micros, input_micros, cached_micros, output_micros, reasoning_micros, changed_by)
+    unit_path, unit_micros, unit_estimate, input_micros, cached_micros, output_micros, reasoning_micros, changed_by)
 select $1::uuid, $2, t.id, t.scope_id, $3, $4::text,
        coalesce($5::timestamptz, now()), $6::timestamptz, $7::bigint,
        $8::text, $9::text[], $10::bigint,
-       $11::bigint, $12::bigint, $13::bigint,
-       $14::bigint, $15
-from (select $16::uuid as tool_id) asked
-left join tool_registry t on t.scope_id in ($17, '00000000-0000-0000-0000-000000000000') and t.id = asked.tool_id
+       $11, $12::bigint, $13::bigint, $14::bigint,
+       $15::bigint, $16
+from (select $17::uuid as tool_id) asked
+left join tool_registry t on t.scope_id in ($18, '00000000-0000-0000-0000-000000000000') and t.id = asked.tool_id
                          and t.deleted_at is null
 where asked.tool_id is null or t.id is not null
 on conflict (scope_id, subject, version, valid_from) do update
     set valid_until = excluded.valid_until, call_micros = excluded.call_micros, unit_pointer = excluded.unit_pointer,
-        unit_path = excluded.unit_path, unit_micros = excluded.unit_micros, input_micros = excluded.input_micros,
+        unit_path = excluded.unit_path, unit_micros = excluded.unit_micros, unit_estimate = excluded.unit_estimate, input_micros = excluded.input_micros,
         cached_micros = excluded.cached_micros, output_micros = excluded.output_micros,
         reasoning_micros = excluded.reasoning_micros, changed_by = excluded.changed_by, changed_at = now()
-returning p.tenant_id, p.scope_id, p.id, p.tool_id, p.tool_scope_id, p.version, p.model, p.subject, p.valid_from, p.valid_until, p.call_micros, p.unit_pointer, p.unit_path, p.unit_micros, p.input_micros, p.cached_micros, p.output_micros, p.reasoning_micros, p.changed_by, p.changed_at
+returning p.tenant_id, p.scope_id, p.id, p.tool_id, p.tool_scope_id, p.version, p.model, p.subject, p.valid_from, p.valid_until, p.call_micros, p.unit_pointer, p.unit_path, p.unit_micros, p.input_micros, p.cached_micros, p.output_micros, p.reasoning_micros, p.changed_by, p.changed_at, p.unit_estimate
 `
 
 type SetPriceParams struct {
@@ -298,6 +300,7 @@ type SetPriceParams struct {
 	UnitPointer     *string
 	UnitPath        []string
 	UnitMicros      *int64
+	UnitEstimate    int64
 	InputMicros     *int64
 	CachedMicros    *int64
 	OutputMicros    *int64
@@ -321,6 +324,7 @@ func (q *Queries) SetPrice(ctx context.Context, arg SetPriceParams) (Price, erro
 		arg.UnitPointer,
 		arg.UnitPath,
 		arg.UnitMicros,
+		arg.UnitEstimate,
 		arg.InputMicros,
 		arg.CachedMicros,
 		arg.OutputMicros,
@@ -351,6 +355,7 @@ func (q *Queries) SetPrice(ctx context.Context, arg SetPriceParams) (Price, erro
 		&i.ReasoningMicros,
 		&i.ChangedBy,
 		&i.ChangedAt,
+		&i.UnitEstimate,
 	)
 	return i, err
 }

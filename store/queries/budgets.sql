@@ -1,0 +1,54 @@
+-- name: SetBudget :one
+-- Replaces the budget with the same name, of the tenant or of the platform for it. What was spent
+-- of it stays. No row is returned where the tenant has no such agent or tool.
+insert into budgets as b (tenant_id, id, name, by_platform, agent_id, tool_id, tool_scope_id, period, limit_micros, changed_by)
+select @tenant_id, @id, @name, @by_platform::boolean, g.id, t.id, t.scope_id, @period, @limit_micros, @changed_by
+from (select sqlc.narg('agent_id')::uuid as agent_id, sqlc.narg('tool_id')::uuid as tool_id) asked
+left join agents g on g.tenant_id = @tenant_id and g.id = asked.agent_id
+left join tool_registry t on t.scope_id in (@tenant_id, '00000000-0000-0000-0000-000000000000') and t.id = asked.tool_id
+                         and t.deleted_at is null
+where (asked.agent_id is null or g.id is not null) and (asked.tool_id is null or t.id is not null)
+on conflict (tenant_id, by_platform, name) do update
+    set agent_id = excluded.agent_id, tool_id = excluded.tool_id, tool_scope_id = excluded.tool_scope_id, period = excluded.period,
+        limit_micros = excluded.limit_micros, changed_by = excluded.changed_by, changed_at = now()
+returning b.*;
+
+-- name: ListBudgets :many
+-- Those of the tenant and of the platform for it, by name, with what is spent and reserved of them
+-- now: of budgets of runs, by the run that used most of it.
+select sqlc.embed(b), coalesce(g.slug, '')::text as agent, coalesce(t.slug, '')::text as tool,
+       coalesce(w.spent_micros, 0)::bigint as spent_micros, coalesce(w.held, 0)::bigint as reserved_micros,
+       now()::timestamptz as at
+from budgets b
+left join agents g on g.tenant_id = b.tenant_id and g.id = b.agent_id
+left join tool_registry t on t.scope_id in (@tenant_id, '00000000-0000-0000-0000-000000000000') and t.id = b.tool_id
+left join lateral (
+    select w.spent_micros, coalesce((
+        select sum(h.micros) from budget_holds h
+        where h.tenant_id = @tenant_id and h.budget_id = b.id and h.span = w.span and not (
+            h.turn_of is not null and exists (
+                select from runs r where r.tenant_id = @tenant_id and r.id = h.turn_of and r.completed_at is not null))), 0) as held
+    from budget_windows w
+    where w.tenant_id = @tenant_id and w.budget_id = b.id
+      and (b.period = 'run' and w.run_id is not null
+        or w.span = case b.period when 'day' then to_char(now() at time zone 'UTC', 'YYYY-MM-DD')
+                        when 'month' then to_char(now() at time zone 'UTC', 'YYYY-MM') end)
+    order by w.spent_micros desc, w.span desc
+    limit 1
+) w on true
+where b.tenant_id = @tenant_id
+  and (sqlc.narg('name')::text is null or b.name = sqlc.narg('name'))
+  and (b.name, b.by_platform) > (@after::text, @after_platform::boolean)
+order by b.name, b.by_platform
+limit sqlc.arg('limit')::int;
+
+-- name: DeleteBudget :one
+delete from budgets b where b.tenant_id = @tenant_id and b.by_platform = @by_platform and b.name = @name
+returning b.*;
+
+-- name: ReserveTurn :one
+-- Reserves for a turn what it is expected to cost with the dearest of the models that may answer.
+select reserve_budgets(@tenant_id, r.id::text || '/' || @turn_key::text, r.id, r.id, r.agent_id, null, (
+    select max(priced_tokens(@tenant_id, m.model, @input_tokens::bigint, 0, @output_tokens::bigint, 0))
+    from unnest(@models::text[]) as m (model)))::json as refused
+from runs r where r.tenant_id = @tenant_id and r.id = @run_id;
