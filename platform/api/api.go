@@ -253,6 +253,7 @@ func New(cfg Config) (http.Handler, error) {
 	s.registerSchedules()
 	s.registerUsage()
 	s.registerPrices()
+	s.registerBudgets()
 	s.registerCodec()
 	s.registerAudit()
 	for _, name := range []string{"ErrorModel", "ErrorDetail"} { // The framework's; no answer has them.

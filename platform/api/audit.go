@@ -47,6 +47,9 @@ type exportAuditInput struct {
 	AfterSeq int64 `query:"after_seq" minimum:"0" doc:"Export what is behind this row"`
 }
 
+// ndjson is the media type of an export: JSON, a value on each line.
+const ndjson = "application/x-ndjson"
+
 type exportAuditOutput struct {
 	ContentType string `header:"Content-Type"`
 	Body        func(huma.Context)
@@ -69,6 +72,7 @@ func (s *server) registerAudit() {
 		detail: fmt.Sprintf("JSON, a row on each line, with all that its hash is made of. At most %d rows: export again "+
 			"after the seq of the last line, until there is none.", auditExportRows),
 	}, s.exportAudit)
+	s.api.OpenAPI().Paths["/v1/audit/export"].Get.Responses["200"].Content = map[string]*huma.MediaType{ndjson: {}}
 	handle(s, route{
 		id: "getAudit", method: http.MethodGet, path: "/v1/audit/{entry}", tag: "audit", permission: AuditRead,
 		summary: "Get a row of the audit log",
@@ -96,11 +100,15 @@ func (s *server) listAudit(ctx context.Context, p tool.Principal, in *listAuditI
 	if !in.Until.IsZero() {
 		q.Until = &in.Until
 	}
+	shown, err := s.maskOf(ctx, p.Tenant)
+	if err != nil {
+		return nil, err
+	}
 	found, err := s.cfg.Store.ListAudit(ctx, p.Tenant, q)
 	if err != nil {
 		return nil, err
 	}
-	return answer(page(in.Paging, found, v1.FromAudit, func(e audit.Entry) string { return e.ID })), nil
+	return answer(page(in.Paging, found, shown.auditEntry, func(e audit.Entry) string { return e.ID })), nil
 }
 
 func knownAction(name string) bool {
@@ -110,11 +118,15 @@ func knownAction(name string) bool {
 }
 
 func (s *server) getAudit(ctx context.Context, p tool.Principal, in *auditInput) (*body[v1.AuditEntry], error) {
+	shown, err := s.maskOf(ctx, p.Tenant)
+	if err != nil {
+		return nil, err
+	}
 	found, err := s.cfg.Store.FindAudit(ctx, p.Tenant, in.ID)
 	if err != nil {
 		return nil, err
 	}
-	return answer(v1.FromAudit(found)), nil
+	return answer(shown.auditEntry(found)), nil
 }
 
 func (s *server) verifyAudit(
@@ -141,7 +153,7 @@ func (s *server) exportAudit(ctx context.Context, p tool.Principal, in *exportAu
 		return nil, err
 	}
 	//nolint:contextcheck // The answer is written with the context of the request.
-	return &exportAuditOutput{ContentType: "application/x-ndjson", Body: func(ctx huma.Context) {
+	return &exportAuditOutput{ContentType: ndjson, Body: func(ctx huma.Context) {
 		var buf bytes.Buffer
 		enc := json.NewEncoder(&buf)
 		enc.SetEscapeHTML(false)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/toolcrib/toolcrib/agent"
 	"github.com/toolcrib/toolcrib/audit"
+	"github.com/toolcrib/toolcrib/budget"
 	"github.com/toolcrib/toolcrib/ledger"
 	"github.com/toolcrib/toolcrib/platform/api"
 	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
@@ -120,6 +121,9 @@ func TestForeignTenant(t *testing.T) {
 	})
 	require.NoError(t, err)
 	ids["prices"] = []string{price.ID}
+	_, err = b.Store.SetBudget(t.Context(), budget.Budget{Tenant: b.tenant, Name: "theirs", Period: budget.Day})
+	require.NoError(t, err)
+	ids["budgets"] = []string{"theirs"}
 	entries, err := b.Store.ListAudit(t.Context(), b.tenant, audit.Query{Limit: 1})
 	require.NoError(t, err)
 	ids["audit"] = []string{entries[0].ID}

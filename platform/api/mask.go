@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/toolcrib/toolcrib/agent"
+	"github.com/toolcrib/toolcrib/audit"
 	"github.com/toolcrib/toolcrib/graph"
 	"github.com/toolcrib/toolcrib/internal/mediatype"
 	"github.com/toolcrib/toolcrib/internal/redact"
@@ -55,6 +56,11 @@ func (m mask) run(r agent.Run) v1.Run {
 	shown := v1.FromRun(r)
 	shown.Input, shown.Error = m.json(shown.Input), m.text(shown.Error)
 	return shown
+}
+
+func (m mask) auditEntry(e audit.Entry) v1.AuditEntry {
+	e.Before, e.After = m.json(e.Before), m.json(e.After)
+	return v1.FromAudit(e)
 }
 
 func (m mask) node(r graph.Record) v1.Node {

@@ -53,7 +53,11 @@ const (
 	UsageRead   = "usage.read"   // Read reports of usage and costs.
 	PricesRead  = "prices.read"  // See prices.
 	PricesWrite = "prices.write" // Set and delete the tenant's prices.
-	AuditRead   = "audit.read"   // See who changed what, and verify and export the audit log.
+	// BudgetsRead and BudgetsWrite are for the limits of what may be spent.
+	BudgetsRead  = "budgets.read"
+	BudgetsWrite = "budgets.write"
+
+	AuditRead = "audit.read" // See who changed what, and verify and export the audit log.
 
 	SpacesRead  = "spaces.read"  // See the spaces that one is a member of, and their messages.
 	SpacesPost  = "spaces.post"  // Say something in those spaces, which wakes their agents.
@@ -100,6 +104,8 @@ func KnownPermissions() []Permission {
 		{UsageRead, "read reports of calls, tokens and costs, by day, agent, tool and model"},
 		{PricesRead, "see the tenant's prices and the platform's"},
 		{PricesWrite, "set and delete the tenant's prices"},
+		{BudgetsRead, "see the tenant's budgets and what is spent of them"},
+		{BudgetsWrite, "set and delete the tenant's budgets"},
 		{AuditRead, "see who changed what, with what was changed, and verify and export the audit log"},
 		{SpacesRead, "see the spaces that one is a member of, and their messages"},
 		{SpacesPost, "say something in those spaces, which wakes their agents"},

@@ -41,6 +41,7 @@ var refusable = map[string]audit.Action{ //nolint:gosec // Names, no credentials
 	"streamToolTest": "run.started", "continueRun": "run.continued", "cancelRun": "run.cancelled",
 	"pauseRun": "run.paused", "resumeRun": "run.resumed",
 	"setPrice": "price.created", "deletePrice": "price.deleted",
+	"setBudget": "budget.created", "deleteBudget": "budget.deleted",
 
 	"createKey": "key.created", "revokeKey": "key.revoked", "setTenantMasking": "tenant.changed",
 	"createCredential": "credential.created", "changeCredential": "credential.changed",

@@ -17,6 +17,7 @@ type NewPrice struct {
 	PerCallMicros     int64      `json:"per_call_micros,omitempty" minimum:"0" maximum:"1000000000000" doc:"Of a tool: per call that completed, or may have" example:"2000"`
 	UnitPointer       string     `json:"unit_pointer,omitempty" maxLength:"200" doc:"Of a tool: JSON Pointer to the number of units in the structured value of its results" example:"/pages"`
 	PerUnitMicros     int64      `json:"per_unit_micros,omitempty" minimum:"0" maximum:"1000000000000" example:"500"`
+	ExpectedUnits     int64      `json:"expected_units,omitempty" minimum:"0" maximum:"1000000000000" doc:"How many units a call reserves in budgets before it reports them; 1 when absent" example:"3"`
 	InputMicros       *int64     `json:"input_micros,omitempty" minimum:"0" maximum:"1000000000000" doc:"Of a model: per million tokens" example:"250000"`
 	CachedInputMicros *int64     `json:"cached_input_micros,omitempty" minimum:"0" maximum:"1000000000000" doc:"Per million input tokens that are read from a cache; as input when absent" example:"25000"`
 	OutputMicros      *int64     `json:"output_micros,omitempty" minimum:"0" maximum:"1000000000000" doc:"Per million tokens" example:"2000000"`
@@ -36,6 +37,7 @@ type Price struct {
 	PerCallMicros     *int64     `json:"per_call_micros,omitempty" doc:"Of a tool" example:"2000"`
 	UnitPointer       string     `json:"unit_pointer,omitempty" example:"/pages"`
 	PerUnitMicros     *int64     `json:"per_unit_micros,omitempty" example:"500"`
+	ExpectedUnits     int64      `json:"expected_units,omitempty" doc:"How many units a call reserves in budgets before it reports them" example:"3"`
 	InputMicros       *int64     `json:"input_micros,omitempty" doc:"Of a model: per million tokens" example:"250000"`
 	CachedInputMicros *int64     `json:"cached_input_micros,omitempty" example:"25000"`
 	OutputMicros      *int64     `json:"output_micros,omitempty" example:"2000000"`
@@ -53,8 +55,10 @@ func (n NewPrice) Price(t tool.Tool) usage.Price {
 	if n.ValidFrom != nil {
 		p.From = *n.ValidFrom
 	}
-	if n.UnitPointer != "" || n.PerUnitMicros != 0 {
-		p.Unit = &usage.Unit{Pointer: n.UnitPointer, Micros: usage.Micros(n.PerUnitMicros)}
+	if n.UnitPointer != "" || n.PerUnitMicros != 0 || n.ExpectedUnits != 0 {
+		p.Unit = &usage.Unit{
+			Pointer: n.UnitPointer, Micros: usage.Micros(n.PerUnitMicros), Expected: n.ExpectedUnits,
+		}
 	}
 	if n.InputMicros != nil && n.OutputMicros != nil {
 		p.Tokens = &usage.Rates{
@@ -78,7 +82,7 @@ func FromPrice(p usage.Price) Price {
 		out.PerCallMicros = new(int64(p.Call))
 	}
 	if p.Unit != nil {
-		out.UnitPointer, out.PerUnitMicros = p.Unit.Pointer, new(int64(p.Unit.Micros))
+		out.UnitPointer, out.PerUnitMicros, out.ExpectedUnits = p.Unit.Pointer, new(int64(p.Unit.Micros)), p.Unit.Expected
 	}
 	if r := p.Tokens; r != nil {
 		out.InputMicros, out.OutputMicros = new(int64(r.Input)), new(int64(r.Output))

@@ -24,7 +24,8 @@ func New(invocation *cli.App) []*cobra.Command {
 		a.applyCommand(), a.toolCommand(), a.mcpCommand(), a.artifactCommand(), a.agentCommand(), a.runCommand(),
 		a.invocationsCommand(), a.explainCommand(), a.approvalsCommand(), a.resultsCommand(), a.inputsCommand(),
 		a.fileCommand(), a.keyCommand(), a.credentialCommand(), a.scheduleCommand(), a.webhookCommand(), a.spaceCommand(),
-		a.pipelineCommand(), a.graphCommand(), a.usageCommand(), a.priceCommand(), a.tenantCommand(), a.auditCommand(),
+		a.pipelineCommand(), a.graphCommand(), a.usageCommand(), a.priceCommand(), a.budgetCommand(),
+		a.tenantCommand(), a.auditCommand(),
 	}
 	a.completeFlags(all)
 	return all

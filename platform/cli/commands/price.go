@@ -47,6 +47,8 @@ func (f *priceFlags) register(a *app, cmd *cobra.Command) {
 	flags.StringVar(&f.perCall, "per-call", "", "amount per call of the tool")
 	flags.StringVar(&f.perUnit, "per-unit", "", "amount per unit that a result reports")
 	flags.StringVar(&f.in.UnitPointer, "unit", "", "JSON Pointer to the units, in the structured value of a result")
+	flags.Int64Var(&f.in.ExpectedUnits, "expect-units", 0,
+		"how many units a call reserves in budgets before it reports them (default 1)")
 	flags.StringVar(&f.in.Model, "model", "", "the model, as agents name it")
 	flags.StringVar(&f.input, "input", "", "amount per million input tokens")
 	flags.StringVar(&f.cached, "cached-input", "", "per million of them that are read from a cache (default: as --input)")
@@ -84,7 +86,7 @@ func (f *priceFlags) price() (v1.NewPrice, error) {
 		if amount.text == "" {
 			continue
 		}
-		m, err := usage.ParseMoney(amount.text)
+		m, err := usage.ParseMoney(amount.text, usage.MaxMicros)
 		if err != nil {
 			return in, cli.Usagef("--%s: %w", amount.flag, err)
 		}
