@@ -32,6 +32,7 @@ var kinds = map[string]func() any{
 	"apps/v1 Deployment":                     func() any { return &appsv1.Deployment{} },
 	"batch/v1 Job":                           func() any { return &batchv1.Job{} },
 	"v1 Service":                             func() any { return &corev1.Service{} },
+	"v1 ConfigMap":                           func() any { return &corev1.ConfigMap{} },
 	"v1 ServiceAccount":                      func() any { return &corev1.ServiceAccount{} },
 	"autoscaling/v2 HorizontalPodAutoscaler": func() any { return &autoscalingv2.HorizontalPodAutoscaler{} },
 	"policy/v1 PodDisruptionBudget":          func() any { return &policyv1.PodDisruptionBudget{} },
@@ -211,6 +212,111 @@ func TestChartSecrets(t *testing.T) {
 	}
 }
 
+// settingsIn returns what is in the file of settings of a chart.
+func settingsIn(t *testing.T, objects map[string]any) map[string]any {
+	t.Helper()
+	text := as[corev1.ConfigMap](t, objects, "ConfigMap crib-toolcrib-settings").Data["settings.yaml"]
+	settings := map[string]any{}
+	require.NoError(t, yaml.UnmarshalStrict([]byte(text), &settings), text)
+	return settings
+}
+
+// Servers and workers read the settings of the values from a file, and begin anew when it changes. The
+// migration, which comes before the file, does not; without settings there is none.
+func TestChartSettings(t *testing.T) {
+	t.Parallel()
+	values := ciValues(t)["full"]
+	objects, err := render(t, values)
+	require.NoError(t, err)
+	require.Equal(t, values["settings"], settingsIn(t, objects))
+	text := as[corev1.ConfigMap](t, objects, "ConfigMap crib-toolcrib-settings").Data["settings.yaml"]
+	require.Contains(t, text, "max-unfinished-runs: 2000000\n", "whole numbers have no exponent")
+	for pod, spec := range pods(objects) {
+		c := spec.Containers[0]
+		file := variable(c, "TOOLCRIB_SETTINGS")
+		if strings.HasPrefix(pod, "Job ") {
+			require.Empty(t, file, pod)
+			continue
+		}
+		require.Equal(t, "/etc/toolcrib/settings/settings.yaml", file, pod)
+		require.Contains(t, c.VolumeMounts, corev1.VolumeMount{Name: "settings", MountPath: filepath.Dir(file), ReadOnly: true})
+		volumes := map[string]corev1.VolumeSource{}
+		for _, v := range spec.Volumes {
+			volumes[v.Name] = v.VolumeSource
+		}
+		require.Equal(t, "crib-toolcrib-settings", volumes["settings"].ConfigMap.Name)
+	}
+	begins := func(objects map[string]any, component string) map[string]string {
+		return as[appsv1.Deployment](t, objects, "Deployment crib-toolcrib-"+component).Spec.Template.Annotations
+	}
+	values["settings"] = map[string]any{"max-unfinished-runs": 2}
+	changed, err := render(t, values)
+	require.NoError(t, err)
+	none, err := render(t, ciValues(t)["default"])
+	require.NoError(t, err)
+	for _, component := range []string{"api", "worker"} {
+		require.NotEmpty(t, begins(objects, component))
+		require.NotEqual(t, begins(objects, component), begins(changed, component))
+		require.Empty(t, begins(none, component))
+	}
+	require.NotContains(t, none, "ConfigMap crib-toolcrib-settings")
+	for pod, spec := range pods(none) {
+		require.Empty(t, variable(spec.Containers[0], "TOOLCRIB_SETTINGS"), pod)
+	}
+}
+
+// variable returns the value of a container's variable.
+func variable(c corev1.Container, name string) string {
+	for _, v := range c.Env {
+		if v.Name == name {
+			return v.Value
+		}
+	}
+	return ""
+}
+
+// Every setting that the documentation lists can be a value of the chart, unless the chart sets it itself,
+// which it says. What is secret is a reference to a variable, never a value.
+func TestChartTakesEverySetting(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../docs/settings.md")
+	require.NoError(t, err)
+	_, example, found := strings.Cut(string(page), "```yaml\n")
+	require.True(t, found)
+	example, _, _ = strings.Cut(example, "```")
+	documented := map[string]any{}
+	require.NoError(t, yaml.UnmarshalStrict([]byte(example), &documented))
+	require.Greater(t, len(documented), 40)
+	with := func(name string, value any) (map[string]any, error) {
+		return render(t, map[string]any{"settings": map[string]any{name: value}})
+	}
+	own, taken := 0, 0
+	elsewhere := map[string]any{"env": "ELSEWHERE"}
+	for name, value := range documented {
+		_, err := with(name, elsewhere)
+		if err != nil {
+			require.ErrorContains(t, err, "settings."+name+": the chart sets it")
+			own++
+			continue
+		}
+		_, isReference := value.(map[string]any)
+		if isReference || strings.HasSuffix(name, "_KEY") || strings.HasSuffix(name, "_KEY_ID") {
+			_, err = with(name, "planted-secret")
+			require.ErrorContains(t, err, "values don't meet the specifications of the schema", name)
+			value = elsewhere
+		}
+		objects, err := with(name, value)
+		require.NoError(t, err, name)
+		require.Equal(t, map[string]any{name: value}, settingsIn(t, objects))
+		taken++
+	}
+	require.Greater(t, taken, own)
+	for _, name := range []string{"listen", "database-url", "temporal-address", "kek-file"} {
+		_, err := with(name, elsewhere)
+		require.ErrorContains(t, err, "settings."+name+": the chart sets it")
+	}
+}
+
 // The migration is a hook before everything else, or a plain Job that the next revision
 // does not collide with. It has a deadline, and is kept when it fails.
 func TestChartMigration(t *testing.T) {
@@ -237,7 +343,8 @@ func TestChartRefusesUnknownValues(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{
 		"workers: {replicas: 3}", "worker: {replica: 3}", "api: {replicas: many}", "database: {url: postgres://x}",
-		"api: {service: {type: Cluster}}",
+		"api: {service: {type: Cluster}}", "settings: {only-host: {hosts: [a]}}", "settings: {OPENAI_API_KEY: planted-secret}",
+		"settings: {a b: c}",
 	} {
 		values := map[string]any{}
 		require.NoError(t, yaml.Unmarshal([]byte(text), &values))

@@ -89,7 +89,9 @@ func TestCompose(t *testing.T) {
 		waits(name, "logins", "service_completed_successfully")
 		waits(name, "temporal", "service_healthy")
 		service := file.Services[name]
-		require.Equal(t, name, service.Command[0])
+		require.Equal(t, []string{name}, service.Command, "the file has its settings")
+		file, _ := service.Environment["TOOLCRIB_SETTINGS"].(string)
+		require.Contains(t, service.Volumes, "./compose-settings.yaml:"+file+":ro")
 		require.True(t, service.ReadOnly)
 		require.Equal(t, []string{"ALL"}, service.CapDrop)
 		require.Equal(t, "ready", service.Healthcheck.Test[2], "the image has no other program")

@@ -59,6 +59,10 @@ capabilities: {drop: [ALL]}
 - name: TOOLCRIB_CODEC_ORIGINS
   value: {{ join "," . | quote }}
 {{- end }}
+{{- if .Values.settings }}
+- name: TOOLCRIB_SETTINGS
+  value: /etc/toolcrib/settings/settings.yaml
+{{- end }}
 {{- range $name, $value := .Values.env }}
 - name: {{ $name }}
   value: {{ $value | quote }}
@@ -76,6 +80,9 @@ envFrom:
 
 {{- define "toolcrib.mounts" -}}
 - {name: tmp, mountPath: /tmp}
+{{- if .Values.settings }}
+- {name: settings, mountPath: /etc/toolcrib/settings, readOnly: true}
+{{- end }}
 {{- if .Values.temporal.clientCertSecret }}
 - {name: temporal, mountPath: /etc/toolcrib/temporal, readOnly: true}
 {{- end }}
@@ -84,9 +91,21 @@ envFrom:
 {{- define "toolcrib.volumes" -}}
 - name: tmp
   emptyDir: {}
+{{- if .Values.settings }}
+- name: settings
+  configMap: {name: {{ include "toolcrib.fullname" . }}-settings}
+{{- end }}
 {{- with .Values.temporal.clientCertSecret }}
 - name: temporal
   secret: {secretName: {{ . }}, defaultMode: 0440}
+{{- end }}
+{{- end }}
+
+{{- /* Settings are read when a process starts: pods begin anew when they change. */ -}}
+{{- define "toolcrib.annotations" -}}
+{{- with .Values.settings -}}
+annotations:
+  toolcrib/settings: {{ toJson . | sha256sum }}
 {{- end }}
 {{- end }}
 
