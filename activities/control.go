@@ -62,12 +62,15 @@ func (w *watch) pause() agent.PauseRound {
 	return agent.PauseRound(w.round.Load())
 }
 
-// saw takes note of a round.
-func (w *watch) saw(round agent.PauseRound) {
+// saw takes note of a round, and reports whether it is news.
+func (w *watch) saw(round agent.PauseRound) bool {
 	for {
 		known := w.round.Load()
-		if int64(round) <= known || w.round.CompareAndSwap(known, int64(round)) {
-			return
+		if int64(round) <= known {
+			return false
+		}
+		if w.round.CompareAndSwap(known, int64(round)) {
+			return true
 		}
 	}
 }
@@ -214,18 +217,29 @@ func (c *Control) read(ctx context.Context, tenant tool.TenantID, runIDs []strin
 	for id, r := range requests {
 		key := runKey{tenant, id}
 		c.cancel(key, r.CancelExecution)
-		c.pause(key, r.Pause)
+		c.pause(ctx, key, r.Pause)
 	}
 	return err
 }
 
-// pause gives the activities that advance a run its round.
-func (c *Control) pause(key runKey, round agent.PauseRound) {
+// pause gives the activities that advance a run its round. That one of them did not have it is
+// logged: from then on it begins nothing, or goes on.
+func (c *Control) pause(ctx context.Context, key runKey, round agent.PauseRound) {
+	if c.given(key, round) {
+		c.log.InfoContext(ctx, "an activity learned of a pause", slog.String("tenant_id", string(key.tenant)),
+			slog.String("run_id", key.runID), slog.Int("round", int(round)), slog.Bool("paused", round.Paused()))
+	}
+}
+
+// given gives the activities that advance a run its round, and reports whether it was news to
+// one of them.
+func (c *Control) given(key runKey, round agent.PauseRound) (news bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for w := range c.watches[key] {
-		w.saw(round)
+		news = w.saw(round) || news
 	}
+	return news
 }
 
 // cancel cancels the activities that advance a run for an execution. One for another
@@ -241,13 +255,12 @@ func (c *Control) cancel(key runKey, execution string) {
 }
 
 // watch calls cancel when the run's cancellation is requested of an execution, and keeps the
-// run's round, until stop is called. Where a request may have come before, as to an attempt
-// that was lost, it is read.
-func (c *Control) watch(key runKey, execution string, before bool, cancel func()) (w *watch, stop func()) {
+// run's round, until stop is called.
+func (c *Control) watch(key runKey, execution string, cancel func()) (w *watch, stop func()) {
 	w = &watch{execution: execution, cancel: cancel}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if at, ok := c.recent[key]; before || ok && time.Since(at) < recently {
+	if at, ok := c.recent[key]; ok && time.Since(at) < recently {
 		c.due[key] = struct{}{}
 		c.again()
 	}
@@ -265,8 +278,21 @@ func (c *Control) watch(key runKey, execution string, before bool, cancel func()
 	}
 }
 
+// catchUp delivers what was asked of a run before it was watched. Where that cannot be read, it
+// is read again, and comes later.
+func (c *Control) catchUp(ctx context.Context, key runKey) {
+	if c.read(ctx, key.tenant, []string{key.runID}) == nil || ctx.Err() != nil {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.due[key] = struct{}{}
+	c.again()
+}
+
 // controlled returns a context that a recorded request to cancel the run ends as
-// Temporal's does, and what knows whether the run is paused.
+// Temporal's does, and what knows whether the run is paused. An attempt after one that was lost
+// has the requests from before when it begins: the run may have been paused meanwhile.
 func (a *Activities) controlled(
 	ctx context.Context, tenant tool.TenantID, runID string,
 ) (_ context.Context, w *watch, release func()) {
@@ -275,9 +301,11 @@ func (a *Activities) controlled(
 	}
 	info := activity.GetInfo(ctx)
 	ctx, cancel := context.WithCancelCause(ctx)
-	w, stop := a.Control.watch(runKey{tenant, runID}, info.WorkflowExecution.RunID, info.Attempt > 1, func() {
-		cancel(temporal.NewCanceledError())
-	})
+	key := runKey{tenant, runID}
+	w, stop := a.Control.watch(key, info.WorkflowExecution.RunID, func() { cancel(temporal.NewCanceledError()) })
+	if info.Attempt > 1 {
+		a.Control.catchUp(ctx, key)
+	}
 	return ctx, w, func() {
 		stop()
 		cancel(nil)
@@ -304,7 +332,7 @@ type watchedRuns struct {
 
 func (r watchedRuns) FindRun(ctx context.Context, tenant tool.TenantID, id string) (agent.Run, error) {
 	run, err := r.Runs.FindRun(ctx, tenant, id)
-	r.saw(&run, err)
+	r.saw(ctx, &run, err)
 	return run, err
 }
 
@@ -312,16 +340,16 @@ func (r watchedRuns) OpenTurn(
 	ctx context.Context, tenant tool.TenantID, runID, head, key string,
 ) (agent.OpenTurn, error) {
 	open, err := r.Runs.OpenTurn(ctx, tenant, runID, head, key)
-	r.saw(&open.Run, err)
+	r.saw(ctx, &open.Run, err)
 	return open, err
 }
 
-func (r watchedRuns) saw(run *agent.Run, err error) {
+func (r watchedRuns) saw(ctx context.Context, run *agent.Run, err error) {
 	if err == nil && run.CancelExecution != "" {
 		r.control.cancel(runKey{run.Tenant, run.ID}, run.CancelExecution)
 	}
 	if err == nil && run.PauseRound > 0 {
-		r.control.pause(runKey{run.Tenant, run.ID}, run.PauseRound)
+		r.control.pause(ctx, runKey{run.Tenant, run.ID}, run.PauseRound)
 	}
 }
 
@@ -336,14 +364,14 @@ func (j watchedJournal) Begin(
 	ctx context.Context, run agent.Run, key string,
 ) (begun agent.Run, open *agent.OpenTurn, err error) {
 	begun, open, err = j.Journal.Begin(ctx, run, key)
-	j.runs.saw(&begun, err)
+	j.runs.saw(ctx, &begun, err)
 	return begun, open, err
 }
 
 func (j watchedJournal) Record(ctx context.Context, r loop.Record) (loop.Recorded, error) {
 	done, err := j.Journal.Record(ctx, r)
 	if done.Open != nil {
-		j.runs.saw(&done.Open.Run, err)
+		j.runs.saw(ctx, &done.Open.Run, err)
 	}
 	return done, err
 }

@@ -96,7 +96,7 @@ func control(t *testing.T) (*fakeRequests, *Control) {
 // counted watches a run, and counts its cancellations.
 func counted(c *Control, run, execution string) (cancelled *int, stop func()) {
 	cancelled = new(int)
-	_, stop = c.watch(runKey{"tenant", run}, execution, false, func() { *cancelled++ })
+	_, stop = c.watch(runKey{"tenant", run}, execution, func() { *cancelled++ })
 	return cancelled, stop
 }
 
@@ -137,27 +137,47 @@ func TestControlPauses(t *testing.T) {
 		f.woken("tenant", "run")
 		synctest.Wait()
 		require.Zero(t, f.count(), "no activity watches")
-		w, stop := c.watch(runKey{"tenant", "run"}, "now", false, func() { t.Error("it is not cancelled") })
+		w, stop := c.watch(runKey{"tenant", "run"}, "now", func() { t.Error("it is not cancelled") })
 		synctest.Wait()
 		require.True(t, w.pause().Paused())
 		f.rounds["run"] = 2
 		f.woken("tenant", "run")
 		synctest.Wait()
 		require.Equal(t, agent.PauseRound(2), w.pause())
-		c.pause(runKey{"tenant", "run"}, 1)
+		c.pause(t.Context(), runKey{"tenant", "run"}, 1)
 		require.False(t, w.pause().Paused(), "a row that was read before")
 		stop()
 
 		reads := f.count()
-		_, stop = c.watch(runKey{"tenant", "run"}, "now", false, func() {})
+		_, stop = c.watch(runKey{"tenant", "run"}, "now", func() {})
 		synctest.Wait()
 		require.Equal(t, reads, f.count(), "nothing came meanwhile")
 		stop()
-		w, stop = c.watch(runKey{"tenant", "run"}, "now", true, func() {})
-		synctest.Wait()
-		require.Equal(t, agent.PauseRound(2), w.pause(), "an attempt after a lost one reads")
+		w, stop = c.watch(runKey{"tenant", "run"}, "now", func() {})
+		c.catchUp(t.Context(), runKey{"tenant", "run"})
+		require.Equal(t, agent.PauseRound(2), w.pause(), "an attempt after a lost one has what came before")
 		stop()
 		require.Zero(t, (*watch)(nil).pause())
+	})
+}
+
+// An attempt that cannot read what was asked before it began has it as soon as that can be read.
+func TestControlCatchesUp(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		f, c := control(t)
+		cancelled, stop := counted(c, "run", "now")
+		defer stop()
+		f.request("run", "now")
+		f.broken = errors.New("down")
+		c.catchUp(t.Context(), runKey{"tenant", "run"})
+		require.Zero(t, *cancelled)
+		f.mu.Lock()
+		f.broken = nil
+		f.mu.Unlock()
+		time.Sleep(2 * requestPause)
+		synctest.Wait()
+		require.Equal(t, 1, *cancelled)
 	})
 }
 

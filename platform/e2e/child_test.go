@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
+	"log/slog"
 	"os"
 	"os/exec"
 	"syscall"
@@ -43,7 +45,8 @@ type childConfig struct {
 	Database string         `json:"database"`
 	Queue    string         `json:"queue"`
 	Upstream string         `json:"upstream"` // Host and port it may reach.
-	Tool     string         `json:"tool"`     // What its model calls, once.
+	Tool     string         `json:"tool"`     // What its model calls, in its first turn.
+	Calls    int            `json:"calls"`    // How often; once for zero.
 	Point    point          `json:"point"`    // Where it is hit; empty for nowhere.
 	Only     string         `json:"only"`     // The tool whose call it is hit in; empty for any.
 	Marker   string         `json:"marker"`   // Made when it is hit, so that it is hit once.
@@ -53,6 +56,8 @@ type childConfig struct {
 	Delegates bool `json:"delegates"`
 	// AtOnce is whether it records several steps of a run at once.
 	AtOnce bool `json:"at_once"`
+	// Upload is the tenant of a file that it stores, in place of any work.
+	Upload tool.TenantID `json:"upload"`
 	// LeaseS is for how long it leases slots, in seconds; zero for the time of the product.
 	LeaseS int `json:"lease_s"`
 }
@@ -72,6 +77,11 @@ const (
 	afterTurn  point = "after turn"  // The model answered, and the answer is stored.
 	beforeEnd  point = "before end"  // The run is over, and not recorded so.
 	afterEnd   point = "after end"
+
+	afterFile    point = "after file"    // A file is recorded, and has no content.
+	inContent    point = "in content"    // Half of the content is stored.
+	afterContent point = "after content" // All of it is; the file is not known to be complete.
+	afterUpload  point = "after upload"
 
 	beforeNode point = "before node" // A node of a graph has ended, and is not recorded so.
 	afterNode  point = "after node"
@@ -227,6 +237,9 @@ func (c childConfig) work(ctx context.Context) error {
 		return err
 	}
 	defer db.Close()
+	if c.Upload != "" {
+		return c.upload(ctx, db)
+	}
 	gate, err := egress.New(egress.Config{Policy: func(tool.TenantID) egress.Policy {
 		return egress.Policy{AllowHosts: []string{c.Upstream}}
 	}})
@@ -239,7 +252,7 @@ func (c childConfig) work(ctx context.Context) error {
 	servers := mcpcall.NewClient(mcpcall.Options{Gate: gate, Sessions: db})
 	defer func() { _ = servers.Close() }()
 	mux.Handle(tool.MCP, mcpcall.New(servers))
-	model := callOnce(c.Tool)
+	model := callTimes(c.Tool, max(1, c.Calls))
 	if c.Delegates {
 		model = delegate()
 	}
@@ -247,13 +260,16 @@ func (c childConfig) work(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	// What the control learns is for the test to read.
+	control := activities.NewControl(db, slog.New(slog.NewJSONHandler(os.Stdout, nil)))
+	go control.Run(ctx)
 	var journal loop.Journal
 	if c.AtOnce {
 		journal = mortalJournal{db, c}
 	}
 	types := worker.Types(worker.Known{})
 	acts, err := activities.New(activities.Config{
-		Journal:   journal,
+		Journal: journal, Control: control,
 		Approvals: mortalApprovals{db, c}, Calls: mortalCalls{db, c}, Targets: types, Slots: briefSlots{db, c},
 		Graphs:   mortalNodes{db, c},
 		Ingester: ingester, Ledger: mortal{db, c}, Runs: mortalRuns{db, c}, Agents: db, Policies: db,
@@ -279,13 +295,19 @@ func (c childConfig) work(ctx context.Context) error {
 // startChild starts a worker process, which is killed when the test ends.
 func startChild(t *testing.T, cfg childConfig) *exec.Cmd {
 	t.Helper()
+	return startChildTo(t, cfg, nil)
+}
+
+// startChildTo is startChild with a writer for what the control of the worker logs.
+func startChildTo(t *testing.T, cfg childConfig, out io.Writer) *exec.Cmd {
+	t.Helper()
 	raw, err := json.Marshal(cfg)
 	require.NoError(t, err)
 	self, err := os.Executable()
 	require.NoError(t, err)
 	cmd := exec.CommandContext(t.Context(), self)
 	cmd.Env = append(os.Environ(), childVariable+"="+string(raw))
-	cmd.Stderr = os.Stderr
+	cmd.Stdout, cmd.Stderr = out, os.Stderr
 	require.NoError(t, cmd.Start())
 	t.Cleanup(func() {
 		_ = cmd.Process.Kill()
@@ -295,13 +317,18 @@ func startChild(t *testing.T, cfg childConfig) *exec.Cmd {
 }
 
 // callOnce is a model that calls a tool once, and then is content.
-func callOnce(name string) agent.Model {
+func callOnce(name string) agent.Model { return callTimes(name, 1) }
+
+// callTimes is a model that calls a tool several times in its first turn, and then is content.
+func callTimes(name string, times int) agent.Model {
 	return agent.ModelFunc(func(_ context.Context, req *agent.ModelRequest) (*agent.ModelResponse, error) {
 		if req.Turn > 1 {
 			return &agent.ModelResponse{Text: "done"}, nil
 		}
-		return &agent.ModelResponse{
-			Calls: []agent.Call{{ID: "call_1", Name: name, Arguments: json.RawMessage(`{"q":"x"}`)}},
-		}, nil
+		calls := make([]agent.Call, times)
+		for i := range calls {
+			calls[i] = agent.Call{ID: fmt.Sprintf("call_%d", i+1), Name: name, Arguments: json.RawMessage(`{"q":"x"}`)}
+		}
+		return &agent.ModelResponse{Calls: calls}, nil
 	})
 }

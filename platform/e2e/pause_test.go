@@ -18,7 +18,6 @@ import (
 	"github.com/toolcrib/toolcrib/store"
 	"github.com/toolcrib/toolcrib/tool"
 	"github.com/toolcrib/toolcrib/wait"
-	"github.com/toolcrib/toolcrib/wire"
 	"github.com/toolcrib/toolcrib/worker"
 )
 
@@ -29,6 +28,8 @@ type stepping struct {
 	began     chan string
 	release   chan struct{} // Takes one for each call; closed for all.
 	service   *runs.Service
+
+	learned learned
 
 	mu    sync.Mutex
 	made  []string // Names of the calls, as they began.
@@ -61,7 +62,7 @@ func newStepping(t *testing.T, lane tool.Lane) *stepping {
 // config is that of a worker whose model makes the given calls, turn by turn.
 func (s *stepping) config(turns ...[]agent.Call) worker.Config {
 	model := play(turns...)
-	return worker.Config{Functions: s.functions, Models: map[string]agent.Model{"test": agent.ModelFunc(
+	return worker.Config{Functions: s.functions, Logger: s.learned.logger(), Models: map[string]agent.Model{"test": agent.ModelFunc(
 		func(ctx context.Context, req *agent.ModelRequest) (*agent.ModelResponse, error) {
 			s.mu.Lock()
 			s.asked++
@@ -87,32 +88,29 @@ func (s *stepping) request(run string) runs.PauseRequest {
 	return runs.PauseRequest{Principal: s.principal, RunID: run, Reason: "counting"}
 }
 
-func (s *stepping) pause(run string) {
+// pause pauses a run.
+func (s *stepping) pause(run string) agent.PauseRound {
 	s.t.Helper()
 	paused, err := s.service.Pause(s.t.Context(), s.request(run))
 	require.NoError(s.t, err)
 	require.Equal(s.t, "counting", paused.Paused.Reason)
-	s.notified()
+	return paused.PauseRound
 }
 
-// notified waits for as long as a worker may take to learn of a pause, however busy the machine is.
-func (*stepping) notified() { time.Sleep(2 * time.Second) }
+// pauseInCall pauses a run with a call in progress, which may be that of a run below it, and
+// returns once the activity that makes the call and the workflow that has it made know that.
+func (s *stepping) pauseInCall(run, calling, workflowID string) {
+	s.t.Helper()
+	round := s.pause(run)
+	s.learned.await(s.t, calling, round)
+	s.heard(workflowID, round)
+}
 
 func (s *stepping) resume(run string) {
 	s.t.Helper()
 	resumed, err := s.service.Resume(s.t.Context(), s.request(run))
 	require.NoError(s.t, err)
 	require.Nil(s.t, resumed.Paused)
-}
-
-// still waits until a workflow has nothing in progress: only a message takes it on.
-func (s *stepping) still(workflowID string) {
-	s.t.Helper()
-	require.Eventually(s.t, func() bool {
-		found, err := s.temporal.DescribeWorkflowExecution(s.t.Context(), workflowID, "")
-		require.NoError(s.t, err)
-		return len(found.GetPendingActivities()) == 0 && found.GetPendingWorkflowTask() == nil
-	}, time.Minute, 20*time.Millisecond)
 }
 
 // said is a transcript without ids.
@@ -153,7 +151,7 @@ func TestPauseOfAnAgentRun(t *testing.T) {
 				[]agent.Call{call("c3", "step", noteIn{"3"})}))
 			run, w := s.run(a, "go")
 			require.Equal(t, "1", <-s.began)
-			s.pause(run.ID)
+			s.pauseInCall(run.ID, run.ID, w.GetID())
 			s.release <- struct{}{}
 			require.Eventually(t, func() bool {
 				return s.invocations(run.ID)[0].Status == tool.StatusCompleted
@@ -162,7 +160,7 @@ func TestPauseOfAnAgentRun(t *testing.T) {
 			require.Equal(t, []string{"1"}, s.steps())
 			s.resume(run.ID)
 			require.Equal(t, "2", <-s.began)
-			s.pause(run.ID)
+			s.pauseInCall(run.ID, run.ID, w.GetID())
 			s.release <- struct{}{}
 			require.Eventually(t, func() bool {
 				return s.invocations(run.ID)[1].Status == tool.StatusCompleted
@@ -195,7 +193,7 @@ func TestPauseBeforeTheRunBegins(t *testing.T) {
 	a := s.publishAgent(agent.Definition{Name: "Desk", Model: "test/x", Tools: refs(t, "step")})
 	s.start(s.config([]agent.Call{call("c1", "step", noteIn{"1"})}))
 	run := s.record(a, "go")
-	s.pause(run.ID) // There is no workflow to tell.
+	s.pause(run.ID) // There is no workflow yet.
 	w := s.begin(run)
 	require.Eventually(t, func() bool {
 		return len(activityOrMarker(t, s.site, w)) > 0
@@ -235,7 +233,7 @@ func TestPauseOfARunThatWaits(t *testing.T) {
 	_, err := service.Pause(t.Context(), request)
 	require.NoError(t, err)
 	require.NoError(t, o.tell(o.decide(wait.Verdict{ID: asked.ID, Approve: true, Seen: asked.Binding})))
-	(&stepping{site: o.site}).still(w.GetID())
+	o.still(w.GetID())
 	require.Zero(t, o.refunds())
 	_, err = service.Resume(t.Context(), request)
 	require.NoError(t, err)
@@ -257,7 +255,7 @@ func TestPausedRunIsCancelledOrContinued(t *testing.T) {
 	paused := func() (agent.Run, client.WorkflowRun) {
 		run, w := s.run(a, "go")
 		<-s.began
-		s.pause(run.ID)
+		s.pauseInCall(run.ID, run.ID, w.GetID())
 		s.release <- struct{}{}
 		s.still(w.GetID())
 		return run, w
@@ -303,9 +301,9 @@ func TestPauseIsSentAgain(t *testing.T) {
 	s.start(s.config([]agent.Call{call("c1", "step", noteIn{"1"}), call("c2", "step", noteIn{"2"})}))
 	run, w := s.run(a, "go")
 	<-s.began
-	_, err := away.Pause(t.Context(), s.request(run.ID))
+	paused, err := away.Pause(t.Context(), s.request(run.ID))
 	require.NoError(t, err)
-	s.notified()
+	s.learned.await(t, run.ID, paused.PauseRound)
 	s.release <- struct{}{}
 	require.Eventually(t, func() bool { return len(activityOrMarker(t, s.site, w)) > 0 }, time.Minute, 20*time.Millisecond)
 	s.still(w.GetID())
@@ -325,51 +323,6 @@ func TestPauseIsSentAgain(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// While a graph is paused, its map begins no further item.
-func TestPauseOfAGraph(t *testing.T) {
-	t.Parallel()
-
-	for name, tt := range map[string]struct {
-		lane    tool.Lane
-		history string
-	}{"InPlace": {tool.LaneFast, "graph_in_place_paused"}, "Visible": {tool.LaneAuto, "graph_paused"}} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-
-			s := newStepping(t, tool.LaneAuto)
-			s.publish("each", graphTool(`{"nodes":[{"id":"each","kind":"map","over":["1","2","3","4"],"concurrency":1,"nodes":[
-				{"id":"one","kind":"tool","tool":"step","arguments":{"name":{"$from":"/item"}}}],
-				"output":{"$from":"/nodes/one/result/name"}}],"output":{"$from":"/nodes/each/result"}}`,
-				tool.Execution{Lane: tt.lane}), tool.Policy{})
-			s.start(s.config())
-			c, err := s.service.Call(t.Context(), runs.NewCall{
-				Principal: s.principal, Node: wire.Node{Tool: refs(t, "each")[0], Arguments: json.RawMessage(`{}`)},
-			})
-			require.NoError(t, err)
-			require.Equal(t, "1", <-s.began)
-			s.pause(c.RunID)
-			s.release <- struct{}{}
-			require.Eventually(t, func() bool {
-				calls := s.invocations(c.RunID)
-				return len(calls) == 2 && calls[1].Status == tool.StatusCompleted
-			}, time.Minute, 20*time.Millisecond)
-			whole := s.invocations(c.RunID)[0]
-			child := wire.NamedWorkflowID(wire.SegmentOf(c.WorkflowID, s.principal.Tenant), whole.Slug, whole.InvocationID)
-			s.still(child)
-			require.Equal(t, []string{"1"}, s.steps())
-			close(s.release)
-			s.resume(c.RunID)
-			result, ended, err := s.service.Wait(t.Context(), c, time.Minute, nil)
-			require.NoError(t, err)
-			require.True(t, ended)
-			require.JSONEq(t, `["1","2","3","4"]`, string(result.Structured))
-			require.Equal(t, []string{"1", "2", "3", "4"}, s.steps())
-			h := historyOf(t.Context(), t, s.temporal, child, s.temporal.GetWorkflow(t.Context(), child, "").GetRunID())
-			requireReplays(t, h, tt.history)
-		})
-	}
-}
-
 // What is below a run is paused with it, and only with it.
 func TestPauseReachesTheRunsBelow(t *testing.T) {
 	t.Parallel()
@@ -380,13 +333,14 @@ func TestPauseReachesTheRunsBelow(t *testing.T) {
 	boss := s.publishAgentAs("boss", agent.Definition{Name: "Boss", Model: "test/boss", Tools: refs(t, "askClerk")})
 	steps := play([]agent.Call{call("c1", "step", noteIn{"1"}), call("c2", "step", noteIn{"2"})})
 	asks := play([]agent.Call{{ID: "c0", Name: "askClerk", Arguments: json.RawMessage(`{"prompt":"go"}`)}})
-	s.start(worker.Config{Functions: s.functions, Models: map[string]agent.Model{"test": agent.ModelFunc(
+	models := map[string]agent.Model{"test": agent.ModelFunc(
 		func(ctx context.Context, req *agent.ModelRequest) (*agent.ModelResponse, error) {
 			if req.Model == "boss" {
 				return asks.Generate(ctx, req)
 			}
 			return steps.Generate(ctx, req)
-		})}})
+		})}
+	s.start(worker.Config{Functions: s.functions, Logger: s.learned.logger(), Models: models})
 	run, w := s.run(boss, "go")
 	require.Equal(t, "1", <-s.began)
 	below, err := s.ListRuns(t.Context(), s.principal.Tenant, store.RunQuery{Parent: run.ID})
@@ -396,7 +350,7 @@ func TestPauseReachesTheRunsBelow(t *testing.T) {
 	require.Equal(t, tool.Conflict, tool.KindOf(err))
 	require.ErrorContains(t, err, run.ID)
 
-	s.pause(run.ID)
+	s.pauseInCall(run.ID, below[0].ID, below[0].WorkflowID)
 	s.release <- struct{}{}
 	require.Eventually(t, func() bool {
 		return s.invocations(below[0].ID)[0].Status == tool.StatusCompleted
