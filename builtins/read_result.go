@@ -133,7 +133,7 @@ func readResult(calls Invocations) Builtin {
 			if refusal != "" {
 				return tool.ErrorResult(refusal), nil
 			}
-			raw, err := json.Marshal(in.read(text))
+			raw, err := json.Marshal(in.read(text, cmp.Or(found.InlineBytes, maxResultPart)))
 			if err != nil {
 				return nil, fmt.Errorf("encoding the part: %w", err)
 			}
@@ -171,19 +171,20 @@ func (in *readResultInput) selected(result *tool.Result) (text, refusal string) 
 	return tool.ReadableJSON(value), ""
 }
 
-// read returns the part that is asked for.
-func (in *readResultInput) read(text string) readResultOutput {
+// read returns the part that is asked for, of most bytes at most. Matches have as many together.
+func (in *readResultInput) read(text string, most int) readResultOutput {
+	most = min(most, maxResultPart)
 	out := readResultOutput{TotalBytes: len(text), TotalLines: tool.Lines(text)}
 	offset := min(in.Offset, len(text))
 	offset += lineOffset(text[offset:], in.Line)
 	if in.Search != "" {
-		return in.find(text, offset, out)
+		return in.find(text, offset, most, out)
 	}
 	limit := cmp.Or(in.Limit, defaultResultPart)
 	if in.Lines > 0 {
 		limit = min(cmp.Or(in.Limit, maxResultPart), lineOffset(text[offset:], in.Lines))
 	}
-	from, to := tool.CutText(text, offset, min(limit, maxResultPart))
+	from, to := tool.CutText(text, offset, min(limit, most))
 	for fits := false; !fits; {
 		raw, _ := json.Marshal(text[from:to]) // A string: it cannot fail.
 		if fits = len(raw) <= maxResultPartJSON; !fits {
@@ -194,20 +195,20 @@ func (in *readResultInput) read(text string) readResultOutput {
 	return out
 }
 
-// find searches from an offset on.
-func (in *readResultInput) find(text string, offset int, out readResultOutput) readResultOutput {
+// find searches from an offset on, and shows most bytes of the text around matches.
+func (in *readResultInput) find(text string, offset, most int, out readResultOutput) readResultOutput {
 	search := regexp.MustCompile("(?i)" + regexp.QuoteMeta(in.Search))
 	out.Matches = []resultMatch{}
 	line, counted := 0, 0
 	for _, at := range search.FindAllStringIndex(text[offset:], maxMatches+1) {
 		begin, end := offset+at[0], offset+at[1]
-		if len(out.Matches) == maxMatches {
+		from, to := tool.CutText(text, begin-maxMatch, 2*maxMatch+end-begin)
+		if most -= to - from; len(out.Matches) == maxMatches || most < 0 && len(out.Matches) > 0 {
 			out.NextOffset = &begin
 			break
 		}
 		line += strings.Count(text[counted:begin], "\n")
 		counted = begin
-		from, to := tool.CutText(text, begin-maxMatch, 2*maxMatch+end-begin)
 		out.Matches = append(out.Matches, resultMatch{Offset: begin, Line: line, Text: text[from:to]})
 	}
 	return out

@@ -78,7 +78,7 @@ func TestReadResultPages(t *testing.T) {
 			require.Less(t, parts, 100, name)
 			result, err := read("t", "run", map[string]any{"invocation_id": textCall, "offset": offset, "limit": 16384})
 			require.NoError(t, err)
-			_, cut := tool.Preview(result.Content, textCall)
+			_, cut := tool.Preview(result.Content, textCall, 0)
 			require.False(t, cut, name)
 			var part resultPart
 			require.NoError(t, json.Unmarshal(result.Structured, &part))
@@ -159,6 +159,48 @@ func TestReadResultFindsMany(t *testing.T) {
 		offset = *part.NextOffset
 	}
 	require.Equal(t, 50, found)
+}
+
+// Of a tool with a limit of its own, no part is larger than that, nor what is around all matches
+// together. All of the result is found all the same.
+func TestReadResultByTheToolsOwnLimit(t *testing.T) {
+	t.Parallel()
+
+	const limit, lines = tool.MinInlineResult, 500
+	text := strings.Repeat("a needle in a line of many words\n", lines)
+	limited := answered("run", &tool.Result{Content: []tool.Content{tool.Text(text)}})
+	limited.InlineBytes = limit
+	read := newResultReader(t, calls{textCall: limited})
+	for name, arguments := range map[string]map[string]any{
+		"bytes": {"limit": 16384}, "default": {}, "lines": {"lines": 1000}, "search": {"search": "needle"},
+	} {
+		arguments["invocation_id"] = textCall
+		var got strings.Builder
+		matches := 0
+		for parts := 0; ; parts++ {
+			require.Less(t, parts, lines, name)
+			result, err := read("t", "run", arguments)
+			require.NoError(t, err)
+			var part resultPart
+			require.NoError(t, json.Unmarshal(result.Structured, &part))
+			shown := len(part.Text)
+			for _, m := range part.Matches {
+				shown += len(m.Text)
+			}
+			require.LessOrEqual(t, shown, limit, name)
+			matches += len(part.Matches)
+			got.WriteString(part.Text)
+			if part.NextOffset == nil {
+				break
+			}
+			arguments["offset"] = *part.NextOffset
+		}
+		if name == "search" {
+			require.Equal(t, lines, matches)
+		} else {
+			require.Equal(t, text, got.String(), name)
+		}
+	}
 }
 
 // Results of other runs and tenants do not exist, in the words for what does not.

@@ -77,6 +77,8 @@ type Entry struct {
 	// Hidden says that the call is posted to no space, whatever space its run is in.
 	// Unset, the ledger looks whether it is.
 	Hidden bool
+	// InlineBytes is the tool's [tool.Execution.InlineBytes].
+	InlineBytes int
 }
 
 // AdmitRequest asks for the admission of one attempt.

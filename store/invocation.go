@@ -93,5 +93,8 @@ func invocationOf(row db.ToolInvocation) (tool.Invocation, error) {
 		return i, nil
 	}
 	i.Output = &tool.Result{}
-	return i, decode(row.Output, i.Output)
+	stored := storedResult{Result: i.Output}
+	err := decode(row.Output, &stored)
+	i.InlineBytes = stored.InlineBytes
+	return i, err
 }

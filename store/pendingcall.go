@@ -228,8 +228,14 @@ func resolve(ctx context.Context, q *db.Queries, op string, c storedCall, sub wa
 			return err
 		}
 	} else {
+		inline, err := inlineBytes(ctx, q, c, sub.Result)
+		if err != nil {
+			return err
+		}
 		params, err := settleParams(op, ledger.Settlement{
-			Entry:  ledger.Entry{CallIdentity: c.CallIdentity, VersionIdentity: c.VersionIdentity},
+			Entry: ledger.Entry{
+				CallIdentity: c.CallIdentity, VersionIdentity: c.VersionIdentity, InlineBytes: inline,
+			},
 			Status: tool.StatusCompleted, Result: sub.Result,
 		})
 		if err != nil {
@@ -246,6 +252,25 @@ func resolve(ctx context.Context, q *db.Queries, op string, c storedCall, sub wa
 	return q.ResolvePendingCall(ctx, db.ResolvePendingCallParams{
 		TenantID: string(sub.Tenant), ID: sub.ID, Result: result, Late: late, SubmittedBy: text(sub.Subject),
 	})
+}
+
+// inlineBytes returns the own limit of a call's tool for what a model is shown of a result; zero
+// where there is none, or it does not matter.
+func inlineBytes(ctx context.Context, q *db.Queries, c storedCall, r *tool.Result) (int, error) {
+	if c.ToolID == "" || !tool.Exceeds(r.Content, tool.MinInlineResult) {
+		return 0, nil
+	}
+	row, err := q.FindToolVersion(ctx, db.FindToolVersionParams{
+		ScopeID: scopeID(c.Principal.Tenant), ToolID: c.ToolID, Digest: c.Digest,
+	})
+	if errors.Is(err, pgx.ErrNoRows) { // The tool was deleted meanwhile.
+		return 0, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	v, err := versionOf(row.ToolVersion, row.Slug)
+	return v.Snapshot.Execution.InlineBytes, err
 }
 
 // FindCall implements [wait.Calls].

@@ -108,12 +108,14 @@ type storedResult struct {
 	*tool.Result
 
 	Preview []tool.Content `json:"preview,omitempty"`
+	// InlineBytes is the tool's own limit of what is shown; zero for none.
+	InlineBytes int `json:"inline_bytes,omitempty"`
 }
 
 func resultRow(s ledger.Settlement) storedResult {
 	row := storedResult{Result: s.Result}
-	if shown, cut := tool.Preview(s.Result.Content, cmp.Or(s.Reference, s.InvocationID)); cut {
-		row.Preview = shown
+	if shown, cut := tool.Preview(s.Result.Content, cmp.Or(s.Reference, s.InvocationID), s.InlineBytes); cut {
+		row.Preview, row.InlineBytes = shown, s.InlineBytes
 	}
 	return row
 }

@@ -52,6 +52,9 @@ type Execution struct {
 	MaxAttempts int `json:"max_attempts,omitempty"`
 	// Lane is how the first attempt runs; [LaneAuto] when empty.
 	Lane Lane `json:"lane,omitempty"`
+	// InlineBytes is the largest result that a model is shown whole, in bytes of text and JSON;
+	// [MaxInlineResult] when zero. [ReadResult] gives no larger part of a result.
+	InlineBytes int `json:"inline_bytes,omitempty"`
 }
 
 // Defaults of [Execution].

@@ -80,12 +80,15 @@ type Invocation struct {
 	Input          json.RawMessage
 	Receipt        json.RawMessage // What coercion changed; empty when nothing.
 	Output         *Result
-	IsError        bool
-	ErrorKind      Kind
-	Error          string
-	CreatedAt      time.Time
-	StartedAt      *time.Time
-	CompletedAt    *time.Time
+	// InlineBytes is the tool's own limit of what a model is shown of a result, where that
+	// is not all of this one; otherwise zero.
+	InlineBytes int
+	IsError     bool
+	ErrorKind   Kind
+	Error       string
+	CreatedAt   time.Time
+	StartedAt   *time.Time
+	CompletedAt *time.Time
 	// CostMicros is what the call cost by the price of its tool when it ended, in millionths of the
 	// currency of prices; nil where the tool had none.
 	CostMicros *int64

@@ -2,6 +2,7 @@ package tool
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -14,8 +15,10 @@ const (
 	// MaxInlineResult is the largest result that a model is shown whole. Images and other
 	// binary data do not count.
 	MaxInlineResult = 64 << 10
+	// MinInlineResult is the least that a tool may lower it to.
+	MinInlineResult = 1 << 10
 	// PreviewHead and PreviewTail are what a model is shown of a larger one: its beginning and
-	// its end.
+	// its end. Where a tool's own limit is less than both, they are three quarters and one of it.
 	PreviewHead = 6 << 10
 	PreviewTail = 2 << 10
 )
@@ -57,20 +60,15 @@ func ReadableJSON(raw json.RawMessage) string {
 }
 
 // Preview returns what a model is shown in place of content, and whether that is less than all of
-// it. Of content with more than [MaxInlineResult] bytes of text and JSON, the model is shown the
-// beginning and the end, how much is left out, and how to read the rest; images and other binary
-// data follow unchanged.
-func Preview(content []Content, invocationID string) (shown []Content, cut bool) {
-	size := 0
-	for _, c := range content {
-		size += len(c.Text) + len(c.JSON)
-	}
-	if size <= MaxInlineResult {
+// it. Of content with more than limit bytes of text and JSON, [MaxInlineResult] for zero, the model
+// is shown the beginning and the end, how much is left out, and how to read the rest; images and
+// other binary data follow unchanged.
+func Preview(content []Content, invocationID string, limit int) (shown []Content, cut bool) {
+	if limit = cmp.Or(limit, MaxInlineResult); !Exceeds(content, limit) {
 		return content, false
 	}
 	text := ReadableText(content)
-	_, from := CutText(text, 0, PreviewHead)
-	to, _ := CutText(text, len(text)-PreviewTail, PreviewTail)
+	from, to := Ends(text, limit)
 	shown = []Content{
 		Text(fmt.Sprintf(
 			"The result has %d bytes in %d lines, too many to be shown. Its beginning and end follow; the %d bytes from "+
@@ -82,6 +80,24 @@ func Preview(content []Content, invocationID string) (shown []Content, cut bool)
 	}
 	binary := slices.DeleteFunc(slices.Clone(content), func(c Content) bool { return len(c.Data) == 0 || c.Text != "" })
 	return append(shown, binary...), true
+}
+
+// Exceeds reports whether content has more than limit bytes of text and JSON.
+func Exceeds(content []Content, limit int) bool {
+	size := 0
+	for _, c := range content {
+		size += len(c.Text) + len(c.JSON)
+	}
+	return size > limit
+}
+
+// Ends returns what is left out of a text of which a model is shown the ends, with a limit of
+// the bytes that it is shown whole.
+func Ends(text string, limit int) (from, to int) {
+	_, from = CutText(text, 0, min(PreviewHead, limit*3/4))
+	tail := min(PreviewTail, limit/4)
+	to, _ = CutText(text, len(text)-tail, tail)
+	return from, max(from, to)
 }
 
 // Lines returns how many lines a text has.

@@ -16,13 +16,13 @@ func TestPreview(t *testing.T) {
 	t.Parallel()
 
 	whole := []tool.Content{tool.Text(strings.Repeat("x", tool.MaxInlineResult))}
-	shown, cut := tool.Preview(whole, "call")
+	shown, cut := tool.Preview(whole, "call", 0)
 	require.False(t, cut)
 	require.Equal(t, whole, shown)
 
 	text := "start" + strings.Repeat("é", tool.MaxInlineResult) + "end"
 	image := tool.Content{Type: tool.ContentImage, Data: []byte("png"), MIMEType: "image/png"}
-	shown, cut = tool.Preview([]tool.Content{tool.Text(text), image}, "call")
+	shown, cut = tool.Preview([]tool.Content{tool.Text(text), image}, "call", 0)
 	require.True(t, cut)
 	require.Len(t, shown, 6)
 	require.Contains(t, shown[0].Text, `read_result with {"invocation_id": "call", "offset": 6143}`)
@@ -42,12 +42,32 @@ func TestPreviewOfJSON(t *testing.T) {
 	raw, err := json.Marshal(strings.Split(strings.Repeat("word ", 20_000), " "))
 	require.NoError(t, err)
 	content := []tool.Content{tool.JSON(raw)}
-	shown, cut := tool.Preview(content, "call")
+	shown, cut := tool.Preview(content, "call", 0)
 	require.True(t, cut)
 	text := tool.ReadableText(content)
 	require.Equal(t, shown[1].Text, text[:len(shown[1].Text)])
 	require.True(t, strings.HasSuffix(text, shown[3].Text))
 	require.JSONEq(t, string(raw), text)
+}
+
+// A tool's own limit decides what is shown whole, and how much of the rest.
+func TestPreviewByTheToolsOwnLimit(t *testing.T) {
+	t.Parallel()
+
+	const limit = tool.MinInlineResult
+	whole := []tool.Content{tool.Text(strings.Repeat("x", limit))}
+	_, cut := tool.Preview(whole, "call", limit)
+	require.False(t, cut)
+	shown, cut := tool.Preview([]tool.Content{tool.Text(strings.Repeat("x", limit) + "y")}, "call", limit)
+	require.True(t, cut)
+	require.Equal(t, strings.Repeat("x", limit*3/4), shown[1].Text)
+	require.Equal(t, strings.Repeat("x", limit/4-1)+"y", shown[3].Text)
+	require.Contains(t, shown[0].Text, "has 1025 bytes")
+
+	blank := `{"a":` + strings.Repeat(" ", limit) + `1}` // Shorter as it is read.
+	shown, cut = tool.Preview([]tool.Content{tool.JSON(json.RawMessage(blank))}, "call", limit)
+	require.True(t, cut)
+	require.JSONEq(t, `{"a":1}`, shown[1].Text+shown[3].Text)
 }
 
 func TestCutText(t *testing.T) {

@@ -118,6 +118,62 @@ func TestLargeResultIsReadByParts(t *testing.T) {
 	}
 }
 
+// A tool's own limit decides what its model is shown of a result, and how much of it the built-in
+// gives at once, in both drivers.
+func TestToolsOwnLimitOfWhatIsShown(t *testing.T) {
+	t.Parallel()
+	const limit = 2 << 10
+	for _, lane := range []tool.Lane{tool.LaneAuto, tool.LaneVisible} {
+		t.Run(string(lane), func(t *testing.T) {
+			t.Parallel()
+			s, functions := reports(t, lane)
+			s.publish("brief", tool.Definition{
+				Name: "brief", Implementation: tool.Function, Config: json.RawMessage(`{"function_name":"report"}`),
+				Execution: tool.Execution{Pure: true, Lane: lane, InlineBytes: limit},
+			}, tool.Policy{})
+			var mu sync.Mutex
+			var shown []int // By turn: the bytes of text that are the result's.
+			model := agent.ModelFunc(func(_ context.Context, req *agent.ModelRequest) (*agent.ModelResponse, error) {
+				mu.Lock()
+				defer mu.Unlock()
+				last := tool.ReadableText(req.Messages[len(req.Messages)-1].Content)
+				shown = append(shown, strings.Count(last, "a")+strings.Count(last, "b"))
+				var id string
+				for _, m := range req.Messages {
+					for _, c := range m.Content {
+						if of, ok := strings.CutPrefix(c.URI, tool.ResultURI("")); ok {
+							id = of
+						}
+					}
+				}
+				switch req.Turn {
+				case 1:
+					return &agent.ModelResponse{Calls: []agent.Call{call("c1", "brief", noteIn{})}}, nil
+				case 2:
+					return &agent.ModelResponse{Calls: []agent.Call{call("c2", tool.ReadResult, map[string]any{
+						"invocation_id": id, "pointer": "/name", "limit": 16384,
+					})}}, nil
+				default:
+					return &agent.ModelResponse{Text: "done"}, nil
+				}
+			})
+			s.start(worker.Config{Functions: functions, Models: map[string]agent.Model{"test": model}})
+			a := s.publishAgent(agent.Definition{Name: "Desk", Model: "test/x", Tools: refs(t, "brief", tool.ReadResult)})
+			_, w := s.run(a, "go")
+			_, err := s.wait(w)
+			require.NoError(t, err)
+			mu.Lock()
+			defer mu.Unlock()
+			require.Len(t, shown, 3)
+			const words = 100 // Letters of what is said of the result.
+			require.Greater(t, shown[1], limit-words)
+			require.Less(t, shown[1], limit+words)
+			require.GreaterOrEqual(t, shown[2], limit)
+			require.Less(t, shown[2], limit+words)
+		})
+	}
+}
+
 // Steps of a composition and nodes of a graph that are bound to a large result get all of it.
 func TestLargeResultIsBoundWhole(t *testing.T) {
 	t.Parallel()

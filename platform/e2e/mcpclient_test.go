@@ -374,6 +374,16 @@ func TestMCPCancelsTheRun(t *testing.T) {
 	}
 }
 
+// textBytes returns the size of the text of a result.
+func textBytes(r *mcp.CallToolResult) (n int) {
+	for _, block := range r.Content {
+		if b, ok := block.(*mcp.TextContent); ok {
+			n += len(b.Text)
+		}
+	}
+	return n
+}
+
 // A result that is too large for a model is shown by its ends, and read as a resource by the key that made
 // the call, and no other.
 func TestMCPLargeResults(t *testing.T) {
@@ -386,23 +396,22 @@ func TestMCPLargeResults(t *testing.T) {
 	}, function.Pure()))
 	c := newMCPDesk(t, functions)
 	c.publish("much", functionTool("much", tool.Execution{Pure: true}), tool.Policy{})
+	brief := functionTool("much", tool.Execution{Pure: true, InlineBytes: tool.MinInlineResult})
+	c.publish("brief", brief, tool.Policy{})
 	for _, revision := range []string{withSessions, withoutSessions} {
 		session := c.connect(revision, nil)
 		result := c.callMCP(session, &mcp.CallToolParams{Name: "much"})
 		require.False(t, result.IsError)
 		require.Contains(t, shownText(t, result), "too many to be shown")
-		shown := 0
 		var link *mcp.ResourceLink
 		for _, block := range result.Content {
-			switch b := block.(type) {
-			case *mcp.TextContent:
-				shown += len(b.Text)
-			case *mcp.ResourceLink:
+			if b, ok := block.(*mcp.ResourceLink); ok {
 				link = b
 			}
 		}
-		require.Less(t, shown, 20<<10)
+		require.Less(t, textBytes(result), 20<<10)
 		require.Nil(t, result.StructuredContent, "no output schema asks for it")
+		require.Less(t, textBytes(c.callMCP(session, &mcp.CallToolParams{Name: "brief"})), 2*tool.MinInlineResult)
 		require.NotNil(t, link)
 		read, err := session.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: link.URI})
 		require.NoError(t, err)

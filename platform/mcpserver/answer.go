@@ -15,7 +15,7 @@ import (
 // always whole, since clients check it.
 func answered(r *tool.Result, w waiting) *mcp.CallToolResult {
 	out := &mcp.CallToolResult{IsError: r.IsError, Meta: mcp.Meta{metaRunID: w.call.RunID}}
-	for _, c := range shown(r.Content, w.call.RunID) {
+	for _, c := range shown(r.Content, w.call.RunID, w.inline) {
 		if block := content(c); block != nil {
 			out.Content = append(out.Content, block)
 		}
@@ -24,24 +24,19 @@ func answered(r *tool.Result, w waiting) *mcp.CallToolResult {
 		out.Content = []mcp.Content{}
 	}
 	if bytes.HasPrefix(bytes.TrimSpace(r.Structured), []byte("{")) &&
-		(w.typed || len(r.Structured) <= tool.MaxInlineResult) {
+		(w.typed || len(r.Structured) <= w.inline) {
 		out.StructuredContent = r.Structured
 	}
 	return out
 }
 
-// shown returns what a client is shown of content.
-func shown(blocks []tool.Content, runID string) []tool.Content {
-	size := 0
-	for _, c := range blocks {
-		size += len(c.Text) + len(c.JSON)
-	}
-	if size <= tool.MaxInlineResult {
+// shown returns what a client is shown of content: all of it up to a limit in bytes.
+func shown(blocks []tool.Content, runID string, limit int) []tool.Content {
+	if !tool.Exceeds(blocks, limit) {
 		return blocks
 	}
 	text := tool.ReadableText(blocks)
-	_, from := tool.CutText(text, 0, tool.PreviewHead)
-	to, _ := tool.CutText(text, len(text)-tool.PreviewTail, tool.PreviewTail)
+	from, to := tool.Ends(text, limit)
 	cut := []tool.Content{
 		tool.Text(fmt.Sprintf("The result has %d bytes in %d lines, too many to be shown. Its beginning and end follow. "+
 			"Read the resource %s for all of it, or ask for less.", len(text), tool.Lines(text), runURI(runID))),

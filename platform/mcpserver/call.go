@@ -1,6 +1,7 @@
 package mcpserver
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -49,7 +50,7 @@ func (s *Server) callTool(
 	if err != nil {
 		return nil, err
 	}
-	typed, err := s.finds(ctx, c, req.Params.Name)
+	found, err := s.finds(ctx, c, req.Params.Name)
 	if err != nil {
 		return nil, err
 	}
@@ -75,7 +76,7 @@ func (s *Server) callTool(
 		return refused(err, ""), nil
 	}
 	return s.await(ctx, of, c, waiting{
-		call: call, callID: callID, token: token, typed: typed, session: req.Session,
+		call: call, callID: callID, token: token, called: found, session: req.Session,
 	}), nil
 }
 
@@ -88,30 +89,37 @@ func (c *Caller) refusal(ctx context.Context, name string, err error) error {
 	return c.Refused(ctx, name, err)
 }
 
-// finds reports whether a tool has an output schema. It fails with an error of the protocol for a tool that
-// the caller does not have.
-func (s *Server) finds(ctx context.Context, c *Caller, name string) (typed bool, err error) {
+// called is what the answer of a tool depends on.
+type called struct {
+	typed  bool // It has an output schema.
+	inline int  // The largest answer that is given whole, in bytes of text and JSON.
+}
+
+// finds finds a tool. It fails with an error of the protocol for one that the caller does not have.
+func (s *Server) finds(ctx context.Context, c *Caller, name string) (called, error) {
+	none := called{inline: tool.MaxInlineResult}
 	unknown := &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: fmt.Sprintf("unknown tool %q", clip(name))}
 	if !tool.ValidSlug(name) {
-		return false, unknown
+		return none, unknown
 	}
 	found, err := s.cfg.Tools.Resolve(ctx, resolver.Request{
 		Principal: c.Principal, Ref: tool.Ref{Slug: name}, Mode: tool.Production, Outside: true,
 	})
 	switch {
 	case err == nil && !offered(&found.Tool):
-		return false, unknown
+		return none, unknown
 	case tool.KindOf(err) == tool.NotFound:
-		return false, unknown
+		return none, unknown
 	case tool.KindOf(err) == tool.Denied: // What the caller may not use is absent, as in the list.
 		if failed := c.refusal(ctx, name, err); tool.KindOf(failed) != tool.Denied {
-			return false, failed
+			return none, failed
 		}
-		return false, unknown
+		return none, unknown
 	case err != nil:
-		return false, nil //nolint:nilerr // Why a tool may not run now is an answer of the call.
+		return none, nil //nolint:nilerr // Why a tool may not run now is an answer of the call.
 	default:
-		return len(found.Version.Snapshot.OutputSchema) > 0, nil
+		d := &found.Version.Snapshot
+		return called{len(d.OutputSchema) > 0, cmp.Or(d.Execution.InlineBytes, none.inline)}, nil
 	}
 }
 
@@ -153,7 +161,7 @@ type waiting struct {
 	call    runs.Call
 	callID  string // The client's own; empty for none.
 	token   any    // Of progress notifications; nil for none.
-	typed   bool   // The tool has an output schema.
+	called         // Its tool.
 	session *mcp.ServerSession
 }
 

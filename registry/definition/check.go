@@ -123,6 +123,10 @@ func checkExecution(s *ToolSpec) error {
 				f.value, f.most)
 		}
 	}
+	if n := x.InlineBytes; n != 0 && (n < tool.MinInlineResult || n > tool.MaxInlineResult) {
+		return refusal.New(tool.Invalid, "/execution/inline_bytes",
+			"inline_bytes is %d: expected 0 for the default, or %d to %d", n, tool.MinInlineResult, tool.MaxInlineResult)
+	}
 	if err := checkTimeout(x.TimeoutSeconds); err != nil {
 		return err
 	}

@@ -35,3 +35,26 @@ func TestTenantMaxConcurrencyGuardrails(t *testing.T) {
 		})
 	}
 }
+
+func TestInlineBytesGuardrails(t *testing.T) {
+	t.Parallel()
+
+	for written, path := range map[string]string{
+		`"execution":{"inline_bytes":4096}`: "", `"inline_bytes":4096`: "",
+		`"inline_bytes":1023`: "/execution/inline_bytes", `"inline_bytes":65537`: "/execution/inline_bytes",
+		`"inline_bytes":-1`: "/execution/inline_bytes",
+	} {
+		d, err := definition.Parse([]byte(`{"slug":"sendMail","description":"Sends a mail.","implementation_type":"internal",
+			"input_schema":{"type":"object","properties":{"to":{"type":"string"}}},` + written + `}`))
+		require.NoError(t, err)
+		err = d.Tool.CheckContent(nil)
+		if path == "" {
+			require.NoError(t, err)
+			require.Equal(t, 4096, d.Tool.Execution.InlineBytes)
+			continue
+		}
+		require.Equal(t, tool.Invalid, tool.KindOf(err), written)
+		require.Equal(t, path, tool.AsError(err).Path)
+		require.ErrorContains(t, err, "1024 to 65536")
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -226,6 +227,32 @@ func testCalls(t *testing.T, d *Database) {
 			require.NoError(t, err)
 			require.Empty(t, found, name)
 		}
+	})
+	t.Run("ItsToolLimitsWhatIsShown", func(t *testing.T) {
+		t.Parallel()
+		f := NewFixture(t, d)
+		head, err := f.Store.CreateTool(t.Context(), tool.Tool{
+			Tenant: f.Tenant, Slug: "limited", Status: tool.Draft, Active: true, Version: "1.0.0",
+			Definition: tool.Definition{
+				Name: "limited", Implementation: tool.Client, Execution: tool.Execution{InlineBytes: tool.MinInlineResult},
+			},
+		})
+		require.NoError(t, err)
+		head.Status = tool.Published
+		_, version, err := f.Store.AddVersion(t.Context(), head, VersionOf(t, head, "1.0.0"))
+		require.NoError(t, err)
+		e := f.Entry(t)
+		e.ToolID, e.Slug, e.Digest, e.Implementation = head.ID, head.Slug, version.Digest, tool.Client
+		c, err := f.Store.OfferCall(t.Context(), f.Offer(e, f.Admit(t, e, false, false).Fence))
+		require.NoError(t, err)
+		f.submit(t, c, strconv.Quote(strings.Repeat("x", tool.MinInlineResult)))
+		record := f.invocation(t, c.ID)
+		require.Equal(t, tool.MinInlineResult, record.InlineBytes)
+		want, cut := tool.Preview(record.Output.Content, c.ID, tool.MinInlineResult)
+		require.True(t, cut)
+		transcript, err := f.Store.Transcript(t.Context(), f.Tenant, f.Run.ID)
+		require.NoError(t, err)
+		require.Equal(t, want, transcript[len(transcript)-1].Content)
 	})
 	t.Run("IsDelivered", func(t *testing.T) {
 		t.Parallel()

@@ -244,7 +244,7 @@ func testSettle(t *testing.T, d *Database) {
 			record, err := f.Store.FindInvocation(t.Context(), f.Tenant, e.InvocationID)
 			require.NoError(t, err)
 			require.Equal(t, settlement.Result, record.Output)
-			want, cut := tool.Preview(settlement.Result.Content, e.InvocationID)
+			want, cut := tool.Preview(settlement.Result.Content, e.InvocationID, 0)
 			require.True(t, cut)
 			answer := func() []tool.Content {
 				transcript, err := f.Store.Transcript(t.Context(), f.Tenant, f.Run.ID)
@@ -257,6 +257,29 @@ func testSettle(t *testing.T, d *Database) {
 			require.NotNil(t, ticket.Done)
 			require.Equal(t, settlement.Result, ticket.Done.Result)
 			require.Equal(t, want, answer())
+		}
+	})
+
+	// A tool's own limit decides what of its result the transcript has, and is kept with the result.
+	t.Run("AToolsOwnLimitOfWhatIsShown", func(t *testing.T) {
+		t.Parallel()
+		for _, size := range []int{tool.MinInlineResult, tool.MinInlineResult + 1} {
+			f := NewFixture(t, d)
+			e := f.Entry(t)
+			e.InlineBytes = tool.MinInlineResult
+			settlement := Completed(e, f.Admit(t, e, true, false).Fence)
+			settlement.Result = &tool.Result{Content: []tool.Content{tool.Text(strings.Repeat("x", size))}}
+			_, err := f.Store.Settle(t.Context(), settlement)
+			require.NoError(t, err)
+			want, cut := tool.Preview(settlement.Result.Content, e.InvocationID, tool.MinInlineResult)
+			require.Equal(t, size > tool.MinInlineResult, cut)
+			transcript, err := f.Store.Transcript(t.Context(), f.Tenant, f.Run.ID)
+			require.NoError(t, err)
+			require.Equal(t, want, transcript[len(transcript)-1].Content)
+			record, err := f.Store.FindInvocation(t.Context(), f.Tenant, e.InvocationID)
+			require.NoError(t, err)
+			require.Equal(t, settlement.Result, record.Output)
+			require.Equal(t, map[bool]int{true: tool.MinInlineResult}[cut], record.InlineBytes)
 		}
 	})
 
