@@ -160,6 +160,58 @@ func TestWorkerVersions(t *testing.T) {
 	require.Equal(t, 2, o.refunds())
 }
 
+// A build to which a run is pinned is draining, and is drained once that run has ended there. A
+// version is deleted only when no worker of it is left.
+func TestDrainedVersion(t *testing.T) {
+	t.Parallel()
+
+	o := newOffice(t)
+	name := "d-" + newID(t)
+	a := o.publishAgent(agent.Definition{Name: "Desk", Model: "test/x", Tools: refs(t, "refund")})
+	o.build(name, "old")
+	setCurrent(t, name, "old")
+	_, pinned := o.run(a, "go")
+	asked := o.waiting(1)[0]
+	o.build(name, "new")
+	setCurrent(t, name, "new")
+	require.Equal(t, map[string]string{"old": "draining", "new": "current"}, statuses(t, name))
+	code, _, errs := deployment(t, "drain", name, "old", "--timeout", "12s") // Two looks of the server.
+	require.Equal(t, cli.ExitUnavailable, code, errs)
+	require.Contains(t, errs, "old of "+name+" is still draining after 12s")
+	build, _ := o.versionOf(pinned.GetID())
+	require.Equal(t, "old", build)
+
+	require.NoError(t, o.tell(o.decide(wait.Verdict{ID: asked.ID, Approve: true, Seen: asked.Binding})))
+	_, err := o.wait(pinned)
+	require.NoError(t, err)
+	code, out, errs := deployment(t, "drain", name, "old", "--timeout", "2m")
+	require.Equal(t, cli.ExitOK, code, errs)
+	require.Equal(t, "old of "+name+" is drained\n", out)
+	require.Equal(t, map[string]string{"old": "drained", "new": "current"}, statuses(t, name))
+	code, _, errs = deployment(t, "drain", name, "old", "--delete")
+	require.Equal(t, cli.ExitConflict, code, errs)
+	require.Contains(t, statuses(t, name), "old", "its worker runs still")
+
+	setCurrent(t, name, "old")
+	require.Equal(t, "current", statuses(t, name)["old"], "going back is possible")
+}
+
+// statuses returns the statuses of the builds of a deployment.
+func statuses(t *testing.T, name string) map[string]string {
+	t.Helper()
+	code, out, errs := deployment(t, "show", name, "--json")
+	require.Equal(t, cli.ExitOK, code, errs)
+	var shape struct {
+		Versions []struct{ Build, Status string }
+	}
+	require.NoError(t, json.Unmarshal([]byte(out), &shape), out)
+	found := map[string]string{}
+	for _, v := range shape.Versions {
+		found[v.Build] = v.Status
+	}
+	return found
+}
+
 // A call of a host's workflow that waits goes on with the build that is current when it
 // is decided, though the build that it began on has no workers any more.
 func TestWaitingCallsMoveToTheCurrentBuild(t *testing.T) {

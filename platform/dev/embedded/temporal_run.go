@@ -39,6 +39,10 @@ var tuning = map[string]any{
 	// One process has no use for four partitions of each queue.
 	"matching.numTaskqueueReadPartitions":  1,
 	"matching.numTaskqueueWritePartitions": 1,
+	// By default a version of a Worker Deployment that gets no new work is first looked at after
+	// three minutes, and then every three, for a cluster whose lists lag behind. These do not.
+	"matching.wv.VersionDrainageStatusVisibilityGracePeriod": "5s",
+	"matching.wv.VersionDrainageStatusRefreshInterval":       "5s",
 	// Search attributes are visible once registered: no cache delays them.
 	"system.forceSearchAttributesCacheRefreshOnRead": true,
 	// So each row of a list reads what search attributes there are, from a database
