@@ -1,71 +1,38 @@
 package anthropic
 
 import (
-	"bytes"
-	"encoding/json"
-	"io"
-	"net/http"
-	"os"
-	"path/filepath"
+	"context"
 	"testing"
 
 	sdk "github.com/anthropics/anthropic-sdk-go"
 	"github.com/anthropics/anthropic-sdk-go/packages/ssestream"
-	"github.com/stretchr/testify/require"
 
 	"github.com/toolcrib/toolcrib/agent"
+	"github.com/toolcrib/toolcrib/platform/models/modeltest"
 	"github.com/toolcrib/toolcrib/platform/models/remote"
 )
 
-// FuzzAnswer: whatever a server sends, the answer is one that can be stored,
-// or an error; never a panic.
+// Whatever a server sends, the answer is one that can be stored, or an error; never a panic.
 func FuzzAnswer(f *testing.F) {
-	files, err := filepath.Glob("testdata/*.txt")
-	require.NoError(f, err)
-	for _, file := range files {
-		raw, err := os.ReadFile(file)
-		require.NoError(f, err)
-		_, rest, _ := bytes.Cut(raw, []byte("-- whole --"))
-		whole, stream, _ := bytes.Cut(rest, []byte("-- stream --"))
-		for _, part := range [][]byte{whole, stream} {
-			_, body, _ := bytes.Cut(part, []byte("\n\n"))
-			f.Add(body)
+	response := func(said *answer, err error, names *remote.Names, x *remote.Exchange) (*agent.ModelResponse, error) {
+		if err != nil {
+			return nil, err
 		}
+		return said.response(1, names, x)
 	}
-	endpoint, err := remote.Open(remote.Config{Provider: "fuzzed", Keys: remote.Keys{Optional: true}}, PublicURL,
-		remote.Auth{})
-	require.NoError(f, err)
-	f.Fuzz(func(t *testing.T, raw []byte) {
-		ctx, x, err := endpoint.Begin(t.Context(), &agent.ModelRequest{Model: "m"})
-		require.NoError(t, err)
-		defer x.End()
-		names := remote.NewNames(&agent.ModelRequest{})
-		var whole sdk.Message
-		if whole.UnmarshalJSON(raw) == nil {
-			if said, err := read(&whole, x); err == nil {
-				requireSound(t, said, names, x)
+	modeltest.FuzzAnswers(f, PublicURL,
+		func(_ context.Context, sent []byte, names *remote.Names, x *remote.Exchange) (*agent.ModelResponse, error) {
+			var whole sdk.Message
+			if err := whole.UnmarshalJSON(sent); err != nil {
+				return nil, err
 			}
-		}
-		resp := &http.Response{StatusCode: http.StatusOK, Header: make(http.Header), Body: io.NopCloser(bytes.NewReader(raw))}
-		events := ssestream.NewStream[sdk.MessageStreamEventUnion](ssestream.NewDecoder(resp), nil)
-		if said, err := streamed(ctx, events, x, func(agent.Delta) {}); err == nil {
-			requireSound(t, said, names, x)
-		}
-	})
-}
-
-func requireSound(t *testing.T, said *answer, names *remote.Names, x *remote.Exchange) {
-	t.Helper()
-	resp, err := said.response(1, names, x)
-	if err != nil {
-		return
-	}
-	ids := make(map[string]bool)
-	for _, c := range resp.Calls {
-		require.NotEmpty(t, c.Name)
-		require.True(t, json.Valid(c.Arguments))
-		require.False(t, ids[c.ID], "every call has an id of its own")
-		ids[c.ID] = true
-	}
-	require.GreaterOrEqual(t, resp.Usage.InputTokens, 0)
+			said, err := read(&whole, x)
+			return response(said, err, names, x)
+		},
+		func(ctx context.Context, sent []byte, names *remote.Names, x *remote.Exchange) (*agent.ModelResponse, error) {
+			decoder := ssestream.NewDecoder(modeltest.Streamed(sent)) //nolint:bodyclose // It is in memory.
+			events := ssestream.NewStream[sdk.MessageStreamEventUnion](decoder, nil)
+			said, err := streamed(ctx, events, x, func(agent.Delta) {})
+			return response(said, err, names, x)
+		})
 }
