@@ -80,7 +80,9 @@ func attempt(ctx workflow.Context, in wire.InvokeInput, s scope) (wire.InvokeOut
 // with the admission. A call that was settled before comes back as done.
 func admit(ctx workflow.Context, in *wire.InvokeInput) (done *wire.InvokeOutput, err error) {
 	var out wire.AdmitOutput
-	ctx = workflow.WithActivityOptions(ctx, admitOptions("admit "+label(*in)))
+	options := admitOptions("admit " + label(*in))
+	options.Priority = fair(ctx, in.Principal.Tenant)
+	ctx = workflow.WithActivityOptions(ctx, options)
 	if err := workflow.ExecuteActivity(ctx, wire.AdmitActivity, *in).Get(ctx, &out); err != nil {
 		return nil, err
 	}

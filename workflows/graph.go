@@ -28,6 +28,7 @@ func runGraph(
 		WaitForCancellation:   true, // So that its calls are settled before this one is.
 		StaticSummary:         "graph " + label(in),
 		TypedSearchAttributes: below(ctx, "", in.Pin.Slug),
+		Priority:              fair(ctx, in.Principal.Tenant),
 	}
 	input := wire.GraphInput{
 		Invoke: in, Deadline: s.until(ctx, &in), MaxCalls: s.calls, Resume: opened.State,

@@ -35,7 +35,9 @@ func run(ctx workflow.Context, in *wire.InvokeInput) (out wire.InvokeOutput, err
 			return out, err
 		}
 	}
-	regular := workflow.WithActivityOptions(ctx, invokeOptions(*in))
+	options := invokeOptions(*in)
+	options.Priority = fair(ctx, in.Principal.Tenant)
+	regular := workflow.WithActivityOptions(ctx, options)
 	err = workflow.ExecuteActivity(regular, activity, *in).Get(regular, &out)
 	return out, err
 }

@@ -115,6 +115,7 @@ func runChild(ctx workflow.Context, in wire.InvokeInput, opened *wire.Opened, s 
 		WaitForCancellation:   true, // So that its calls are settled before this one is.
 		StaticSummary:         "agent " + pin.String() + " · " + in.CallID,
 		TypedSearchAttributes: below(ctx, pin.Slug, ""),
+		Priority:              fair(ctx, in.Principal.Tenant),
 	}
 	input := wire.NewAgentRun(in.Principal, runID)
 	if pin.Detached {

@@ -28,6 +28,16 @@ const (
 	modelTimeout = 11 * time.Minute
 )
 
+// fair is the priority of a call in a workflow: that of its tenant's key, where the workflow has no
+// fairness key of its own. Those of runs have their tenant's, which their activities and child
+// workflows inherit; a host's need not have one.
+func fair(ctx workflow.Context, tenant tool.TenantID) (p temporal.Priority) {
+	if workflow.GetInfo(ctx).Priority.FairnessKey == "" {
+		p.FairnessKey = string(tenant)
+	}
+	return p
+}
+
 // fastOptions returns the options of an attempt in the fast lane.
 func fastOptions(in wire.InvokeInput) workflow.LocalActivityOptions {
 	timeout := in.Pin.Execution.Timeout()

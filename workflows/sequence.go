@@ -249,7 +249,9 @@ func (g *group) run(ctx workflow.Context, calls []int) error {
 			return nil
 		}
 	} else {
-		regular := workflow.WithActivityOptions(ctx, advanceOptions(summary))
+		options := advanceOptions(summary)
+		options.Priority = fair(ctx, in.Principal.Tenant)
+		regular := workflow.WithActivityOptions(ctx, options)
 		err = workflow.ExecuteActivity(regular, wire.NodesActivity, in).Get(regular, &out)
 	}
 	if err != nil {
@@ -283,7 +285,7 @@ func (g *group) stop(ctx workflow.Context, calls []int, in wire.NodesInput, err 
 	detached, cancel := workflow.NewDisconnectedContext(ctx)
 	defer cancel()
 	options := advanceOptions("settle " + summarize(in.Calls))
-	options.RetryPolicy.MaximumAttempts = 0
+	options.RetryPolicy.MaximumAttempts, options.Priority = 0, fair(ctx, in.Principal.Tenant)
 	var out wire.NodesOutput
 	regular := workflow.WithActivityOptions(detached, options)
 	if stopErr := workflow.ExecuteActivity(regular, wire.NodesActivity, in).Get(regular, &out); stopErr != nil {

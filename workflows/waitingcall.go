@@ -58,6 +58,7 @@ func delegate(ctx workflow.Context, in wire.InvokeInput) (wire.InvokeOutput, err
 		WaitForCancellation:   true,
 		StaticSummary:         label(in),
 		TypedSearchAttributes: below(ctx, "", ""),
+		Priority:              fair(ctx, in.Principal.Tenant),
 	}
 	for {
 		var out wire.InvokeOutput

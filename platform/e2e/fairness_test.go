@@ -10,6 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 	commonpb "go.temporal.io/api/common/v1"
 	"go.temporal.io/api/workflowservice/v1"
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/temporal"
 
 	"github.com/toolcrib/toolcrib/agent"
 	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
@@ -17,6 +19,8 @@ import (
 	"github.com/toolcrib/toolcrib/schedule"
 	"github.com/toolcrib/toolcrib/tool"
 	"github.com/toolcrib/toolcrib/wire"
+	"github.com/toolcrib/toolcrib/worker"
+	"github.com/toolcrib/toolcrib/workflows/workflowstest"
 )
 
 // Every workflow carries its tenant as Temporal's fairness key, however it begins: an agent's run, a
@@ -86,6 +90,42 @@ func TestEveryWorkflowHasItsTenantsFairnessKey(t *testing.T) {
 		info := described.GetWorkflowExecutionInfo()
 		require.Equal(t, string(c.principal.Tenant), info.GetPriority().GetFairnessKey(), "%s %s", info.GetType().GetName(),
 			e.GetWorkflowId())
+	}
+}
+
+// The activities of a call in a host's workflow wait for their turn as its tenant's, unless the workflow has
+// a fairness key of the host's.
+func TestCallsOfHostsHaveTheirTenantsFairnessKey(t *testing.T) {
+	t.Parallel()
+
+	s := newSite(t)
+	functions := greeter(t, s)
+	s.publish("charge", functionTool("refuse", tool.Execution{}), tool.Policy{})
+	s.publish("look", functionTool("greet", tool.Execution{Pure: true, Lane: tool.LaneVisible}), tool.Policy{})
+	t.Cleanup(s.host(worker.Config{Functions: functions}, registerHosts))
+	for _, own := range []string{"", "the-hosts"} {
+		for _, name := range []string{"look", "charge"} {
+			w, err := s.temporal.ExecuteWorkflow(t.Context(), client.StartWorkflowOptions{
+				ID: "host/" + newID(t), TaskQueue: s.queue, Priority: temporal.Priority{FairnessKey: own},
+			}, workflowstest.ChainWorkflow, workflowstest.ChainInput{
+				Principal: s.principal, Tool: name, Calls: 1, Arguments: json.RawMessage(`{"name":"Ada"}`),
+			})
+			require.NoError(t, err)
+			_ = w.Get(t.Context(), nil) // What refuses fails.
+			h := historyOf(t.Context(), t, s.temporal, w.GetID(), w.GetRunID())
+			scheduled := 0
+			for _, e := range h.GetEvents() {
+				a := e.GetActivityTaskScheduledEventAttributes()
+				if a == nil {
+					continue
+				}
+				scheduled++
+				want := map[string]string{"": string(s.principal.Tenant), "the-hosts": ""}[own] // Empty inherits.
+				require.Equal(t, want, a.GetPriority().GetFairnessKey(), a.GetActivityType().GetName())
+			}
+			require.Positive(t, scheduled, name)
+			requireReplays(t, h, "")
+		}
 	}
 }
 
