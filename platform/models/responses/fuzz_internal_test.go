@@ -30,7 +30,7 @@ func FuzzAnswer(f *testing.F) {
 			return response(said, err, names, x)
 		},
 		func(ctx context.Context, sent []byte, names *remote.Names, x *remote.Exchange) (*agent.ModelResponse, error) {
-			decoder := ssestream.NewDecoder(modeltest.Streamed(sent)) //nolint:bodyclose // It is in memory.
+			decoder := ssestream.NewDecoder(modeltest.Streamed(sent))
 			events := ssestream.NewStream[sdk.ResponseStreamEventUnion](decoder, nil)
 			said, err := streamed(ctx, events, x, func(agent.Delta) {})
 			return response(said, err, names, x)
