@@ -91,6 +91,9 @@ type Config struct {
 	AllowedOrigins []string
 	// Streams configures streams of events.
 	Streams StreamConfig
+	// ElicitWait is how long the person at an MCP client is asked what a call waits for. Defaults to
+	// that of package mcpserver.
+	ElicitWait time.Duration
 	// Logger receives a line for each request. Defaults to discarding it.
 	Logger *slog.Logger
 }

@@ -17,9 +17,9 @@ import (
 func (s *server) registerMCP(router chi.Router) error {
 	served, err := mcpserver.New(mcpserver.Config{
 		Tools: s.cfg.Resolver, Runs: s.runs, Record: s.cfg.Store, Wakes: s.hub,
-		ListPermission: ToolsRead, CallPermission: RunsWrite, Stopping: stopping,
+		ListPermission: ToolsRead, CallPermission: RunsWrite, DecidePermission: ApprovalsRead, Stopping: stopping,
 		MaxBodyBytes: s.cfg.MaxBodyBytes, Heartbeat: s.cfg.Streams.Heartbeat, WriteTimeout: s.cfg.Streams.WriteTimeout,
-		Version: s.cfg.Version, Logger: s.log,
+		ElicitWait: s.cfg.ElicitWait, Version: s.cfg.Version, Logger: s.log,
 	})
 	if err != nil {
 		return fmt.Errorf("api: %w", err)
@@ -60,9 +60,9 @@ func (s *server) serveMCP(served *mcpserver.Server, w http.ResponseWriter, r *ht
 	}
 	defer end()
 	served.Serve(w, r, mcpserver.Caller{
-		Principal: p, TraceID: traceID(ctx),
-		Refused: func(ctx context.Context, name string, err error) error {
-			return s.auditRefusal(ctx, "callTool", p, err, name)
+		Principal: p, TraceID: traceID(ctx), Base: s.base(r),
+		Refused: func(ctx context.Context, operation, object string, err error) error {
+			return s.auditRefusal(ctx, operation, p, err, object)
 		},
 		Check: func(ctx context.Context) error {
 			_, err := s.bearer(ctx, r.Header.Get("Authorization"), false)

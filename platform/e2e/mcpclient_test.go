@@ -35,6 +35,7 @@ type mcpDesk struct {
 	*site
 	served *httptest.Server
 	key    string
+	elicit time.Duration // How long people at clients are asked; the default when zero.
 }
 
 // newMCPDesk is a site whose workers have functions, and an API that can be restarted.
@@ -52,7 +53,7 @@ func (c *mcpDesk) serve() {
 	c.t.Helper()
 	handler, err := serve.Handler(c.t.Context(), serve.HandlerConfig{
 		Store: c.Store, Temporal: c.temporal, TaskQueue: c.queue, PayloadKeys: c.payloads,
-		Logger: slog.New(slog.DiscardHandler),
+		ElicitWait: c.elicit, Logger: slog.New(slog.DiscardHandler),
 	})
 	require.NoError(c.t, err)
 	c.served = httptest.NewServer(handler)

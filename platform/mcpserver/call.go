@@ -3,6 +3,7 @@ package mcpserver
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -28,8 +29,13 @@ const (
 	metaRunID   = "toolcrib/run-id"  // Of an answer: the run of the call.
 	metaKind    = "toolcrib/kind"    // Of an answer: why there is no result, as a [tool.Kind].
 	metaVersion = "toolcrib/version" // Of a tool: the version that a call runs.
-	// metaApproval is, of an answer, the id of the approval that the call waits for.
+	// metaApproval and metaInput are, of an answer, the id of the approval, or of the request for input, that
+	// the call waits for.
 	metaApproval = "toolcrib/approval-id"
+	metaInput    = "toolcrib/input-id"
+	// metaRejoin is true in the answer to a named call that the server stopped waiting for: sending the call
+	// again, to another server or a little later, waits for it.
+	metaRejoin = "toolcrib/rejoin"
 )
 
 var callIDPattern = regexp.MustCompile(`^[A-Za-z0-9._:-]{1,128}$`)
@@ -50,34 +56,34 @@ func (s *Server) callTool(
 	if err != nil {
 		return nil, err
 	}
-	found, err := s.finds(ctx, c, req.Params.Name)
+	w := waiting{
+		callID: callID, token: req.Params.GetProgressToken(), session: req.Session, alone: of == nil,
+		modes: modesOf(req), revision: req.ProtocolVersion(), responses: req.Params.InputResponses,
+	}
+	if w.state, err = stateOf(req); err != nil {
+		return nil, err
+	}
+	w.called, err = s.finds(ctx, c, req.Params.Name)
 	if err != nil {
 		return nil, err
 	}
 	c.out.begin()
-	token := req.Params.GetProgressToken()
 	asked := runs.NewCall{
 		Request: runs.Request{TraceID: c.TraceID}, Principal: c.Principal,
-		Node: wire.Node{Tool: tool.Ref{Slug: req.Params.Name}, Arguments: req.Params.Arguments},
-	}
-	if callID != "" {
-		asked.Node.ID = ownID(c.Principal.Subject, callID)
+		Node: wire.Node{Tool: tool.Ref{Slug: req.Params.Name}, Arguments: req.Params.Arguments, ID: w.nodeID(c)},
 	}
 	if len(asked.Node.Arguments) == 0 {
 		asked.Node.Arguments = []byte("{}")
 	}
-	if token != nil {
+	if w.token != nil {
 		asked.FollowFor = s.cfg.CallWait
 	}
-	call, err := s.cfg.Runs.Call(ctx, asked)
-	if err != nil {
+	if w.call, err = s.cfg.Runs.Call(ctx, asked); err != nil {
 		err = c.refusal(ctx, req.Params.Name, err)
 		s.report(ctx, c, methodCallTool, err)
 		return refused(err, ""), nil
 	}
-	return s.await(ctx, of, c, waiting{
-		call: call, callID: callID, token: token, called: found, session: req.Session,
-	}), nil
+	return s.await(ctx, of, c, w), nil
 }
 
 // refusal records that a call was denied, and returns the failure to answer with: err, unless the record
@@ -86,7 +92,7 @@ func (c *Caller) refusal(ctx context.Context, name string, err error) error {
 	if c.Refused == nil {
 		return err
 	}
-	return c.Refused(ctx, name, err)
+	return c.Refused(ctx, "callTool", name, err)
 }
 
 // called is what the answer of a tool depends on.
@@ -163,6 +169,30 @@ type waiting struct {
 	token   any    // Of progress notifications; nil for none.
 	called         // Its tool.
 	session *mcp.ServerSession
+
+	alone    bool // The request stands alone: its client is asked by an answer.
+	modes    modes
+	revision string
+	// unnamed is the id of a call that its client did not name, which lets its next request join it.
+	unnamed   string
+	state     *requestState // That the request handed back; nil for none.
+	responses mcp.InputResponseMap
+}
+
+// nodeID returns the id that makes a call once; empty for none. A call that may have to ask its client by an
+// answer is named, so that the next request joins it.
+func (w *waiting) nodeID(c *Caller) string {
+	switch {
+	case w.callID != "":
+		return ownID(c.Principal.Subject, w.callID)
+	case w.state != nil && w.state.Call != "":
+		w.unnamed = w.state.Call
+	case w.alone && (w.modes.form || w.modes.url):
+		w.unnamed = rand.Text()
+	default:
+		return ""
+	}
+	return ownID(c.Principal.Subject, "unnamed "+w.unnamed)
 }
 
 // ended is how a call ended, as [runs.Service.Wait] tells it.
@@ -172,11 +202,12 @@ type ended struct {
 	err    error
 }
 
-// await waits for the end of a call, and for what keeps it from ending soon.
-func (s *Server) await(ctx context.Context, of *session, c *Caller, w waiting) *mcp.CallToolResult {
+// await waits for the end of a call, and for what keeps it from ending soon. While it waits for the person
+// at the client, they are asked there.
+func (s *Server) await(ctx context.Context, of *session, c *Caller, w waiting) mcp.Result {
 	following, stop := context.WithCancel(ctx)
 	defer stop()
-	done, held := make(chan ended, 1), make(chan hold, 1)
+	done, held := make(chan ended, 1), make(chan *hold)
 	go func() {
 		result, over, err := s.cfg.Runs.Wait(following, w.call, s.cfg.CallWait, s.cfg.Wakes)
 		done <- ended{result, over, err}
@@ -187,15 +218,31 @@ func (s *Server) await(ctx context.Context, of *session, c *Caller, w waiting) *
 		closing, gone = of.closing, c.gone
 	}
 	var unread <-chan time.Time
+	var open *asking
 	for {
 		select {
 		case end := <-done:
-			if ctx.Err() != nil && !end.over {
+			switch {
+			case ctx.Err() != nil && !end.over:
 				return s.abandon(ctx, of, c, w)
+			case !end.over && end.err == nil && open != nil:
+				return open.question.hold.answer(w, "", open.link)
 			}
 			return s.finished(ctx, c, w, end)
 		case h := <-held:
-			return h.answer(w)
+			open.cancel()
+			if open = nil; h == nil {
+				continue
+			}
+			var answer mcp.Result
+			if open, answer = s.heldUp(following, c, w, h); answer != nil {
+				return answer
+			}
+		case r := <-open.ended():
+			if !r.taken {
+				return open.question.hold.answer(w, r.note, open.link)
+			}
+			open = nil
 		case <-gone: // Its client may cancel the call by another request; its answer is not read.
 			gone, unread = nil, time.After(goneGrace)
 		case <-unread:
@@ -203,11 +250,34 @@ func (s *Server) await(ctx context.Context, of *session, c *Caller, w waiting) *
 		case <-closing:
 			return goesOn(w, "the session ended while the call was running")
 		case <-s.cfg.Stopping(ctx):
-			return goesOn(w, "the server stops for a restart while the call is running")
+			out := goesOn(w, "the server stops for a restart while the call is running")
+			if w.callID != "" {
+				out.Meta[metaRejoin] = true
+			}
+			return out
 		case <-ctx.Done():
 			return s.abandon(ctx, of, c, w)
 		}
 	}
+}
+
+// heldUp asks the person at the client what a call waits for. It returns the answer of the call where they
+// cannot be asked, or are asked by that answer.
+func (s *Server) heldUp(ctx context.Context, c *Caller, w waiting, h *hold) (*asking, mcp.Result) {
+	q, link, err := s.question(ctx, c, w, h)
+	if err != nil {
+		s.report(ctx, c, methodCallTool, err)
+	}
+	switch {
+	case q == nil:
+		return nil, h.answer(w, "", link)
+	case !w.alone:
+		return s.ask(ctx, q, link, func(ctx context.Context) reply { return s.elicit(ctx, c, w, q) }), nil
+	}
+	if given := w.given(q); given != nil {
+		return s.ask(ctx, q, link, func(ctx context.Context) reply { return s.take(ctx, c, w, q, given) }), nil
+	}
+	return nil, q.required(w)
 }
 
 // goneGrace is how long a call of a session is waited for after its request ended.
@@ -225,7 +295,7 @@ func (s *Server) abandon(ctx context.Context, of *session, c *Caller, w waiting)
 		return goesOn(w, "the connection ended while the call was running")
 	default:
 	}
-	if of == nil && w.callID != "" {
+	if of == nil && (w.callID != "" || w.state != nil) {
 		return goesOn(w, "the connection ended while the call was running")
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cancelTimeout)

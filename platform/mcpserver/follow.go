@@ -3,7 +3,6 @@ package mcpserver
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"log/slog"
 	"time"
 
@@ -24,20 +23,17 @@ const (
 	maxProgressText = 2 << 10
 )
 
-// hold is what a call waits for that its caller cannot wait for: a person.
-type hold struct {
-	asked *agent.ApprovalAsked
-}
-
-// follow reads what happens to a call while it runs, and reports output and that it is held up.
-func (s *Server) follow(ctx context.Context, c *Caller, w waiting, held chan<- hold) {
+// follow reads what happens to a call while it runs. It reports output, and sends what the call waits for
+// whenever that changes: nil for nothing any more.
+func (s *Server) follow(ctx context.Context, c *Caller, w waiting, held chan<- *hold) {
 	news, leave := s.cfg.Wakes.Subscribe(ctx, c.Principal.Tenant, w.call.RunID)
 	defer leave()
 	p := progress{session: w.session, token: w.token}
 	still := time.NewTicker(stillEvery)
 	defer still.Stop()
 	var after int64
-	var holds *hold
+	var open holds
+	var sent *hold
 	for {
 		changed := news()
 		page, err := s.cfg.Record.ReadStream(ctx, c.Principal.Tenant, w.call.RunID, after, followPage)
@@ -46,7 +42,7 @@ func (s *Server) follow(ctx context.Context, c *Caller, w waiting, held chan<- h
 		}
 		for i := range page.Events {
 			after = page.Events[i].Seq
-			holds = holds.after(&page.Events[i])
+			open = open.after(&page.Events[i])
 			p.saw(ctx, &page.Events[i])
 		}
 		if page.Over {
@@ -55,9 +51,13 @@ func (s *Server) follow(ctx context.Context, c *Caller, w waiting, held chan<- h
 		if len(page.Events) == followPage {
 			continue // A call that is joined may have been held up before.
 		}
-		if holds != nil {
-			held <- *holds
-			return
+		if now := open.first(); !now.same(sent) {
+			select {
+			case held <- now:
+				sent = now
+			case <-ctx.Done():
+				return
+			}
 		}
 		p.flush(ctx)
 		select {
@@ -73,46 +73,6 @@ func (s *Server) follow(ctx context.Context, c *Caller, w waiting, held chan<- h
 			}
 		}
 	}
-}
-
-// after returns what a call waits for after an event; nil for nothing.
-func (h *hold) after(e *tool.Event) *hold {
-	switch e.Type { //nolint:exhaustive // The others change nothing.
-	case tool.EventNeedsApproval:
-		var asked agent.ApprovalAsked
-		if json.Unmarshal(e.Data, &asked) != nil {
-			return h
-		}
-		return &hold{asked: &asked}
-	case tool.EventApproved, tool.EventRejected, tool.EventExpired, tool.EventCancelled, tool.EventFailed,
-		tool.EventStarted, tool.EventCompleted:
-		return nil
-	default:
-		return h
-	}
-}
-
-// answer tells the caller of a call what it waits for, and how to go on.
-func (h hold) answer(w waiting) *mcp.CallToolResult {
-	a := h.asked
-	text := fmt.Sprintf("%s@%s has not run yet: it waits for an approval (%s).", a.Tool, a.Version, a.ApprovalID)
-	if a.Message != "" {
-		text += " " + a.Message
-	}
-	text += fmt.Sprintf(" A person decides until %s, in the inbox or with: toolcrib approvals approve %s. "+
-		"The call then runs by itself, as run %s; do not make it anew. ",
-		a.ExpiresAt.UTC().Format(time.RFC3339), a.ApprovalID, w.call.RunID)
-	if w.callID != "" {
-		text += "The same call with the same " + metaCallID + " waits for its result, which"
-	} else {
-		text += "Its result"
-	}
-	text += " can be read at " + runURI(w.call.RunID) + "."
-	out := failed(text, tool.Denied, w.call.RunID)
-	out.Meta[metaKind] = string(tool.EventNeedsApproval)
-	out.Meta[metaApproval] = a.ApprovalID
-	out.Content = append(out.Content, runLink(w.call.RunID, "The result, when the call has run"))
-	return out
 }
 
 // progress reports the output of a call to a client that asked for it.

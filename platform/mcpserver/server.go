@@ -16,6 +16,7 @@ import (
 	"github.com/toolcrib/toolcrib/runs"
 	"github.com/toolcrib/toolcrib/store"
 	"github.com/toolcrib/toolcrib/tool"
+	"github.com/toolcrib/toolcrib/wait"
 )
 
 // Path is where the server is mounted.
@@ -35,6 +36,8 @@ type Runs interface {
 	Call(ctx context.Context, n runs.NewCall) (runs.Call, error)
 	Wait(ctx context.Context, c runs.Call, timeout time.Duration, wakes runs.Wakes) (*tool.Result, bool, error)
 	Cancel(ctx context.Context, tenant tool.TenantID, runID string) (agent.Run, error)
+	Decide(ctx context.Context, d runs.Decision) (wait.Approval, error)
+	SubmitResult(ctx context.Context, sub runs.Submission) (runs.Submitted, error)
 }
 
 // Record has what is recorded of runs. [store.Store] implements it.
@@ -42,6 +45,8 @@ type Record interface {
 	FindRun(ctx context.Context, tenant tool.TenantID, id string) (agent.Run, error)
 	FindCallEnd(ctx context.Context, tenant tool.TenantID, runID string) (agent.CallEnd, error)
 	ReadStream(ctx context.Context, tenant tool.TenantID, runID string, after int64, limit int) (store.StreamPage, error)
+	FindApproval(ctx context.Context, tenant tool.TenantID, id string) (wait.Approval, error)
+	FindCall(ctx context.Context, tenant tool.TenantID, id string) (wait.Call, error)
 }
 
 // Config holds the dependencies and settings of a [Server].
@@ -53,6 +58,9 @@ type Config struct {
 	// ListPermission and CallPermission are those that listing and calling tools take. None when
 	// empty.
 	ListPermission, CallPermission string
+	// DecidePermission is the one that deciding on approvals takes, beside those of the approval. None when
+	// empty.
+	DecidePermission string
 	// Stopping returns the channel that is closed when the process that serves a request begins to
 	// stop. Defaults to one that never is.
 	Stopping func(ctx context.Context) <-chan struct{}
@@ -60,6 +68,9 @@ type Config struct {
 	Version string
 	// CallWait is how long a call is waited for; it goes on beyond. Defaults to [DefaultCallWait].
 	CallWait time.Duration
+	// ElicitWait is how long the person at a client is asked before a call that waits for them answers with
+	// where to answer. Defaults to [DefaultElicitWait].
+	ElicitWait time.Duration
 	// SessionIdle is after what time without a request a session ends. Defaults to
 	// [DefaultSessionIdle].
 	SessionIdle time.Duration
@@ -81,7 +92,9 @@ type Config struct {
 
 // Defaults of [Config].
 const (
-	DefaultCallWait     = 5 * time.Minute
+	DefaultCallWait = 5 * time.Minute
+	// DefaultElicitWait is less than the minute after which clients commonly give a call up.
+	DefaultElicitWait   = 50 * time.Second
 	DefaultSessionIdle  = 30 * time.Minute
 	DefaultMaxSessions  = 64
 	DefaultMaxBodyBytes = 1 << 20
@@ -96,6 +109,9 @@ func (c Config) withDefaults() Config {
 	}
 	if c.CallWait <= 0 {
 		c.CallWait = DefaultCallWait
+	}
+	if c.ElicitWait <= 0 {
+		c.ElicitWait = DefaultElicitWait
 	}
 	if c.SessionIdle <= 0 {
 		c.SessionIdle = DefaultSessionIdle
@@ -125,11 +141,12 @@ func (c Config) withDefaults() Config {
 type Caller struct {
 	Principal tool.Principal
 	TraceID   string // Of the request.
+	Base      string // Scheme and host by which the client reaches the server; empty where that is unknown.
 	// Check fails where the key of the request is valid no more. Long answers ask it.
 	Check func(ctx context.Context) error
-	// Refused, unless nil, records that a call of a tool was denied, and returns the failure to answer
-	// with.
-	Refused func(ctx context.Context, tool string, err error) error
+	// Refused, unless nil, records that an operation of the API on an object was denied, and returns the
+	// failure to answer with.
+	Refused func(ctx context.Context, operation, object string, err error) error
 
 	span trace.SpanContext
 	gone <-chan struct{} // Closed once the request has ended.

@@ -66,6 +66,8 @@ type HandlerConfig struct {
 	CodecOrigins []string
 	// AllowedOrigins are those of pages that may call the API from a browser.
 	AllowedOrigins []string
+	// ElicitWait is how long the person at an MCP client is asked, as [api.Config] has it.
+	ElicitWait time.Duration
 	// Runs starts, calls, waits for and cancels runs; see [Runs]. Defaults to one
 	// of the handler's own. Another component has to dispatch the starts that
 	// it records.
@@ -180,7 +182,8 @@ func Handler(ctx context.Context, cfg HandlerConfig) (http.Handler, error) {
 		MaxRequests: cfg.MaxRequests, MaxTenantRequests: cfg.MaxTenantRequests,
 		PublicURL: cfg.PublicURL, CheckWebhook: cfg.CheckWebhook,
 		AllowedOrigins: cfg.AllowedOrigins, CodecOrigins: cfg.CodecOrigins, PayloadKeys: cfg.PayloadKeys,
-		Version: cfg.Version, Logger: cfg.Logger,
+		ElicitWait: cfg.ElicitWait,
+		Version:    cfg.Version, Logger: cfg.Logger,
 	}
 	if o := cfg.Observer; o != nil {
 		o.Collect(observe.Backlog(cfg.Temporal, cfg.Namespace, cfg.TaskQueue))
