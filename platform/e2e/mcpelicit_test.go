@@ -196,9 +196,9 @@ func TestMCPElicitationOfARevokedKey(t *testing.T) {
 
 	c, key, secret := confirmDesk(t)
 	answered := make(chan struct{})
-	p := newPerson(func(context.Context, *mcp.ElicitParams) (*mcp.ElicitResult, error) {
+	p := newPerson(func(ctx context.Context, _ *mcp.ElicitParams) (*mcp.ElicitResult, error) {
 		defer close(answered)
-		_, err := c.RevokeKey(context.Background(), c.principal.Tenant, key.ID)
+		_, err := c.RevokeKey(context.WithoutCancel(ctx), c.principal.Tenant, key.ID)
 		return &mcp.ElicitResult{Action: "accept", Content: map[string]any{"confirm": true}}, err
 	})
 	_, _ = c.connect(withSessions, p.client(), secret).CallTool(t.Context(), readCall)
@@ -239,10 +239,10 @@ func TestMCPElicitationIsTakenBack(t *testing.T) {
 func (c *mcpDesk) asking(secret, arguments, more string) (answer struct {
 	Error  *struct{ Message string }
 	Result struct {
-		ResultType    string                     `json:"resultType"`
-		InputRequests map[string]json.RawMessage `json:"inputRequests"`
-		RequestState  string                     `json:"requestState"`
-		IsError       bool                       `json:"isError"`
+		ResultType    string                     `json:"resultType"` //nolint:tagliatelle // The protocol's name.
+		InputRequests map[string]json.RawMessage `json:"inputRequests"` //nolint:tagliatelle // The protocol's name.
+		RequestState  string                     `json:"requestState"` //nolint:tagliatelle // The protocol's name.
+		IsError       bool                       `json:"isError"` //nolint:tagliatelle // The protocol's name.
 		Content       []struct{ Text string }    `json:"content"`
 	}
 },

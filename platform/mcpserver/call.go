@@ -275,7 +275,7 @@ func (s *Server) heldUp(ctx context.Context, c *Caller, w waiting, h *hold) (*as
 		return s.ask(ctx, q, link, func(ctx context.Context) reply { return s.elicit(ctx, c, w, q) }), nil
 	}
 	if given := w.given(q); given != nil {
-		return s.ask(ctx, q, link, func(ctx context.Context) reply { return s.take(ctx, c, w, q, given) }), nil
+		return s.ask(ctx, q, link, func(ctx context.Context) reply { return s.take(ctx, c, q, given) }), nil
 	}
 	return nil, q.required(w)
 }

@@ -83,7 +83,7 @@ func (s *Server) elicit(ctx context.Context, c *Caller, w waiting, q *question) 
 			slog.String("tenant_id", string(c.Principal.Tenant)))
 		return reply{note: "The client gave no answer that fits the question"}
 	}
-	said := s.take(ctx, c, w, q, answer)
+	said := s.take(ctx, c, q, answer)
 	if q.params.Mode == "url" && answer.Action == actionAccept && errors.Is(ctx.Err(), context.Canceled) {
 		// The page was dealt with, which a client that shows it may want to know. One that has gone misses nothing.
 		_ = w.session.NotifyElicitationComplete(context.WithoutCancel(ctx),
@@ -94,7 +94,7 @@ func (s *Server) elicit(ctx context.Context, c *Caller, w waiting, q *question) 
 
 // take takes an answer of a person. It decides nothing by itself: the use cases of package runs do, for the
 // key of the request, which is looked at again.
-func (s *Server) take(ctx context.Context, c *Caller, w waiting, q *question, answer *mcp.ElicitResult) reply {
+func (s *Server) take(ctx context.Context, c *Caller, q *question, answer *mcp.ElicitResult) reply {
 	switch {
 	case answer.Action == actionDecline:
 		return reply{note: "The person at the client declined to answer"}
@@ -224,10 +224,10 @@ func (q *question) required(w waiting) inputRequired {
 // MarshalJSON implements [json.Marshaler].
 func (r inputRequired) MarshalJSON() ([]byte, error) {
 	raw, err := json.Marshal(struct {
-		Meta          mcp.Meta            `json:"_meta,omitempty"`
-		ResultType    string              `json:"resultType"` //nolint:tagliatelle // The protocol's name.
-		InputRequests mcp.InputRequestMap `json:"inputRequests"`
-		RequestState  string              `json:"requestState"`
+		Meta          mcp.Meta            `json:"_meta,omitempty"` //nolint:tagliatelle // The protocol's name.
+		ResultType    string              `json:"resultType"`      //nolint:tagliatelle // The protocol's name.
+		InputRequests mcp.InputRequestMap `json:"inputRequests"`   //nolint:tagliatelle // The protocol's name.
+		RequestState  string              `json:"requestState"`    //nolint:tagliatelle // The protocol's name.
 	}{r.Meta, "input_required", r.InputRequests, r.RequestState})
 	if err != nil {
 		return nil, fmt.Errorf("writing a question: %w", err)

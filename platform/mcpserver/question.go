@@ -71,7 +71,7 @@ func (s *Server) question(ctx context.Context, c *Caller, w waiting, h *hold) (q
 // confirmation asks for the caller's confirmation of their own call. Whatever else waits for an approval is
 // for others to decide.
 func (s *Server) confirmation(ctx context.Context, c *Caller, w waiting, h *hold) (*question, error) {
-	if !w.modes.form || may(c, s.cfg.DecidePermission) != nil {
+	if !w.modes.form || !c.Principal.May(s.cfg.DecidePermission) {
 		return nil, nil
 	}
 	a, err := s.cfg.Record.FindApproval(ctx, c.Principal.Tenant, h.asked.ApprovalID)
@@ -106,7 +106,7 @@ func (s *Server) confirmation(ctx context.Context, c *Caller, w waiting, h *hold
 func (s *Server) requestForInput(
 	ctx context.Context, c *Caller, w waiting, h *hold,
 ) (q *question, link string, err error) {
-	if may(c, wait.SubmitPermission) != nil {
+	if !c.Principal.May(wait.SubmitPermission) {
 		return nil, "", nil
 	}
 	called, err := s.cfg.Record.FindCall(ctx, c.Principal.Tenant, h.input.PendingID)

@@ -15,13 +15,15 @@ import (
 )
 
 func (a *app) mcpCommand() *cobra.Command {
-	return cli.Describe(cli.Group("mcp", "Attach MCP servers, and let in what they offer",
+	return cli.Describe(cli.Group("mcp", "Attach MCP servers, and offer tools to MCP clients",
 		a.mcpAttachCommand(), a.mcpUpdateCommand(), a.mcpListCommand(), a.mcpShowCommand(), a.mcpRefreshCommand(),
 		a.mcpDiffCommand(),
-		a.mcpApproveCommand(), a.mcpDetachCommand()),
+		a.mcpApproveCommand(), a.mcpDetachCommand(), a.mcpServeCommand(), a.mcpConfigCommand()),
 		`Attaching an MCP server makes drafts of those of its tools that are allowed. Each
 pins the server's definition: when the server changes it, that tool stops, and
-no other, until the change is approved and published.`,
+no other, until the change is approved and published.
+
+The other way round, serve and config offer the server's tools to MCP clients.`,
 		`  toolcrib mcp attach files --url https://files.example.com/mcp --allow read_file,list_dir
   toolcrib tool publish filesReadFile
   toolcrib mcp refresh files
