@@ -35,6 +35,7 @@ type mcpDesk struct {
 	*site
 	served *httptest.Server
 	key    string
+	query  string        // Of the address that clients use.
 	elicit time.Duration // How long people at clients are asked; the default when zero.
 }
 
@@ -74,7 +75,7 @@ func (c *mcpDesk) connect(revision string, options *mcp.ClientOptions, key ...st
 	c.t.Helper()
 	client := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, options)
 	session, err := client.Connect(c.t.Context(), &mcp.StreamableClientTransport{
-		Endpoint: c.served.URL + "/mcp", HTTPClient: &http.Client{Transport: bearer(append(key, c.key)[0])}, MaxRetries: -1,
+		Endpoint: c.served.URL + "/mcp" + c.query, HTTPClient: &http.Client{Transport: bearer(append(key, c.key)[0])}, MaxRetries: -1,
 	}, &mcp.ClientSessionOptions{ProtocolVersion: revision})
 	require.NoError(c.t, err)
 	c.t.Cleanup(func() { _ = session.Close() })

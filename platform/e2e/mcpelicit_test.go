@@ -239,10 +239,10 @@ func TestMCPElicitationIsTakenBack(t *testing.T) {
 func (c *mcpDesk) asking(secret, arguments, more string) (answer struct {
 	Error  *struct{ Message string }
 	Result struct {
-		ResultType    string                     `json:"resultType"` //nolint:tagliatelle // The protocol's name.
+		ResultType    string                     `json:"resultType"`    //nolint:tagliatelle // The protocol's name.
 		InputRequests map[string]json.RawMessage `json:"inputRequests"` //nolint:tagliatelle // The protocol's name.
-		RequestState  string                     `json:"requestState"` //nolint:tagliatelle // The protocol's name.
-		IsError       bool                       `json:"isError"` //nolint:tagliatelle // The protocol's name.
+		RequestState  string                     `json:"requestState"`  //nolint:tagliatelle // The protocol's name.
+		IsError       bool                       `json:"isError"`       //nolint:tagliatelle // The protocol's name.
 		Content       []struct{ Text string }    `json:"content"`
 	}
 },

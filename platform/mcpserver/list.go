@@ -25,6 +25,15 @@ func (s *Server) listTools(ctx context.Context, c *Caller, req *mcp.ListToolsReq
 	if req.Params != nil {
 		page.After = req.Params.Cursor
 	}
+	if page.After == "" { // A client that reads on has begun with all.
+		searches, err := s.searches(ctx, c)
+		if err != nil {
+			return nil, err
+		}
+		if searches {
+			return &mcp.ListToolsResult{Tools: finders(), Cacheable: mcp.Cacheable{CacheScope: "private"}}, nil
+		}
+	}
 	items, next, err := s.cfg.Tools.List(ctx, c.Principal, tool.Production, resolver.Filter{Outside: true}, page)
 	if err != nil {
 		return nil, err //nolint:wrapcheck // Its words are the client's.

@@ -62,7 +62,7 @@ func (s *Server) answer(
 	ctx context.Context, of *session, c *Caller, method string, req mcp.Request, next mcp.MethodHandler,
 ) (mcp.Result, error) {
 	if call, ok := req.(*mcp.CallToolRequest); ok && method == methodCallTool {
-		return s.callTool(ctx, of, c, call)
+		return s.call(ctx, of, c, call)
 	}
 	switch req := req.(type) {
 	case *mcp.ListToolsRequest:

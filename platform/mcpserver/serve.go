@@ -41,6 +41,11 @@ func (s *Server) Serve(w http.ResponseWriter, r *http.Request, c Caller) {
 			"the endpoint has the methods GET, POST and DELETE")
 		return
 	}
+	var err error
+	if c.catalogue, err = catalogueOf(r.URL.Query().Get(catalogueQuery)); err != nil {
+		writeError(w, http.StatusBadRequest, jsonrpc.CodeInvalidRequest, words(tool.AsError(err)))
+		return
+	}
 	if r.Method == http.MethodPost && !s.read(w, r) {
 		return
 	}

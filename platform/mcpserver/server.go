@@ -64,6 +64,9 @@ type Config struct {
 	// Stopping returns the channel that is closed when the process that serves a request begins to
 	// stop. Defaults to one that never is.
 	Stopping func(ctx context.Context) <-chan struct{}
+	// MaxListed is how many tools a key may have before its clients are offered the tools that find others
+	// instead of all of them, unless their address asks for another way. Defaults to [DefaultMaxListed].
+	MaxListed int
 	// Version of the platform, as clients see it. Defaults to "dev".
 	Version string
 	// CallWait is how long a call is waited for; it goes on beyond. Defaults to [DefaultCallWait].
@@ -95,6 +98,7 @@ const (
 	DefaultCallWait = 5 * time.Minute
 	// DefaultElicitWait is less than the minute after which clients commonly give a call up.
 	DefaultElicitWait   = 50 * time.Second
+	DefaultMaxListed    = 200
 	DefaultSessionIdle  = 30 * time.Minute
 	DefaultMaxSessions  = 64
 	DefaultMaxBodyBytes = 1 << 20
@@ -103,6 +107,9 @@ const (
 func (c Config) withDefaults() Config {
 	if c.Stopping == nil {
 		c.Stopping = func(context.Context) <-chan struct{} { return nil }
+	}
+	if c.MaxListed <= 0 {
+		c.MaxListed = DefaultMaxListed
 	}
 	if c.Version == "" {
 		c.Version = "dev"
@@ -151,6 +158,8 @@ type Caller struct {
 	span trace.SpanContext
 	gone <-chan struct{} // Closed once the request has ended.
 	out  *stream         // The answer.
+	// catalogue is how the client wants tools to be listed: see [catalogueOf].
+	catalogue string
 }
 
 // owner names whom a session belongs to.
@@ -158,12 +167,13 @@ func (c *Caller) owner() string { return string(c.Principal.Tenant) + " " + c.Pr
 
 // Server serves MCP to the tenants of an installation. It is safe for concurrent use.
 type Server struct {
-	cfg       Config
-	log       *slog.Logger
-	sessions  *sessions
-	watches   *watches
-	stateful  http.Handler
-	stateless http.Handler
+	cfg        Config
+	log        *slog.Logger
+	sessions   *sessions
+	watches    *watches
+	catalogues *catalogues
+	stateful   http.Handler
+	stateless  http.Handler
 }
 
 // New returns a server.
@@ -175,6 +185,7 @@ func New(cfg Config) (*Server, error) {
 	s.log = s.cfg.Logger
 	s.sessions = newSessions(s.cfg.MaxSessions, s.cfg.SessionIdle)
 	s.watches = newWatches(s.cfg.Tools, s.cfg.Watch)
+	s.catalogues = newCatalogues(s.cfg.Tools)
 	// The library's own messages hold what clients sent.
 	quiet := slog.New(slog.DiscardHandler)
 	// Servers on loopback addresses are commonly behind a proxy: [CheckPlace] is about pages alone.

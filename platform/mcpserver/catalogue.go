@@ -1,0 +1,218 @@
+package mcpserver
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+	"golang.org/x/sync/singleflight"
+
+	"github.com/toolcrib/toolcrib/internal/cache"
+	"github.com/toolcrib/toolcrib/platform/toolsearch"
+	"github.com/toolcrib/toolcrib/resolver"
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// catalogueQuery is the parameter of the endpoint's address by which a client chooses how tools are listed.
+const catalogueQuery = "catalog"
+
+// Ways to list tools.
+const (
+	catalogueAuto   = "auto"   // All of them, or the three that find the others where there are many.
+	catalogueAll    = "all"    // Always all.
+	catalogueSearch = "search" // Always the three.
+)
+
+const (
+	// maxIndexed bounds the tools of a key that can be searched.
+	maxIndexed = 50_000
+	// indexLife is how long a key's index is used before it is made anew. What was found is resolved
+	// anew all the same: a tool that may not be called any more is not shown.
+	indexLife = 15 * time.Second
+	// maxIndexWeight bounds all indexes together, in occurrences of words, of some 16 bytes.
+	maxIndexWeight = 8 << 20
+	// schemaBudget is how long an index waits for schemas that were not read yet. Without them, tools are
+	// found by names and descriptions; the next index has more of them.
+	schemaBudget = 3 * time.Second
+	schemaReads  = 8 // At once.
+	// maxSchemas bounds the words of schemas that are kept, in words.
+	maxSchemas = 4 << 20
+	// maxSizes bounds the keys of which it is known whether they have many tools.
+	maxSizes = 10_000
+)
+
+// catalogues are the searchable lists of tools of keys. It is safe for concurrent use.
+type catalogues struct {
+	tools   Tools
+	indexes *cache.Cache[string, *catalogue]
+	schemas *cache.Cache[string, []string] // Words by the digest of a version.
+	many    *cache.Cache[string, bool]     // Whether a key has too many tools to list.
+	making  singleflight.Group
+}
+
+// catalogue is the list of the tools that a principal may call, as it was a moment ago.
+type catalogue struct {
+	index *toolsearch.Index
+	slugs []string
+}
+
+func newCatalogues(tools Tools) *catalogues {
+	return &catalogues{
+		tools:   tools,
+		indexes: cache.New[string, *catalogue](cache.Options{Weight: maxIndexWeight, Life: indexLife}),
+		schemas: cache.New[string, []string](cache.Options{Weight: maxSchemas}),
+		many:    cache.New[string, bool](cache.Options{Entries: maxSizes, Life: indexLife}),
+	}
+}
+
+// keyOf names a principal with all that decides what it may call.
+func keyOf(p tool.Principal) (string, error) {
+	raw, err := json.Marshal(p)
+	if err != nil {
+		return "", fmt.Errorf("naming a principal: %w", err)
+	}
+	return string(raw), nil
+}
+
+// of returns the catalogue of a principal.
+func (cs *catalogues) of(ctx context.Context, p tool.Principal) (*catalogue, error) {
+	key, err := keyOf(p)
+	if err != nil {
+		return nil, err
+	}
+	if found, ok := cs.indexes.Get(key); ok {
+		return found, nil
+	}
+	made, err, _ := cs.making.Do(key, func() (any, error) {
+		// Others may wait for it, whose requests go on where this one ends.
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), shortTimeout)
+		defer cancel()
+		found, err := cs.index(ctx, p)
+		if err != nil {
+			return nil, err
+		}
+		cs.indexes.SetWeighing(key, found, uint32(min(found.index.Size(), maxIndexWeight))) //nolint:gosec // Bounded.
+		return found, nil
+	})
+	if err != nil {
+		return nil, err //nolint:wrapcheck // It is that of index.
+	}
+	found, ok := made.(*catalogue)
+	if !ok {
+		return nil, errors.New("an index of another type")
+	}
+	return found, nil
+}
+
+// index reads and indexes the tools of a principal.
+func (cs *catalogues) index(ctx context.Context, p tool.Principal) (*catalogue, error) {
+	var documents []toolsearch.Document
+	var items []resolver.Item
+	page := resolver.Page{Limit: watchedPage}
+	for len(documents) < maxIndexed {
+		found, next, err := cs.tools.List(ctx, p, tool.Production, resolver.Filter{Outside: true}, page)
+		if err != nil {
+			return nil, err //nolint:wrapcheck // Its words are the client's.
+		}
+		for i := range found {
+			if t := &found[i].Tool; offered(t) {
+				documents = append(documents, toolsearch.Document{Name: t.Slug, Title: t.Name, Description: t.Description})
+				items = append(items, found[i])
+			}
+		}
+		if next == "" {
+			break
+		}
+		page.After = next
+	}
+	cs.read(ctx, p.Tenant, items, documents)
+	out := &catalogue{index: toolsearch.New(documents), slugs: make([]string, len(documents))}
+	for i := range documents {
+		out.slugs[i] = documents[i].Name
+	}
+	return out, nil
+}
+
+// read adds the words of the schemas to documents, for as long as there is time.
+func (cs *catalogues) read(
+	ctx context.Context, tenant tool.TenantID, items []resolver.Item, documents []toolsearch.Document,
+) {
+	ctx, cancel := context.WithTimeout(ctx, schemaBudget)
+	defer cancel()
+	var group errgroup.Group
+	group.SetLimit(schemaReads)
+	for i := range items {
+		words, ok := cs.schemas.Get(items[i].Digest)
+		if ok {
+			documents[i].Words = words
+			continue
+		}
+		if ctx.Err() != nil {
+			continue
+		}
+		group.Go(func() error {
+			v, err := cs.tools.Version(ctx, tenant, items[i].Tool.ID, items[i].Digest)
+			if err != nil {
+				return nil //nolint:nilerr // The tool is found by its other words.
+			}
+			words := toolsearch.SchemaWords(v.Snapshot.InputSchema)
+			cs.schemas.SetWeighing(items[i].Digest, words, uint32(len(words)+1)) //nolint:gosec // Bounded.
+			documents[i].Words = words
+			return nil
+		})
+	}
+	_ = group.Wait() // It never fails.
+}
+
+// catalogueOf returns how a request wants tools to be listed.
+func catalogueOf(text string) (string, error) {
+	switch text {
+	case "", catalogueAuto:
+		return catalogueAuto, nil
+	case catalogueAll, catalogueSearch:
+		return text, nil
+	}
+	return "", &tool.Error{
+		Kind: tool.Invalid, Op: "mcpserver", Msg: fmt.Sprintf("the address ends with %s=%s: expected %s", catalogueQuery,
+			clip(text), strings.Join([]string{catalogueAuto, catalogueAll, catalogueSearch}, ", ")),
+	}
+}
+
+// searches reports whether the caller is offered the tools that find others instead of all.
+func (s *Server) searches(ctx context.Context, c *Caller) (bool, error) {
+	switch c.catalogue {
+	case catalogueAll:
+		return false, nil
+	case catalogueSearch:
+		return true, nil
+	}
+	key, err := keyOf(c.Principal)
+	if err != nil {
+		return false, err
+	}
+	if many, ok := s.catalogues.many.Get(key); ok {
+		return many, nil
+	}
+	count, page := 0, resolver.Page{Limit: watchedPage}
+	for count <= s.cfg.MaxListed {
+		items, next, err := s.cfg.Tools.List(ctx, c.Principal, tool.Production, resolver.Filter{Outside: true}, page)
+		if err != nil {
+			return false, err //nolint:wrapcheck // Its words are the client's.
+		}
+		for i := range items {
+			if offered(&items[i].Tool) {
+				count++
+			}
+		}
+		if next == "" {
+			break
+		}
+		page.After = next
+	}
+	s.catalogues.many.Set(key, count > s.cfg.MaxListed)
+	return count > s.cfg.MaxListed, nil
+}
