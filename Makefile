@@ -72,6 +72,10 @@ deploys: ## Replace workers every DEPLOY_EVERY (2s) under load, for DEPLOY_TIME 
 waits: ## Let WAIT_ACTIONS (10000) decisions, results and time-outs race, and check every call
 	@scripts/with-postgres bash -c 'cd platform && go test ./e2e -count=1 -v -timeout 1h -run TestWaitsRace -wait-actions $(or $(WAIT_ACTIONS),10000)'
 
+.PHONY: mcp-conformance
+mcp-conformance: ## Run the official MCP conformance suite, from npm, against the MCP server
+	@scripts/mcp-conformance
+
 .PHONY: long-runs
 long-runs: ## Run agents of LONG_TURNS (10000) turns in both lanes, and say what a turn took at both ends
 	@scripts/with-postgres bash -c 'cd platform && go test ./e2e -count=1 -v -timeout 2h -run TestLongRun \

@@ -57,7 +57,8 @@ func TestMCPConfig(t *testing.T) {
 		require.NotContains(t, got.out+got.err, key)
 		require.Contains(t, got.err, "the key is not part of it")
 		var asJSON any
-		require.NoError(t, json.Unmarshal([]byte(s.ok(t, append([]string{"mcp", "config", "--json"}, strings.Fields(c.args)...)...)), &asJSON))
+		raw := s.ok(t, append([]string{"mcp", "config", "--json"}, strings.Fields(c.args)...)...)
+		require.NoError(t, json.Unmarshal([]byte(raw), &asJSON))
 	}
 	server, key = s.away()
 	require.Equal(t, cli.ExitOK, s.pipe(t, key+"\n", "context", "add", "shop", "--server", server, "--key-stdin").code)

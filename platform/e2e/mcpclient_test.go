@@ -75,7 +75,8 @@ func (c *mcpDesk) connect(revision string, options *mcp.ClientOptions, key ...st
 	c.t.Helper()
 	client := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, options)
 	session, err := client.Connect(c.t.Context(), &mcp.StreamableClientTransport{
-		Endpoint: c.served.URL + "/mcp" + c.query, HTTPClient: &http.Client{Transport: bearer(append(key, c.key)[0])}, MaxRetries: -1,
+		Endpoint: c.served.URL + "/mcp" + c.query, MaxRetries: -1,
+		HTTPClient: &http.Client{Transport: bearer(append(key, c.key)[0])},
 	}, &mcp.ClientSessionOptions{ProtocolVersion: revision})
 	require.NoError(c.t, err)
 	c.t.Cleanup(func() { _ = session.Close() })

@@ -255,7 +255,8 @@ func (c *mcpDesk) asking(secret, arguments, more string) (answer struct {
 	req, err := http.NewRequestWithContext(c.t.Context(), http.MethodPost, c.served.URL+"/mcp", strings.NewReader(body))
 	require.NoError(c.t, err)
 	for name, value := range map[string]string{
-		"Authorization": "Bearer " + secret, "Content-Type": "application/json", "Mcp-Method": "tools/call", "Mcp-Name": "read",
+		"Authorization": "Bearer " + secret, "Content-Type": "application/json",
+		"Mcp-Method": "tools/call", "Mcp-Name": "read",
 		"Accept": "application/json, text/event-stream", "Mcp-Protocol-Version": withoutSessions,
 	} {
 		req.Header.Set(name, value)
@@ -314,7 +315,8 @@ func TestMCPHandsBackStates(t *testing.T) {
 		again := c.asking(secret, a, back(other, key, yes))
 		require.Equal(t, "input_required", again.Result.ResultType, "it is asked what it was not shown")
 	}
-	require.Equal(t, "input_required", c.asking(secret, a, back(asked.Result.RequestState, "other", yes)).Result.ResultType)
+	other := c.asking(secret, a, back(asked.Result.RequestState, "other", yes))
+	require.Equal(t, "input_required", other.Result.ResultType)
 	conflict := c.asking(secret, `{"name":"b"}`, back(asked.Result.RequestState, key, yes))
 	require.True(t, conflict.Result.IsError)
 	require.Contains(t, conflict.Result.Content[0].Text, "was used for another call")
@@ -346,7 +348,9 @@ func TestMCPElicitsInput(t *testing.T) {
 	t.Parallel()
 
 	c := inputDesk(t)
-	for revision, choice := range map[string]string{"2025-06-18": "enumNames", withSessions: "oneOf", withoutSessions: "oneOf"} {
+	for revision, choice := range map[string]string{
+		"2025-06-18": "enumNames", withSessions: "oneOf", withoutSessions: "oneOf",
+	} {
 		p := says("accept", map[string]any{"choice": "calm"})
 		result := c.callMCP(c.connect(revision, p.client()), &mcp.CallToolParams{
 			Name: "askSomeone", Arguments: json.RawMessage(`{"title":"Hero","choose":{"options":[
@@ -399,7 +403,8 @@ func TestMCPElicitsOnAPage(t *testing.T) {
 	}
 
 	// A client that shows neither gets the link, a key that may not answer gets none.
-	held := c.callMCP(c.connect(withSessions, nil), &mcp.CallToolParams{Name: "askSomeone", Arguments: json.RawMessage(files)})
+	ask := &mcp.CallToolParams{Name: "askSomeone", Arguments: json.RawMessage(files)}
+	held := c.callMCP(c.connect(withSessions, nil), ask)
 	require.True(t, held.IsError)
 	require.Contains(t, shownText(t, held), "asks a person")
 	require.Contains(t, shownText(t, held), c.served.URL+"/i/")

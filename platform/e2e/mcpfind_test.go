@@ -79,7 +79,9 @@ func TestMCPFindsTools(t *testing.T) {
 		names, _ = c.finds(c.connect(revision, nil, knowing), "note")
 		require.ElementsMatch(t, []string{"readNote", "secretNote"}, names)
 
-		described := c.callMCP(session, &mcp.CallToolParams{Name: "describeTool", Arguments: map[string]any{"name": "readNote"}})
+		described := c.callMCP(session, &mcp.CallToolParams{
+			Name: "describeTool", Arguments: map[string]any{"name": "readNote"},
+		})
 		require.Contains(t, shownText(t, described), "Of a parcel.")
 		params := &mcp.CallToolParams{
 			Name: "callTool", Arguments: map[string]any{"name": "readNote", "arguments": map[string]any{"name": "a"}},
@@ -88,7 +90,8 @@ func TestMCPFindsTools(t *testing.T) {
 		result := c.callMCP(session, params)
 		require.False(t, result.IsError, shownText(t, result))
 		require.JSONEq(t, `{"name":"old a"}`, shownText(t, result))
-		require.Equal(t, result.Meta["toolcrib/run-id"], c.callMCP(session, params).Meta["toolcrib/run-id"], "it is made once")
+		again := c.callMCP(session, params)
+		require.Equal(t, result.Meta["toolcrib/run-id"], again.Meta["toolcrib/run-id"], "it is made once")
 		direct := c.callMCP(session, &mcp.CallToolParams{
 			Name: "readNote", Arguments: map[string]any{"name": "a"}, Meta: mcp.Meta{"toolcrib/call-id": "found-" + revision},
 		})
@@ -134,8 +137,9 @@ func TestMCPListsManyToolsAsThree(t *testing.T) {
 	t.Parallel()
 
 	c := newMCPDesk(t, readers(t))
+	many := tool.Policy{RequiredPermission: "many"}
 	for i := range 201 {
-		c.publish("tool"+strconv.Itoa(i), functionTool("read", tool.Execution{Pure: true}), tool.Policy{RequiredPermission: "many"})
+		c.publish("tool"+strconv.Itoa(i), functionTool("read", tool.Execution{Pure: true}), many)
 	}
 	c.publish("single", functionTool("read", tool.Execution{Pure: true}), tool.Policy{})
 	few := c.db.Key(t, c.principal.Tenant, "tools.read", "runs.write")
@@ -151,7 +155,8 @@ func TestMCPListsManyToolsAsThree(t *testing.T) {
 	c.query = "?catalog=all"
 	require.Len(t, namesOf(t, c.connect(withSessions, nil)), 202)
 
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, c.served.URL+"/mcp?catalog=some", strings.NewReader("{}"))
+	req, err := http.NewRequestWithContext(
+		t.Context(), http.MethodPost, c.served.URL+"/mcp?catalog=some", strings.NewReader("{}"))
 	require.NoError(t, err)
 	req.Header.Set("Authorization", "Bearer "+c.key)
 	resp, err := http.DefaultClient.Do(req)

@@ -47,7 +47,7 @@ func newLocal(t *testing.T, handle http.HandlerFunc, patience time.Duration) *lo
 		_ = theirs.Close()
 		cancel()
 		_, _ = io.Copy(io.Discard, ours)
-		<-l.ended
+		require.NoError(t, <-l.ended)
 		_ = in.Close()
 		c.Close()
 		server.CloseClientConnections()

@@ -118,7 +118,7 @@ func (b *bridge) current(ctx context.Context) (*session, error) {
 	b.mu.Unlock()
 	if ready {
 		b.tell(ctx, s, []byte(`{"jsonrpc":"2.0","method":"`+methodInitialized+`"}`))
-		b.listen(s) //nolint:contextcheck // It outlasts the request.
+		b.listen(s)                                                               //nolint:contextcheck // It outlasts the request.
 		b.write([]byte(`{"jsonrpc":"2.0","method":"` + methodListChanged + `"}`)) // Whatever happened meanwhile.
 	}
 	return s, nil

@@ -139,7 +139,8 @@ func (s *Server) confirm(ctx context.Context, c *Caller, q *question, content ma
 	reason, typed := content[reasonMember].(string)
 	if _, given := content[reasonMember]; !ok || given && !typed || len(reason) > maxTypedReason {
 		return &tool.Error{
-			Kind: tool.Invalid, Op: "mcpserver.confirm", Msg: "expected confirm as true or false, and a reason of at most 500 letters",
+			Kind: tool.Invalid, Op: "mcpserver.confirm",
+			Msg: "expected confirm as true or false, and a reason of at most 500 letters",
 		}
 	}
 	decided, err := s.cfg.Runs.Decide(ctx, runs.Decision{
@@ -147,7 +148,8 @@ func (s *Server) confirm(ctx context.Context, c *Caller, q *question, content ma
 	})
 	if err == nil && !decided.Status.Final() {
 		return &tool.Error{
-			Kind: tool.Conflict, Op: "mcpserver.confirm", Msg: "the confirmation counts, and others have to approve the call too",
+			Kind: tool.Conflict, Op: "mcpserver.confirm",
+			Msg: "the confirmation counts, and others have to approve the call too",
 		}
 	}
 	return err //nolint:wrapcheck // Its words are the client's.

@@ -33,7 +33,8 @@ func finders() []*mcp.Tool {
 	yes, no := true, false
 	return []*mcp.Tool{
 		{
-			Name: callTool, Title: "Call a tool", Description: "Calls a tool that searchTools found. Read its input schema with " +
+			Name: callTool, Title: "Call a tool",
+			Description: "Calls a tool that searchTools found. Read its input schema with " +
 				"describeTool first. The answer is that of the tool.",
 			InputSchema: json.RawMessage(`{"type":"object","properties":{` +
 				`"name":{"type":"string","description":"The name of the tool."},` +
@@ -42,18 +43,24 @@ func finders() []*mcp.Tool {
 			Annotations: &mcp.ToolAnnotations{Title: "Call a tool", DestructiveHint: &yes, OpenWorldHint: &yes},
 		},
 		{
-			Name: describeTool, Title: "Describe a tool", Description: "Returns the description and the schemas of a tool by its name.",
+			Name: describeTool, Title: "Describe a tool",
+			Description: "Returns the description and the schemas of a tool by its name.",
 			InputSchema: json.RawMessage(`{"type":"object","properties":{` +
 				`"name":{"type":"string","description":"The name of the tool."}},"required":["name"],"additionalProperties":false}`),
-			Annotations: &mcp.ToolAnnotations{Title: "Describe a tool", ReadOnlyHint: true, IdempotentHint: true, OpenWorldHint: &no},
+			Annotations: &mcp.ToolAnnotations{
+				Title: "Describe a tool", ReadOnlyHint: true, IdempotentHint: true, OpenWorldHint: &no,
+			},
 		},
 		{
-			Name: searchTools, Title: "Search tools", Description: "Finds tools by what they do, the best first. There are too many " +
+			Name: searchTools, Title: "Search tools",
+			Description: "Finds tools by what they do, the best first. There are too many " +
 				"to list: search with a few words, such as \"refund an order\", before you say that there is no tool for a task.",
 			InputSchema: json.RawMessage(`{"type":"object","properties":{` +
 				`"query":{"type":"string","minLength":1,"maxLength":400,"description":"What the tool should do, in a few words."},` +
 				`"limit":{"type":"integer","minimum":1,"maximum":50,"default":10}},"required":["query"],"additionalProperties":false}`),
-			Annotations: &mcp.ToolAnnotations{Title: "Search tools", ReadOnlyHint: true, IdempotentHint: true, OpenWorldHint: &no},
+			Annotations: &mcp.ToolAnnotations{
+				Title: "Search tools", ReadOnlyHint: true, IdempotentHint: true, OpenWorldHint: &no,
+			},
 		},
 	}
 }
@@ -126,7 +133,8 @@ func (s *Server) callFound(ctx context.Context, of *session, c *Caller, req *mcp
 func arguments(raw json.RawMessage, into any) error {
 	if err := json.Unmarshal(raw, into); err != nil {
 		return &tool.Error{
-			Kind: tool.Invalid, Op: "mcpserver", Path: "/arguments", Msg: "expected the arguments that the tool's input schema describes",
+			Kind: tool.Invalid, Op: "mcpserver", Path: "/arguments",
+			Msg: "expected the arguments that the tool's input schema describes",
 		}
 	}
 	return nil
@@ -153,11 +161,13 @@ func (s *Server) search(ctx context.Context, c *Caller, raw json.RawMessage) (an
 	switch {
 	case in.Query == "" || len(in.Query) > maxQuery:
 		return nil, &tool.Error{
-			Kind: tool.Invalid, Op: "mcpserver.search", Path: "/arguments/query", Msg: "expected a few words, of at most 400 bytes",
+			Kind: tool.Invalid, Op: "mcpserver.search", Path: "/arguments/query",
+			Msg: "expected a few words, of at most 400 bytes",
 		}
 	case in.Limit < 1 || in.Limit > foundMost:
 		return nil, &tool.Error{
-			Kind: tool.Invalid, Op: "mcpserver.search", Path: "/arguments/limit", Msg: fmt.Sprintf("expected 1 to %d", foundMost),
+			Kind: tool.Invalid, Op: "mcpserver.search", Path: "/arguments/limit",
+			Msg: fmt.Sprintf("expected 1 to %d", foundMost),
 		}
 	}
 	catalogue, err := s.catalogues.of(ctx, c.Principal)
@@ -222,7 +232,8 @@ func (s *Server) describe(ctx context.Context, c *Caller, raw json.RawMessage, a
 // resolve returns a tool that the caller may call. What they may not is absent.
 func (s *Server) resolve(ctx context.Context, c *Caller, name string) (*resolver.Resolved, error) {
 	absent := &tool.Error{
-		Kind: tool.NotFound, Op: "mcpserver.resolve", Msg: fmt.Sprintf("unknown tool %q: find tools with %s", clip(name), searchTools),
+		Kind: tool.NotFound, Op: "mcpserver.resolve",
+		Msg: fmt.Sprintf("unknown tool %q: find tools with %s", clip(name), searchTools),
 	}
 	if !tool.ValidSlug(name) {
 		return nil, absent

@@ -46,6 +46,7 @@ func (s *Server) follow(ctx context.Context, c *Caller, w waiting, held chan<- *
 			p.saw(ctx, &page.Events[i])
 		}
 		if page.Over {
+			p.flush(ctx)
 			return
 		}
 		if len(page.Events) == followPage {

@@ -113,7 +113,8 @@ func (s *Server) requestForInput(
 	if err != nil {
 		return nil, "", fmt.Errorf("finding a request for input: %w", err)
 	}
-	if called.Implementation != tool.Input || cmp.Or(called.RootRunID, called.RunID) != w.call.RunID || !called.Status.Open() {
+	ours := cmp.Or(called.RootRunID, called.RunID) == w.call.RunID
+	if called.Implementation != tool.Input || !ours || !called.Status.Open() {
 		return nil, "", nil
 	}
 	spec, err := input.Read(called.Arguments)

@@ -88,7 +88,7 @@ func New(documents []Document) *Index {
 			weights[w] += schemaWeight
 		}
 		for w, weight := range weights {
-			ix.postings[w] = append(ix.postings[w], posting{int32(i), weight}) //nolint:gosec // Catalogues are small.
+			ix.postings[w] = append(ix.postings[w], posting{int32(i), weight})
 			ix.lengths[i] += weight
 			ix.size++
 		}
@@ -120,7 +120,7 @@ func (ix *Index) Search(query string, limit int) (best []Hit, found int) {
 	exact := plain(query)
 	for i, name := range ix.names {
 		if name == exact && exact != "" {
-			scores[int32(i)] += 1e6 //nolint:gosec // Catalogues are small.
+			scores[int32(i)] += 1e6
 		}
 	}
 	for d, s := range scores {

@@ -73,7 +73,7 @@ func TestSchemaWords(t *testing.T) {
 func TestSearchFindsEachByItsName(t *testing.T) {
 	t.Parallel()
 
-	random := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // No secret.
+	random := rand.New(rand.NewPCG(1, 2))
 	word := func() string {
 		letters := make([]byte, 1+random.IntN(6))
 		for i := range letters {

@@ -1,0 +1,118 @@
+package e2e_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/toolcrib/toolcrib/executors/function"
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// conformanceVariable names the folder with the official suite: see scripts/mcp-conformance.
+const conformanceVariable = "TOOLCRIB_MCP_CONFORMANCE"
+
+// pixel is an image of one pixel, in the PNG format; silence is a sound without samples, as a WAV file.
+var (
+	pixel = []byte("\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x00\x01\x00\x00\x00\x01\x08\x02\x00\x00\x00\x90wS\xde" +
+		"\x00\x00\x00\x0cIDATx\x9cc\xf8\xcf\xc0\x00\x00\x03\x01\x01\x00\xc9\xfe\x92\xef\x00\x00\x00\x00IEND\xaeB`\x82")
+	silence = []byte("RIFF\x24\x00\x00\x00WAVEfmt \x10\x00\x00\x00\x01\x00\x01\x00" +
+		"\x40\x1f\x00\x00\x40\x1f\x00\x00\x01\x00\x08\x00data\x00\x00\x00\x00")
+)
+
+// conformanceTools are real tools of the names that the suite calls.
+func conformanceTools(t *testing.T) *function.Registry {
+	t.Helper()
+	functions := function.NewRegistry()
+	answers := func(name string, content ...tool.Content) {
+		require.NoError(t, function.Define(functions, name, name, func(context.Context, struct{}) (*tool.Result, error) {
+			return &tool.Result{Content: content}, nil
+		}, function.Pure()))
+	}
+	image := tool.Content{Type: tool.ContentImage, Data: pixel, MIMEType: "image/png"}
+	answers("test_simple_text", tool.Text("This is a simple text response for testing."))
+	answers("test_image_content", image)
+	answers("test_audio_content", tool.Content{Type: tool.ContentAudio, Data: silence, MIMEType: "audio/wav"})
+	answers("test_embedded_resource", tool.Content{
+		Type: tool.ContentResource, URI: "test://embedded-resource", MIMEType: "text/plain",
+		Text: "This is an embedded resource content.",
+	})
+	answers("test_multiple_content_types", tool.Text("Multiple content types test:"), image, tool.Content{
+		Type: tool.ContentResource, URI: "test://mixed-content-resource", MIMEType: "application/json",
+		Text: `{"test":"data","value":123}`,
+	})
+	answers("json_schema_2020_12_tool", tool.Text("It is valid."))
+	require.NoError(t, function.Define(functions, "test_error_handling", "Fails.",
+		func(context.Context, struct{}) (string, error) {
+			return "", errors.New("this tool intentionally returns an error for testing")
+		}, function.Pure()))
+	require.NoError(t, function.Define(functions, "test_tool_with_progress", "Reports progress.",
+		func(ctx context.Context, _ struct{}) (string, error) {
+			for _, part := range []string{"one", "two", "three"} {
+				tool.AppendOutput(ctx, part)
+				select {
+				case <-ctx.Done():
+				case <-time.After(500 * time.Millisecond): // Output in between goes together.
+				}
+			}
+			return "done", nil
+		}))
+	return functions
+}
+
+// The official conformance suite passes, but for what the server does not offer: see testdata/mcp-conformance.yml.
+// It fails too where more passes than that file says.
+func TestMCPOfficialConformance(t *testing.T) {
+	t.Parallel()
+
+	suite := os.Getenv(conformanceVariable)
+	if suite == "" {
+		t.Skip("make mcp-conformance installs the suite and runs this")
+	}
+	c := newMCPDesk(t, conformanceTools(t))
+	for _, name := range []string{
+		"test_simple_text", "test_image_content", "test_audio_content", "test_embedded_resource",
+		"test_multiple_content_types", "test_error_handling", "test_tool_with_progress", "json_schema_2020_12_tool",
+	} {
+		d := functionTool(name, tool.Execution{Pure: name != "test_tool_with_progress"})
+		d.InputSchema = json.RawMessage(`{"type":"object"}`)
+		if name == "json_schema_2020_12_tool" {
+			d.InputSchema = json.RawMessage(`{"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object",
+				"$defs":{"address":{"type":"object","properties":{"street":{"type":"string"},"city":{"type":"string"}}}},
+				"properties":{"name":{"type":"string"},"address":{"$ref":"#/$defs/address"}},"additionalProperties":false}`)
+		}
+		c.publish(name, d, tool.Policy{})
+	}
+	target, err := url.Parse(c.served.URL)
+	require.NoError(t, err)
+	// The suite has no key.
+	front := httptest.NewServer(&httputil.ReverseProxy{
+		FlushInterval: -1,
+		Rewrite: func(r *httputil.ProxyRequest) {
+			r.Out.URL.Scheme, r.Out.URL.Host, r.Out.Host = target.Scheme, target.Host, r.In.Host
+			r.Out.Header.Set("Authorization", "Bearer "+c.key)
+		},
+	})
+	t.Cleanup(front.Close)
+	baseline, err := filepath.Abs("testdata/mcp-conformance.yml")
+	require.NoError(t, err)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, filepath.Join(suite, "node_modules/.bin/node"),
+		filepath.Join(suite, "node_modules/@modelcontextprotocol/conformance/dist/index.js"), "server",
+		"--url", front.URL+"/mcp", "--suite", "all", "--expected-failures", baseline)
+	cmd.Dir = t.TempDir() // It leaves its results where it runs.
+	out, err := cmd.CombinedOutput()
+	t.Logf("%s", out)
+	require.NoError(t, err)
+}
