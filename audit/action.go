@@ -114,7 +114,8 @@ var verbs = []struct{ kinds, verb, meaning string }{
 	{"file", "uploaded", "% was uploaded"},
 	{"payload", "decrypted", "% were decrypted"},
 	{
-		"tool graph agent credential key tenant grant webhook schedule pipeline space mcp_server artifact file note price budget",
+		"tool graph agent credential key tenant grant webhook schedule pipeline space mcp_server artifact file note price " +
+			"budget",
 		"deleted", "% was deleted",
 	},
 }

@@ -86,9 +86,9 @@ func (p Period) Next(at time.Time) time.Time {
 		return time.Date(y, m, d+1, 0, 0, 0, 0, time.UTC)
 	case Month:
 		return time.Date(y, m+1, 1, 0, 0, 0, 0, time.UTC)
-	default:
-		return time.Time{}
+	case Run:
 	}
+	return time.Time{}
 }
 
 // Refusal is the budget that has too little left for a call or a turn.

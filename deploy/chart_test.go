@@ -239,7 +239,8 @@ func TestChartSettings(t *testing.T) {
 			continue
 		}
 		require.Equal(t, "/etc/toolcrib/settings/settings.yaml", file, pod)
-		require.Contains(t, c.VolumeMounts, corev1.VolumeMount{Name: "settings", MountPath: filepath.Dir(file), ReadOnly: true})
+		require.Contains(t, c.VolumeMounts,
+			corev1.VolumeMount{Name: "settings", MountPath: filepath.Dir(file), ReadOnly: true})
 		volumes := map[string]corev1.VolumeSource{}
 		for _, v := range spec.Volumes {
 			volumes[v.Name] = v.VolumeSource
@@ -343,7 +344,8 @@ func TestChartRefusesUnknownValues(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{
 		"workers: {replicas: 3}", "worker: {replica: 3}", "api: {replicas: many}", "database: {url: postgres://x}",
-		"api: {service: {type: Cluster}}", "settings: {only-host: {hosts: [a]}}", "settings: {OPENAI_API_KEY: planted-secret}",
+		"api: {service: {type: Cluster}}",
+		"settings: {only-host: {hosts: [a]}}", "settings: {OPENAI_API_KEY: planted-secret}",
 		"settings: {a b: c}",
 	} {
 		values := map[string]any{}

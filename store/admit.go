@@ -61,6 +61,7 @@ func (v verdict) refusal(op string, e ledger.Entry) error {
 		kind, msg = tool.NotFound, fmt.Sprintf("tool %q has no such version", e.Slug)
 	case versionUnpublished:
 		kind, msg = tool.Conflict, fmt.Sprintf("this version of tool %q is not published", e.Slug)
+	case budgetSpent: // [budget.Refusal] says it.
 	case argumentsUnknown:
 		kind, msg = tool.NotFound, "the assistant message has no arguments for this call"
 	}

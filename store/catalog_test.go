@@ -107,7 +107,8 @@ func TestRolesHoldLittle(t *testing.T) {
 	// What tenants feed their pipelines is gone when they say so, and a start when Temporal has it.
 	deletes := map[string][]string{
 		store.AppRole: {
-			"agent_notes", "budget_holds", "budget_windows", "budgets", "chunk_embeddings", "chunk_terms", "chunks", "document_contents", "document_texts", "documents",
+			"agent_notes", "budget_holds", "budget_windows", "budgets", "chunk_embeddings", "chunk_terms", "chunks",
+			"document_contents", "document_texts", "documents",
 			"file_chunks", "files", "left_files", "prices", "run_spaces",
 			"schedules", "space_members", "space_messages", "space_wakes",
 			"spaces", "tool_overrides", "webhooks", "word_blocks",

@@ -88,7 +88,9 @@ func TestBudgetRefusesATurn(t *testing.T) {
 		Tenant: s.principal.Tenant, Model: "one/a", Tokens: &usage.Rates{Output: 1_000_000},
 	})
 	require.NoError(t, err)
-	_, err = s.SetBudget(t.Context(), budget.Budget{Tenant: s.principal.Tenant, Name: "each", Period: budget.Run, Limit: 21})
+	_, err = s.SetBudget(t.Context(), budget.Budget{
+		Tenant: s.principal.Tenant, Name: "each", Period: budget.Run, Limit: 21,
+	})
 	require.NoError(t, err)
 	functions := function.NewRegistry()
 	read := func(_ context.Context, in noteIn) (noteOut, error) { return noteOut(in), nil }

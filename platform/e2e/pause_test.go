@@ -62,13 +62,15 @@ func newStepping(t *testing.T, lane tool.Lane) *stepping {
 // config is that of a worker whose model makes the given calls, turn by turn.
 func (s *stepping) config(turns ...[]agent.Call) worker.Config {
 	model := play(turns...)
-	return worker.Config{Functions: s.functions, Logger: s.learned.logger(), Models: map[string]agent.Model{"test": agent.ModelFunc(
+	config := worker.Config{Functions: s.functions, Logger: s.learned.logger()}
+	config.Models = map[string]agent.Model{"test": agent.ModelFunc(
 		func(ctx context.Context, req *agent.ModelRequest) (*agent.ModelResponse, error) {
 			s.mu.Lock()
 			s.asked++
 			s.mu.Unlock()
 			return model.Generate(ctx, req)
-		})}}
+		})}
+	return config
 }
 
 func (s *stepping) steps() []string {

@@ -93,7 +93,8 @@ func TestPauseOfAComposition(t *testing.T) {
 			require.JSONEq(t, `{"names":["1","2"]}`, string(composedOf(t, result).Output))
 			require.Equal(t, []string{"1", "2"}, s.steps())
 			h := historyOf(t.Context(), t, s.temporal, c.WorkflowID, "")
-			requireReplays(t, h, map[string]string{"InPlace": "composition_in_place_paused", "Visible": "composition_paused"}[name])
+			histories := map[string]string{"InPlace": "composition_in_place_paused", "Visible": "composition_paused"}
+			requireReplays(t, h, histories[name])
 		})
 	}
 }

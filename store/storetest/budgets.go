@@ -145,7 +145,7 @@ func testBudgets(t *testing.T, d *Database) {
 			})
 		}
 		all.Wait()
-		require.EqualValues(t, []int64{50, 50}, []int64{admitted.Load(), refused.Load()})
+		require.Equal(t, []int64{50, 50}, []int64{admitted.Load(), refused.Load()})
 		require.Equal(t, []usage.Micros{150, 0}, f.spent(t, b))
 		_, err := f.try(t, f.Run, completing)
 		RequireKind(t, tool.Denied, err)
@@ -183,12 +183,14 @@ func testBudgets(t *testing.T, d *Database) {
 			of   func(f *Fixture) budget.Budget
 			says string
 		}{
-			"Tenant":   {func(*Fixture) budget.Budget { return budget.Budget{} }, "of the tenant"},
-			"Month":    {func(*Fixture) budget.Budget { return budget.Budget{Period: budget.Month} }, "this month; it resets at"},
-			"Agent":    {func(f *Fixture) budget.Budget { return budget.Budget{AgentID: f.Agent.ID} }, `of agent "support"`},
-			"Tool":     {func(f *Fixture) budget.Budget { return budget.Budget{ToolID: f.Tool.ID} }, `of tool "searchOrders"`},
-			"Run":      {func(*Fixture) budget.Budget { return budget.Budget{Period: budget.Run} }, "does not reset"},
-			"AgentRun": {func(f *Fixture) budget.Budget { return budget.Budget{AgentID: f.Agent.ID, Period: budget.Run} }, "does not reset"},
+			"Tenant": {func(*Fixture) budget.Budget { return budget.Budget{} }, "of the tenant"},
+			"Month":  {func(*Fixture) budget.Budget { return budget.Budget{Period: budget.Month} }, "this month; it resets"},
+			"Agent":  {func(f *Fixture) budget.Budget { return budget.Budget{AgentID: f.Agent.ID} }, `of agent "support"`},
+			"Tool":   {func(f *Fixture) budget.Budget { return budget.Budget{ToolID: f.Tool.ID} }, `of tool "searchOrders"`},
+			"Run":    {func(*Fixture) budget.Budget { return budget.Budget{Period: budget.Run} }, "does not reset"},
+			"AgentRun": {func(f *Fixture) budget.Budget {
+				return budget.Budget{AgentID: f.Agent.ID, Period: budget.Run}
+			}, "does not reset"},
 			"Platform": {func(*Fixture) budget.Budget { return budget.Budget{ByPlatform: true} }, "the platform's budget"},
 		} {
 			t.Run(name, func(t *testing.T) {

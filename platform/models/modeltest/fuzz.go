@@ -18,7 +18,9 @@ import (
 
 // Reader reads an answer from what a server sent, within an exchange that asked for no tools. It
 // fails where that is no answer.
-type Reader func(ctx context.Context, sent []byte, names *remote.Names, x *remote.Exchange) (*agent.ModelResponse, error)
+type Reader func(
+	ctx context.Context, sent []byte, names *remote.Names, x *remote.Exchange,
+) (*agent.ModelResponse, error)
 
 // FuzzAnswers gives readers of a provider's answers whatever a server may send, beginning with what
 // the exchanges in testdata of the calling package have. Each ends with an answer that can be
