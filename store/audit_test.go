@@ -306,6 +306,28 @@ func TestHandMadeChangesAreAudited(t *testing.T) {
 	}
 }
 
+// What looks like a secret in a configuration is in no row: rows stay for good.
+func TestTheAuditLogKeepsNoSecretsOfConfigurations(t *testing.T) {
+	t.Parallel()
+	d := storetest.NewDatabase(t)
+	f := storetest.NewFixture(t, d)
+	_, err := f.Store.CreateTool(t.Context(), tool.Tool{
+		Tenant: f.Tenant, Slug: "leaky", Status: tool.Draft, Active: true, Version: "1.0.0",
+		Definition: tool.Definition{Name: "Leaky", Implementation: tool.HTTP, Config: json.RawMessage(
+			`{"url":"https://api.example.com","apiKey":"planted","nested":[{"password":["planted"],"max_tokens":5}],
+			"client_secret":{"a":"planted"},
+			"headers":[{"name":"X-Api-Key","value":"planted"},{"name":"Accept","value":"text/plain"}]}`)},
+	})
+	require.NoError(t, err)
+	rows, err := f.Store.ListAudit(t.Context(), f.Tenant, audit.Query{Object: "leaky", Limit: 10})
+	require.NoError(t, err)
+	require.Len(t, rows, 1)
+	require.NotContains(t, string(rows[0].After), "planted")
+	for _, kept := range []string{"max_tokens", "https://api.example.com", "text/plain", "X-Api-Key", `"[redacted]"`} {
+		require.Contains(t, string(rows[0].After), kept)
+	}
+}
+
 // The application reads the log and cannot write it, and the owner cannot by mistake.
 func TestTheAuditLogIsOnlyAddedTo(t *testing.T) {
 	t.Parallel()
