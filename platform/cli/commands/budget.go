@@ -202,7 +202,7 @@ func periodInWords(p budget.Period) string {
 		return "a day"
 	case budget.Month:
 		return "a month"
-	default:
-		return "a run"
+	case budget.Run:
 	}
+	return "a run"
 }
