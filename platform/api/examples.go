@@ -19,7 +19,7 @@ var typical = map[string]any{
 	"effect_id":    "5e884898da28047151d0e56f8dc6292773603d0d6aabbdd62a11ef721d1542d8",
 	"former_names": map[string]any{"findOrders": "2099-12-31"}, "host": "orders.example.com",
 	"inline_bytes": 1 << 14,
-	"id": "01975c2e-7d1a-7c3e-9f00-0000000000e1", "icon": "search", "intent": "compute", "is_active": true, "lane": "auto",
+	"id":           "01975c2e-7d1a-7c3e-9f00-0000000000e1", "icon": "search", "intent": "compute", "is_active": true, "lane": "auto",
 	"last_seq": 12, "message": "halfway",
 	"max_bytes": 1 << 20, "method": "GET", "mime_type": "text/plain", "name": "Search orders",
 	"parent_id": "01975c2e-7d1a-7c3e-9f00-0000000000f0",
