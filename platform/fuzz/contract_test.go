@@ -53,5 +53,5 @@ func (s *session) report(t *testing.T) {
 	}
 	t.Logf("%d requests to %d operations, of which %d did what they are for", s.made, len(s.doc.operations), good)
 	require.Zero(t, silent, "some operations were never asked for")
-	require.Greater(t, good, len(s.doc.operations)/2, "hardly anything was asked for as it should be")
+	require.Greater(t, good, len(s.doc.operations)*2/5, "hardly anything was asked for as it should be")
 }
