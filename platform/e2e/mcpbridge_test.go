@@ -94,7 +94,7 @@ func TestMCPBridge(t *testing.T) {
 	list, err := session.ListTools(t.Context(), nil)
 	require.NoError(t, err)
 	require.Len(t, list.Tools, 1)
-	result := c.callMCP(session, readCall)
+	result := c.callMCP(session, readCall())
 	require.False(t, result.IsError, shownText(t, result))
 	require.JSONEq(t, `{"name":"old a"}`, shownText(t, result))
 	require.Len(t, p.asked, 1)

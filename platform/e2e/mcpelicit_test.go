@@ -66,7 +66,10 @@ func confirmDesk(t *testing.T) (c *mcpDesk, key store.Key, secret string) {
 	return c, key, secret
 }
 
-var readCall = &mcp.CallToolParams{Name: "read", Arguments: map[string]any{"name": "a"}}
+// readCall is a call of the tool. The library writes into those that it sends, so each is one of its own.
+func readCall() *mcp.CallToolParams {
+	return &mcp.CallToolParams{Name: "read", Arguments: map[string]any{"name": "a"}}
+}
 
 // Who calls a tool confirms their own call in their client, or rejects it there.
 func TestMCPElicitsConfirmations(t *testing.T) {
@@ -75,7 +78,7 @@ func TestMCPElicitsConfirmations(t *testing.T) {
 	c, _, secret := confirmDesk(t)
 	for _, revision := range []string{withSessions, withoutSessions} {
 		yes := says("accept", map[string]any{"confirm": true})
-		result := c.callMCP(c.connect(revision, yes.client(), secret), readCall)
+		result := c.callMCP(c.connect(revision, yes.client(), secret), readCall())
 		require.False(t, result.IsError, shownText(t, result))
 		require.JSONEq(t, `{"name":"old a"}`, shownText(t, result))
 		asked := <-yes.asked
@@ -84,7 +87,7 @@ func TestMCPElicitsConfirmations(t *testing.T) {
 		require.Contains(t, asked.Message, `{"name":"a"}`)
 
 		no := says("accept", map[string]any{"confirm": false, "reason": "not today"})
-		result = c.callMCP(c.connect(revision, no.client(), secret), readCall)
+		result = c.callMCP(c.connect(revision, no.client(), secret), readCall())
 		require.True(t, result.IsError)
 		require.Contains(t, shownText(t, result), "not today")
 		found, err := c.ListApprovals(t.Context(), wait.Query{Tenant: c.principal.Tenant, Status: wait.Pending, Limit: 10})
@@ -106,7 +109,7 @@ func TestMCPElicitationWithoutAnAnswer(t *testing.T) {
 			"gave no answer.":          says("shrug", map[string]any{"confirm": true}),
 			"expected confirm as true": says("accept", nil),
 		} {
-			params := *readCall
+			params := *readCall()
 			params.Meta = mcp.Meta{"toolcrib/call-id": "once-" + newID(t)}
 			session := c.connect(revision, p.client(), secret)
 			result := c.callMCP(session, &params)
@@ -142,7 +145,7 @@ func TestMCPElicitationTimesOut(t *testing.T) {
 		}
 		return nil, context.Canceled
 	})
-	result := c.callMCP(c.connect(withSessions, silent.client(), secret), readCall)
+	result := c.callMCP(c.connect(withSessions, silent.client(), secret), readCall())
 	require.True(t, result.IsError)
 	require.Contains(t, shownText(t, result), "did not answer in time")
 	require.Contains(t, shownText(t, result), "toolcrib approvals approve ")
@@ -201,7 +204,7 @@ func TestMCPElicitationOfARevokedKey(t *testing.T) {
 		_, err := c.RevokeKey(context.WithoutCancel(ctx), c.principal.Tenant, key.ID)
 		return &mcp.ElicitResult{Action: "accept", Content: map[string]any{"confirm": true}}, err
 	})
-	_, _ = c.connect(withSessions, p.client(), secret).CallTool(t.Context(), readCall)
+	_, _ = c.connect(withSessions, p.client(), secret).CallTool(t.Context(), readCall())
 	<-answered
 	found, err := c.ListApprovals(t.Context(), wait.Query{Tenant: c.principal.Tenant, Limit: 10})
 	require.NoError(t, err)
@@ -230,7 +233,7 @@ func TestMCPElicitationIsTakenBack(t *testing.T) {
 		<-ctx.Done()
 		return nil, ctx.Err()
 	})
-	result := c.callMCP(c.connect(withSessions, p.client(), secret), readCall)
+	result := c.callMCP(c.connect(withSessions, p.client(), secret), readCall())
 	require.False(t, result.IsError, shownText(t, result))
 	<-back
 }
