@@ -36,7 +36,7 @@ func newRestarting(c *mcpDesk) *restarting {
 			(*h).ServeHTTP(w, req)
 			return
 		}
-		panic(http.ErrAbortHandler) // Nobody is there.
+		panic(http.ErrAbortHandler) // The server is stopped.
 	}))
 	c.t.Cleanup(r.Close)
 	r.start()

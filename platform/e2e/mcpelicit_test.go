@@ -189,7 +189,7 @@ func TestMCPElicitationIsNoWayAroundApprovals(t *testing.T) {
 			Name: "read", Arguments: map[string]any{"name": strings.Repeat("a", 5000)},
 		})
 		require.Contains(t, shownText(t, result), "waits for an approval")
-		require.Empty(t, large.asked, "nobody confirms what they cannot see whole")
+		require.Empty(t, large.asked, "a call that is not shown whole is not confirmed here")
 	}
 }
 

@@ -68,7 +68,7 @@ func (l *learned) await(t *testing.T, run string, round agent.PauseRound) {
 }
 
 // heard waits until a workflow has been given a round. One whose task makes the call that is in
-// progress is given it when the task is over: what that task begins is its activity's to know.
+// progress is given it when the task is over.
 func (s *site) heard(workflowID string, round agent.PauseRound) {
 	s.t.Helper()
 	require.Eventually(s.t, func() bool {

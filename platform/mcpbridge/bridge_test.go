@@ -128,7 +128,7 @@ func TestWrongLines(t *testing.T) {
 	require.Contains(t, l.hear().Error.Message, "sent once")
 }
 
-// What the server refuses is told at once, in its words; where it is away for too long, that is told.
+// What the server refuses is passed on at once, in its words, and so is an absence that lasts too long.
 func TestRefusals(t *testing.T) {
 	t.Parallel()
 

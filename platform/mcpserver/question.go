@@ -19,7 +19,7 @@ import (
 
 const (
 	// maxShownArguments bounds the arguments that a person is shown in a client, in bytes. A call that
-	// has more is confirmed elsewhere: nobody confirms what they cannot see whole.
+	// has more is confirmed elsewhere: a call that is not shown whole is not confirmed here.
 	maxShownArguments = 4 << 10
 	// linkGood is how long a link to the page of a request for input is good.
 	linkGood = 24 * time.Hour

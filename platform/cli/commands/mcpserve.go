@@ -33,7 +33,7 @@ func (a *app) mcpServeCommand() *cobra.Command {
 		}),
 	}, `Is for MCP clients that start their servers as programs: it passes their messages on
 to the MCP endpoint of the server, with the key. It outlives restarts of the server,
-and calls of tools are made once. toolcrib mcp config prints what clients are told.`,
+and calls of tools are made once. toolcrib mcp config prints the entry for a client's configuration.`,
 		`  toolcrib mcp serve
   toolcrib mcp serve --context production`)
 	cmd.Flags().DurationVar(
