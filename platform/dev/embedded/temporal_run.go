@@ -50,6 +50,12 @@ var tuning = map[string]any{
 	// is two pages of a thousand workflows.
 	"frontend.persistenceMaxQPS": 100_000,
 	"history.persistenceMaxQPS":  100_000,
+	// One process serves itself: a limit on its requests would turn away the polls of workers that
+	// are busy, and each then waits before it polls again.
+	"frontend.rps":          100_000,
+	"frontend.namespaceRPS": 100_000,
+	"matching.rps":          100_000,
+	"history.rps":           100_000,
 }
 
 func dynamicConfig() dynamicconfig.Client {
