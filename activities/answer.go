@@ -29,32 +29,33 @@ func instructed(d *agent.Definition) string {
 
 // conform makes a model's final answer one that matches the agent's output schema: canonical
 // JSON. It asks the model again where the answer cannot be repaired, and fails with tool.Invalid
-// where the model gives none that matches. An answer with calls is not final.
+// where the model gives none that matches. An answer with calls is not final. What all answers
+// used together is returned in each case.
 func (a *Activities) conform(
 	ctx context.Context, d *agent.Definition, open agent.OpenTurn, resp *agent.ModelResponse,
 	ask func(agent.OpenTurn) (*agent.ModelResponse, error),
-) (*agent.ModelResponse, error) {
+) (matching *agent.ModelResponse, usage agent.Usage, err error) {
+	usage = resp.Usage
 	if len(d.OutputSchema) == 0 {
-		return resp, nil
+		return resp, usage, nil
 	}
 	output, err := a.Schemas.Compile(d.OutputSchema)
 	if err != nil {
-		return nil, fmt.Errorf("compiling the output schema: %w", err)
+		return nil, usage, fmt.Errorf("compiling the output schema: %w", err)
 	}
-	usage := resp.Usage
 	for repair := 1; len(resp.Calls) == 0; repair++ {
 		answer := answerText(resp)
-		matching, _, err := output.Prepare(ctx, json.RawMessage(answer))
+		value, _, err := output.Prepare(ctx, json.RawMessage(answer))
 		if err == nil {
-			resp = withAnswer(resp, string(matching))
+			resp = withAnswer(resp, string(value))
 			break
 		}
 		refused := tool.AsError(err)
 		if refused.Kind != tool.Invalid {
-			return nil, fmt.Errorf("checking the answer: %w", err)
+			return nil, usage, fmt.Errorf("checking the answer: %w", err)
 		}
 		if repair > maxAnswerRepairs {
-			return nil, &tool.Error{
+			return nil, usage, &tool.Error{
 				Kind: tool.Invalid, Op: "activities.Advance", Msg: fmt.Sprintf(
 					"the model's answer does not match the agent's output schema, after it was asked %d times: %s", repair,
 					refused.Msg),
@@ -70,13 +71,11 @@ func (a *Activities) conform(
 					". Answer again, with one JSON value that matches it.",
 			)}})
 		if resp, err = ask(open); err != nil {
-			return nil, err
+			return nil, usage, err
 		}
 		usage = total(usage, resp.Usage)
 	}
-	out := *resp
-	out.Usage = usage
-	return &out, nil
+	return resp, usage, nil
 }
 
 // answerText returns the text of an answer, without the blocks of a provider's own tools.

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"slices"
 
+	"go.temporal.io/sdk/activity"
+
 	"github.com/toolcrib/toolcrib/agent"
 	"github.com/toolcrib/toolcrib/tool"
 )
@@ -13,6 +15,7 @@ const (
 	bytesPerToken  = 4     // Of text and JSON, about.
 	tokensOfMedia  = 1_500 // Of an image or another block that is no text, about.
 	expectedOutput = 1_000 // Of a turn, where nothing says more.
+	besideThinking = 1_024 // What a model with a budget for reasoning may write beside it.
 )
 
 // reserveTurn reserves what a turn is expected to cost, where the tenant has budgets. It fails with
@@ -42,6 +45,25 @@ func (a *Activities) reserveTurn(
 		}
 	}
 	return a.Runs.ReserveTurn(ctx, q.principal.Tenant, q.runID, estimate)
+}
+
+// countRefused counts what a turn used whose answers were refused. That the run fails does not
+// depend on it.
+func (a *Activities) countRefused(ctx context.Context, q question, turn agent.RefusedTurn) {
+	if reported(turn.Usage) == nil {
+		return
+	}
+	if err := a.Runs.CountRefused(ctx, q.principal.Tenant, q.runID, turn); err != nil {
+		activity.GetLogger(ctx).Warn("what a refused turn used is not counted", "run_id", q.runID, "error", err)
+	}
+}
+
+// reported returns what a provider said that an answer used; nil where it said nothing.
+func reported(u agent.Usage) *agent.Usage {
+	if u == (agent.Usage{}) {
+		return nil
+	}
+	return &u
 }
 
 // expectedInput estimates the tokens of a transcript: what the last answer said it read and wrote, and
@@ -94,12 +116,16 @@ func outputLimit(d *agent.Definition) int {
 	}
 	for _, raw := range options {
 		var o struct {
-			MaxTokens int `json:"max_tokens"`
+			MaxTokens      int `json:"max_tokens"`
+			ThinkingBudget int `json:"thinking_budget"` // Tokens of reasoning, which raise a lower limit.
 		}
 		if json.Unmarshal(raw, &o) != nil || o.MaxTokens <= 0 {
 			return 0
 		}
 		most = max(most, o.MaxTokens)
+		if o.ThinkingBudget > 0 {
+			most = max(most, o.ThinkingBudget+besideThinking)
+		}
 	}
 	return most
 }

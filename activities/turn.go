@@ -114,8 +114,11 @@ func (a *Activities) turn(
 		return resp, err
 	}
 	resp, err := ask(open)
+	var used agent.Usage
 	if err == nil {
-		resp, err = a.conform(ctx, &definition, open, resp, ask)
+		if resp, used, err = a.conform(ctx, &definition, open, resp, ask); err != nil {
+			a.countRefused(ctx, q, agent.RefusedTurn{Key: key, Model: answeredBy, Usage: used})
+		}
 	}
 	if err != nil {
 		return turn, nil, true, a.modelFailed(ctx, attempt, err)
@@ -124,7 +127,7 @@ func (a *Activities) turn(
 		Tenant: tenant, RunID: q.runID, Key: key, Waited: resp.Waited,
 		Message: agent.Message{
 			ID: messageID(info, q, key), ParentID: q.head, RunID: q.runID, Turn: q.turn,
-			Role: agent.RoleAssistant, Content: resp.Content, Calls: resp.Calls, Usage: &resp.Usage,
+			Role: agent.RoleAssistant, Content: resp.Content, Calls: resp.Calls, Usage: reported(used),
 		},
 	}
 	turn.Model, turn.Fallback = answeredBy, answeredBy != definition.Model

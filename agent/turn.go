@@ -94,6 +94,13 @@ type TurnEstimate struct {
 	InputTokens, OutputTokens int
 }
 
+// RefusedTurn is what models used for a turn whose answers were refused: it is not stored.
+type RefusedTurn struct {
+	Key   string // Of the turn.
+	Model string // That answered, as agents name it.
+	Usage Usage  // Of all answers together.
+}
+
 // RunEnd is the end of a run. An empty Output means the text of the head message, if that is an
 // assistant's.
 type RunEnd struct {
@@ -137,6 +144,9 @@ type Runs interface {
 	// the turn is stored or its run ends. It fails with tool.Denied where one of them has too little
 	// left.
 	ReserveTurn(ctx context.Context, tenant tool.TenantID, runID string, of TurnEstimate) error
+	// CountRefused counts what a turn used that is not stored, in reports and in the budgets that it
+	// reserved for. The tokens of an attempt are counted each time it is called.
+	CountRefused(ctx context.Context, tenant tool.TenantID, runID string, turn RefusedTurn) error
 	// TakeInbox makes a message of what is in a run's inbox, after head, in the given turn. It
 	// returns what was taken after head, now or by an attempt before; nothing is no error.
 	TakeInbox(ctx context.Context, tenant tool.TenantID, runID, head string, turn int) ([]Message, error)

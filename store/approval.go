@@ -165,6 +165,9 @@ func (a *asking) hold(ctx context.Context, q *db.Queries, input []byte) error {
 	if held == 0 {
 		return errRaced
 	}
+	if err := q.ReleaseCall(ctx, db.ReleaseCallParams{TenantID: a.tenant, InvocationID: a.id}); err != nil {
+		return err
+	}
 	held, err = q.HoldInvocation(ctx, db.HoldInvocationParams{
 		TenantID: a.tenant, ID: a.id, RunID: optional(e.RunID), Turn: number(e.Turn), Position: number(e.Position),
 		CallID: text(e.CallID), EffectID: optional(text(e.EffectID)), ToolID: optional(e.ToolID), Tool: text(e.Slug),

@@ -315,7 +315,8 @@ func TestTheAuditLogKeepsNoSecretsOfConfigurations(t *testing.T) {
 		Tenant: f.Tenant, Slug: "leaky", Status: tool.Draft, Active: true, Version: "1.0.0",
 		Definition: tool.Definition{Name: "Leaky", Implementation: tool.HTTP, Config: json.RawMessage(
 			`{"url":"https://api.example.com","apiKey":"planted","nested":[{"password":["planted"],"max_tokens":5}],
-			"client_secret":{"a":"planted"},
+			"client_secret":{"a":"planted"},"input":{"properties":{"token":{"type":"string","maxLength":64}}},
+			"auth":{"token":{"type":"planted","value":"planted"}},
 			"headers":[{"name":"X-Api-Key","value":"planted"},{"name":"Accept","value":"text/plain"}]}`)},
 	})
 	require.NoError(t, err)
@@ -323,7 +324,7 @@ func TestTheAuditLogKeepsNoSecretsOfConfigurations(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, rows, 1)
 	require.NotContains(t, string(rows[0].After), "planted")
-	for _, kept := range []string{"max_tokens", "https://api.example.com", "text/plain", "X-Api-Key", `"[redacted]"`} {
+	for _, kept := range []string{`"max_tokens" : 5`, `"maxLength"`, "https://api.example.com", "text/plain", "X-Api-Key", `"[redacted]"`} {
 		require.Contains(t, string(rows[0].After), kept)
 	}
 }

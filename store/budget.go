@@ -136,6 +136,22 @@ func (s *Store) ReserveTurn(ctx context.Context, tenant tool.TenantID, runID str
 	return budgetRefusal(op, "turn of the model", raw)
 }
 
+// CountRefused implements [agent.Runs].
+func (s *Store) CountRefused(ctx context.Context, tenant tool.TenantID, runID string, t agent.RefusedTurn) error {
+	const op = "store.CountRefused"
+	if err := checkIDs(op, runID); err != nil {
+		return err
+	}
+	return s.do(ctx, op, tenant, func(q *db.Queries) error {
+		return q.CountRefused(ctx, db.CountRefusedParams{
+			TenantID: string(tenant), RunID: runID, TurnKey: text(t.Key), Model: text(t.Model),
+			InputTokens: int64(t.Usage.InputTokens), OutputTokens: int64(t.Usage.OutputTokens),
+			CachedTokens:    int64(min(t.Usage.CachedInputTokens, t.Usage.InputTokens)),
+			ReasoningTokens: int64(min(t.Usage.ReasoningTokens, t.Usage.OutputTokens)),
+		})
+	})
+}
+
 // budgetRefusal returns the budget that refuses a call or a turn as an error; nil without one.
 func budgetRefusal(op, what string, raw []byte) error {
 	if raw == nil {

@@ -59,11 +59,12 @@ CREATE OR REPLACE FUNCTION public.audit_masked(name text, v json)
 AS $function$
 declare
     secret constant text := '(password|passwd|passphrase|pwd|secret|authorization|cookie|(api|access|private|secret|signing)[_-]?key'
-        || '|(access|auth|refresh|bearer|api|session|id)[_-]?token|(^|[_-])token)s?$';
+        || '|(access|auth|refresh|bearer|api|session|id)[_-]?token)s?$|(^|[_-])token$';
 begin
     return case
         when json_typeof(v) = 'null' then v
-        when name ~* secret then '"[redacted]"'
+        when name ~* secret and not (json_typeof(v) = 'object' and (v ->> '$ref' is not null
+            or coalesce(v ->> 'type', '') in ('string', 'number', 'integer', 'boolean', 'object', 'array', 'null'))) then '"[redacted]"'
         when json_typeof(v) = 'object' then coalesce((
             select json_object_agg(m.key, audit_masked(case when m.key = 'value' and v ->> 'name' ~* secret then 'secret' else m.key end,
                 m.value)) from json_each(v) m), '{}')
@@ -518,6 +519,29 @@ begin
         greatest((extract(epoch from new.completed_at - new.started_at) * 1000)::bigint, 0), 0, 0, 0, 0, 0, 0,
         coalesce(new.cost_micros, 0));
     return null;
+end
+$function$
+;
+
+CREATE OR REPLACE FUNCTION public.count_refused_turn(p_tenant uuid, p_run uuid, p_key text, p_model text, p_input bigint, p_cached bigint, p_output bigint, p_reasoning bigint)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+declare
+    v_cost bigint := priced_tokens(p_tenant, false, p_model, p_input, p_cached, p_output, p_reasoning);
+    v_holder text := p_run::text || '/' || p_key;
+    v_agent uuid;
+begin
+    select r.agent_id into v_agent from runs r where r.tenant_id = p_tenant and r.id = p_run;
+    if not found then
+        return;
+    end if;
+    if exists (select from budget_holds h where h.tenant_id = p_tenant and h.holder = v_holder) then
+        perform spend_budgets(p_tenant, v_holder, coalesce(v_cost, 0), coalesce(
+            priced_tokens(p_tenant, true, p_model, p_input, p_cached, p_output, p_reasoning), 0));
+    end if;
+    perform count_usage(p_tenant, v_agent, '', p_model, 0, 0, 0, 1, p_input, p_cached, p_output, p_reasoning,
+        (v_cost is null)::integer, coalesce(v_cost, 0));
 end
 $function$
 ;
@@ -999,6 +1023,16 @@ end
 $function$
 ;
 
+CREATE OR REPLACE FUNCTION public.lock_budgets(p_tenant uuid)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+begin
+    perform pg_advisory_xact_lock(hashtextextended('budgets/' || p_tenant::text, 0));
+end
+$function$
+;
+
 CREATE OR REPLACE FUNCTION public.merge_words(of_tenant uuid, of_pipeline uuid, most_blocks integer DEFAULT 256, most_passages integer DEFAULT 4096)
  RETURNS void
  LANGUAGE plpgsql
@@ -1251,12 +1285,17 @@ CREATE OR REPLACE FUNCTION public.price_ended_call()
  LANGUAGE plpgsql
  SET search_path TO 'public', 'pg_temp'
 AS $function$
+declare
+    v_costs boolean := new.status in ('completed', 'unknown');
 begin
-    new.cost_micros := priced_call(new.tenant_id, new.tool_id, new.version, new.output);
-    if new.cost_micros is not null and new.status not in ('completed', 'unknown') then
+    new.cost_micros := priced_call(new.tenant_id, false, new.tool_id, new.version, new.output);
+    if new.cost_micros is not null and not v_costs then
         new.cost_micros := 0;
     end if;
-    perform spend_budgets(new.tenant_id, new.id::text, coalesce(new.cost_micros, 0));
+    if exists (select from budget_holds h where h.tenant_id = new.tenant_id and h.holder = new.id::text) then
+        perform spend_budgets(new.tenant_id, new.id::text, coalesce(new.cost_micros, 0), case when v_costs then
+            coalesce(priced_call(new.tenant_id, true, new.tool_id, new.version, new.output), 0) else 0 end);
+    end if;
     return new;
 end
 $function$
@@ -1267,10 +1306,23 @@ CREATE OR REPLACE FUNCTION public.price_turn()
  LANGUAGE plpgsql
  SET search_path TO 'public', 'pg_temp'
 AS $function$
+declare
+    v_cached bigint := coalesce(new.cached_input_tokens, 0);
+    v_reasoning bigint := coalesce(new.reasoning_tokens, 0);
+    v_holder text := new.run_id::text || '/' || new.turn_key;
 begin
-    new.cost_micros := priced_tokens(new.tenant_id, new.model, new.input_tokens, coalesce(new.cached_input_tokens, 0),
-        new.output_tokens, coalesce(new.reasoning_tokens, 0));
-    perform spend_budgets(new.tenant_id, new.run_id::text || '/' || new.turn_key, coalesce(new.cost_micros, 0));
+    if new.input_tokens is not null then
+        new.cost_micros := priced_tokens(new.tenant_id, false, new.model, new.input_tokens, v_cached, new.output_tokens, v_reasoning);
+    end if;
+    if not exists (select from budget_holds h where h.tenant_id = new.tenant_id and h.holder = v_holder) then
+        return new;
+    end if;
+    if new.input_tokens is null then
+        perform spend_budgets(new.tenant_id, v_holder, null);
+    else
+        perform spend_budgets(new.tenant_id, v_holder, coalesce(new.cost_micros, 0), coalesce(
+            priced_tokens(new.tenant_id, true, new.model, new.input_tokens, v_cached, new.output_tokens, v_reasoning), 0));
+    end if;
     return new;
 end
 $function$
@@ -1294,6 +1346,27 @@ AS $function$
 $function$
 ;
 
+CREATE OR REPLACE FUNCTION public.priced_call(p_tenant uuid, p_platform boolean, p_tool uuid, p_version text, p_result json)
+ RETURNS bigint
+ LANGUAGE plpgsql
+ STABLE
+AS $function$
+begin
+    return (
+        select least(p.call_micros + coalesce(round(p.unit_micros * case
+                when u.units ~ '^[0-9]{1,12}([.][0-9]{1,30})?$' then u.units::numeric else 0 end), 0), 1e15)::bigint
+        from prices p
+        left join lateral (
+            select p_result #>> (array['structured'] || p.unit_path) as units where p.unit_path is not null and p_result is not null
+        ) u on true
+        where p.scope_id in (p_tenant, '00000000-0000-0000-0000-000000000000') and p.subject = 'tool/' || p_tool::text
+          and p.version in (p_version, '') and p.valid_from <= now() and (p.valid_until is null or p.valid_until > now())
+        order by (p.tenant_id is null) <> p_platform, p.version = '', p.valid_from desc
+        limit 1);
+end
+$function$
+;
+
 CREATE OR REPLACE FUNCTION public.priced_tokens(p_tenant uuid, p_model text, p_input bigint, p_cached bigint, p_output bigint, p_reasoning bigint)
  RETURNS bigint
  LANGUAGE sql
@@ -1308,6 +1381,26 @@ AS $function$
       and p.valid_from <= now() and (p.valid_until is null or p.valid_until > now())
     order by p.tenant_id is null, p.valid_from desc
     limit 1
+$function$
+;
+
+CREATE OR REPLACE FUNCTION public.priced_tokens(p_tenant uuid, p_platform boolean, p_model text, p_input bigint, p_cached bigint, p_output bigint, p_reasoning bigint)
+ RETURNS bigint
+ LANGUAGE plpgsql
+ STABLE
+AS $function$
+begin
+    return (
+        select least(round((
+                greatest(p_input - p_cached, 0)::numeric * p.input_micros + p_cached::numeric * coalesce(p.cached_micros, p.input_micros)
+                + greatest(p_output - p_reasoning, 0)::numeric * p.output_micros
+                + p_reasoning::numeric * coalesce(p.reasoning_micros, p.output_micros)) / 1000000), 1e15)::bigint
+        from prices p
+        where p.scope_id in (p_tenant, '00000000-0000-0000-0000-000000000000') and p.subject = 'model/' || p_model
+          and p.valid_from <= now() and (p.valid_until is null or p.valid_until > now())
+        order by (p.tenant_id is null) <> p_platform, p.valid_from desc
+        limit 1);
+end
 $function$
 ;
 
@@ -1441,6 +1534,11 @@ declare
     v_calls uuid[] := '{}';
     v_data json[] := '{}';
 begin
+    v_budgeted := exists (select from budgets b where b.tenant_id = p_tenant);
+    if v_budgeted and (p_ended is not null or p_turn is not null or p_begin is not null) then
+        perform lock_budgets(p_tenant);
+    end if;
+
     if p_ended is not null then
         for c in
             select * from json_to_recordset(p_ended) as x (
@@ -1500,10 +1598,6 @@ begin
         end if;
     end if;
 
-    if p_begin is not null or p_ask is not null then
-        v_budgeted := exists (select from budgets b where b.tenant_id = p_tenant);
-    end if;
-
     if v_whole and p_begin is not null then
         for c in
             select x.*, g.scope_id, g.egress_class, g.egress_rules, g.requires_approval, g.permission_policy,
@@ -1530,8 +1624,8 @@ begin
         loop
             if v_budgeted and c.scope_id is not null and (
                 exists (select from effects e where e.tenant_id = p_tenant and e.effect_id = c.effect_id)
-                or reserve_budgets(p_tenant, c.invocation_id::text, null, p_run, p_agent, c.tool_id,
-                    reserved_call(p_tenant, c.tool_id, c.version)) is not null)
+                or reserve_budgets(p_tenant, c.invocation_id::text, null, c.effect_id, p_run, p_agent, c.tool_id,
+                    reserved_call(p_tenant, false, c.tool_id, c.version), reserved_call(p_tenant, true, c.tool_id, c.version)) is not null)
             then
                 continue;
             end if;
@@ -1708,22 +1802,35 @@ CREATE OR REPLACE FUNCTION public.reserve_budgets(p_tenant uuid, p_holder text, 
  RETURNS json
  LANGUAGE plpgsql
 AS $function$
+begin
+    return reserve_budgets(p_tenant, p_holder, p_turn_of, null, p_run, p_agent, p_tool, p_micros, p_micros);
+end
+$function$
+;
+
+CREATE OR REPLACE FUNCTION public.reserve_budgets(p_tenant uuid, p_holder text, p_turn_of uuid, p_effect text, p_run uuid, p_agent uuid, p_tool uuid, p_micros bigint, p_platform_micros bigint)
+ RETURNS json
+ LANGUAGE plpgsql
+AS $function$
 declare
     v_refused json;
 begin
-    if p_micros is null then
+    if p_micros is null and p_platform_micros is null then
         return null;
     end if;
-    perform pg_advisory_xact_lock(hashtextextended('budgets/' || p_tenant::text, 0));
-    if exists (select from budget_holds h where h.tenant_id = p_tenant and h.holder = p_holder) then
+    perform lock_budgets(p_tenant);
+    if exists (select from budget_holds h where h.tenant_id = p_tenant and h.holder = p_holder)
+        or p_effect is not null and exists (
+            select from effects e where e.tenant_id = p_tenant and e.effect_id = p_effect and e.phase <> 'accepted')
+    then
         return null;
     end if;
     with recursive line as (
-        select r.id, r.agent_id, r.parent_run_id, r.detached, 0 as above from runs r where r.tenant_id = p_tenant and r.id = p_run
+        select r.id, r.agent_id, r.parent_run_id, 0 as above from runs r where r.tenant_id = p_tenant and r.id = p_run
         union all
-        select r.id, r.agent_id, r.parent_run_id, r.detached, l.above + 1
+        select r.id, r.agent_id, r.parent_run_id, l.above + 1
         from line l join runs r on r.tenant_id = p_tenant and r.id = l.parent_run_id
-        where not l.detached and l.above < 100
+        where l.above < 100
     ), within as (
         select l.id, coalesce(l.agent_id, case when l.above = 0 then p_agent end) as agent_id,
                l.above = (select max(x.above) from line x) as outermost
@@ -1732,6 +1839,7 @@ begin
         select null, p_agent, true where not exists (select from line)
     ), applies as (
         select distinct b.id, b.name, b.by_platform, b.agent_id, b.tool_id, b.period, b.limit_micros,
+               case when b.by_platform then p_platform_micros else p_micros end as micros,
                case b.period when 'day' then to_char(now() at time zone 'UTC', 'YYYY-MM-DD')
                    when 'month' then to_char(now() at time zone 'UTC', 'YYYY-MM') else w.id::text end as span,
                case b.period when 'run' then w.id end as run_id,
@@ -1740,13 +1848,14 @@ begin
         from budgets b
         join within w on b.agent_id is null or b.agent_id = w.agent_id
         where b.tenant_id = p_tenant and (b.tool_id is null or b.tool_id = p_tool)
+          and case when b.by_platform then p_platform_micros else p_micros end is not null
           and (b.period <> 'run' or w.id is not null and (b.agent_id is not null or w.outermost))
     ), refused as (
         select a.* from applies a
         left join budget_windows w on w.tenant_id = p_tenant and w.budget_id = a.id and w.span = a.span
-        where coalesce(w.spent_micros, 0) + greatest(p_micros, 1)
+        where coalesce(w.spent_micros, 0) + greatest(a.micros, 1)
             + (select coalesce(sum(h.micros), 0) from budget_holds h
-               where h.tenant_id = p_tenant and h.budget_id = a.id and h.span = a.span and not (
+               where h.tenant_id = p_tenant and h.budget_id = a.id and h.span = a.span and (p_turn_of is null or h.turn_of is distinct from p_turn_of) and not (
                    h.turn_of is not null and exists (
                        select from runs r where r.tenant_id = p_tenant and r.id = h.turn_of and r.completed_at is not null))) > a.limit_micros
         order by a.resets_at desc nulls first, a.by_platform desc, a.name
@@ -1761,7 +1870,7 @@ begin
         where w.tenant_id = p_tenant and w.budget_id = o.budget_id and w.run_id is null and w.created_at < now() - interval '400 days'
     ), held as (
         insert into budget_holds (tenant_id, holder, budget_id, span, turn_of, micros)
-        select p_tenant, p_holder, a.id, a.span, p_turn_of, p_micros from applies a where not exists (select from refused)
+        select p_tenant, p_holder, a.id, a.span, p_turn_of, a.micros from applies a where not exists (select from refused)
     )
     select json_build_object('name', r.name, 'by_platform', r.by_platform, 'period', r.period, 'resets_at', r.resets_at,
         'agent', coalesce((select g.slug from agents g where g.tenant_id = p_tenant and g.id = r.agent_id), ''),
@@ -1788,6 +1897,26 @@ AS $function$
         limit 1
     ) p
     where p.call_micros > 0 or p.unit_micros > 0
+$function$
+;
+
+CREATE OR REPLACE FUNCTION public.reserved_call(p_tenant uuid, p_platform boolean, p_tool uuid, p_version text)
+ RETURNS bigint
+ LANGUAGE plpgsql
+ STABLE
+AS $function$
+begin
+    return (
+        select least(p.call_micros + coalesce(p.unit_micros::numeric * p.unit_estimate, 0), 1e15)::bigint
+        from (
+            select p.* from prices p
+            where p.scope_id in (p_tenant, '00000000-0000-0000-0000-000000000000') and p.subject = 'tool/' || p_tool::text
+              and p.version in (p_version, '') and p.valid_from <= now() and (p.valid_until is null or p.valid_until > now())
+            order by (p.tenant_id is null) <> p_platform, p.version = '', p.valid_from desc
+            limit 1
+        ) p
+        where p.call_micros > 0 or p.unit_micros > 0);
+end
 $function$
 ;
 
@@ -2131,15 +2260,24 @@ CREATE OR REPLACE FUNCTION public.spend_budgets(p_tenant uuid, p_holder text, p_
  LANGUAGE plpgsql
 AS $function$
 begin
-    if not exists (select from budget_holds h where h.tenant_id = p_tenant and h.holder = p_holder) then
-        return;
-    end if;
-    perform pg_advisory_xact_lock(hashtextextended('budgets/' || p_tenant::text, 0));
+    perform spend_budgets(p_tenant, p_holder, p_micros, p_micros);
+end
+$function$
+;
+
+CREATE OR REPLACE FUNCTION public.spend_budgets(p_tenant uuid, p_holder text, p_micros bigint, p_platform_micros bigint)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+begin
+    perform lock_budgets(p_tenant);
     with ended as (
-        delete from budget_holds h where h.tenant_id = p_tenant and h.holder = p_holder returning h.budget_id, h.span
+        delete from budget_holds h where h.tenant_id = p_tenant and h.holder = p_holder returning h.budget_id, h.span, h.micros
     )
-    update budget_windows w set spent_micros = least(w.spent_micros::numeric + p_micros, 9e18)::bigint
-    from ended e
+    update budget_windows w
+    set spent_micros = least(w.spent_micros::numeric
+        + coalesce(case when b.by_platform then p_platform_micros else p_micros end, e.micros), 9e18)::bigint
+    from ended e join budgets b on b.tenant_id = p_tenant and b.id = e.budget_id
     where w.tenant_id = p_tenant and w.budget_id = e.budget_id and w.span = e.span;
 end
 $function$
@@ -3325,7 +3463,7 @@ create table messages (
 CREATE UNIQUE INDEX messages_answer ON public.messages USING btree (tenant_id, run_id, parent_id, "position") WHERE (role = 'tool'::text);
 CREATE UNIQUE INDEX messages_turn ON public.messages USING btree (tenant_id, run_id, turn_key) WHERE (turn_key IS NOT NULL);
 CREATE TRIGGER messages_immutable BEFORE UPDATE ON public.messages FOR EACH ROW EXECUTE FUNCTION refuse_change();
-CREATE TRIGGER messages_price BEFORE INSERT ON public.messages FOR EACH ROW WHEN (((new.role = 'assistant'::text) AND (new.turn_key IS NOT NULL) AND (new.input_tokens IS NOT NULL))) EXECUTE FUNCTION price_turn();
+CREATE TRIGGER messages_price BEFORE INSERT ON public.messages FOR EACH ROW WHEN (((new.role = 'assistant'::text) AND (new.turn_key IS NOT NULL))) EXECUTE FUNCTION price_turn();
 CREATE TRIGGER messages_usage AFTER INSERT ON public.messages FOR EACH ROW WHEN (((new.role = 'assistant'::text) AND (new.turn_key IS NOT NULL))) EXECUTE FUNCTION count_turn();
 alter table messages enable row level security;
 alter table messages force row level security;
@@ -3636,7 +3774,7 @@ CREATE TRIGGER audit_paused AFTER UPDATE OF pause_round ON public.runs FOR EACH 
 CREATE TRIGGER runs_end_approvals AFTER UPDATE OF status ON public.runs FOR EACH ROW WHEN ((new.status = ANY (ARRAY['completed'::text, 'failed'::text, 'cancelled'::text]))) EXECUTE FUNCTION cancel_run_approvals();
 CREATE TRIGGER runs_end_sessions AFTER UPDATE OF status ON public.runs FOR EACH ROW WHEN ((new.status = ANY (ARRAY['completed'::text, 'failed'::text, 'cancelled'::text]))) EXECUTE FUNCTION expire_run_sessions();
 CREATE TRIGGER runs_end_waits AFTER UPDATE OF status ON public.runs FOR EACH ROW WHEN ((new.status = ANY (ARRAY['completed'::text, 'failed'::text, 'cancelled'::text]))) EXECUTE FUNCTION end_run_waits();
-CREATE TRIGGER runs_release_turns AFTER UPDATE OF status ON public.runs FOR EACH ROW WHEN (((new.status = ANY (ARRAY['completed'::text, 'failed'::text, 'cancelled'::text])) AND (old.status <> ALL (ARRAY['completed'::text, 'failed'::text, 'cancelled'::text])))) EXECUTE FUNCTION release_turns();
+CREATE TRIGGER runs_release_turns AFTER UPDATE OF status ON public.runs FOR EACH ROW WHEN ((new.status = ANY (ARRAY['completed'::text, 'failed'::text, 'cancelled'::text]))) EXECUTE FUNCTION release_turns();
 CREATE TRIGGER runs_return_wakes AFTER UPDATE OF status ON public.runs FOR EACH ROW WHEN (((new.inbox > 0) AND (new.agent_id IS NOT NULL) AND (new.status = ANY (ARRAY['completed'::text, 'failed'::text, 'cancelled'::text])) AND (old.status IS DISTINCT FROM new.status))) EXECUTE FUNCTION return_space_wakes();
 CREATE TRIGGER runs_spaces AFTER DELETE ON public.runs REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION drop_run_spaces();
 CREATE TRIGGER runs_webhook_deliveries AFTER DELETE ON public.runs REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION drop_webhook_deliveries();

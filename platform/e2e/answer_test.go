@@ -5,11 +5,13 @@ import (
 	"encoding/json"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/toolcrib/toolcrib/agent"
 	"github.com/toolcrib/toolcrib/tool"
+	"github.com/toolcrib/toolcrib/usage"
 	"github.com/toolcrib/toolcrib/worker"
 )
 
@@ -76,6 +78,11 @@ func TestAnswerMatchesTheOutputSchema(t *testing.T) {
 				require.Equal(t, agent.RunFailed, ended.Status)
 				require.Equal(t, tool.Invalid, ended.ErrorKind)
 				require.Contains(t, ended.Error, c.failed)
+				rows, err := s.Store.Usage(t.Context(), s.principal.Tenant, usage.Query{To: time.Now().AddDate(0, 0, 1)})
+				require.NoError(t, err)
+				require.Len(t, rows, 1)
+				require.Equal(t, usage.Counts{Turns: 1, InputTokens: 30, OutputTokens: 3, UnpricedTurns: 1}, rows[0].Counts,
+					"what the refused answers used is counted")
 				return
 			}
 			require.NoError(t, err)

@@ -15,7 +15,7 @@ returning b.*;
 
 -- name: ListBudgets :many
 -- Those of the tenant and of the platform for it, by name, with what is spent and reserved of them
--- now: of budgets of runs, by the run that used most of it.
+-- now: of budgets of runs, by the run that used most of it, of those that are open and the last hundred.
 select sqlc.embed(b), coalesce(g.slug, '')::text as agent, coalesce(t.slug, '')::text as tool,
        coalesce(w.spent_micros, 0)::bigint as spent_micros, coalesce(w.held, 0)::bigint as reserved_micros,
        now()::timestamptz as at
@@ -28,11 +28,20 @@ left join lateral (
         where h.tenant_id = @tenant_id and h.budget_id = b.id and h.span = w.span and not (
             h.turn_of is not null and exists (
                 select from runs r where r.tenant_id = @tenant_id and r.id = h.turn_of and r.completed_at is not null))), 0) as held
-    from budget_windows w
-    where w.tenant_id = @tenant_id and w.budget_id = b.id
-      and (b.period = 'run' and w.run_id is not null
-        or w.span = case b.period when 'day' then to_char(now() at time zone 'UTC', 'YYYY-MM-DD')
-                        when 'month' then to_char(now() at time zone 'UTC', 'YYYY-MM') end)
+    from (
+        select w.* from budget_windows w
+        where b.period <> 'run' and w.tenant_id = @tenant_id and w.budget_id = b.id
+          and w.span = case b.period when 'day' then to_char(now() at time zone 'UTC', 'YYYY-MM-DD')
+                           when 'month' then to_char(now() at time zone 'UTC', 'YYYY-MM') end
+        union all
+        select w.* from (
+            select r.id from runs r where r.tenant_id = @tenant_id and r.completed_at is null
+            union
+            (select r.id from runs r where r.tenant_id = @tenant_id order by r.id desc limit 100)
+        ) r
+        join budget_windows w on w.tenant_id = @tenant_id and w.budget_id = b.id and w.run_id = r.id
+        where b.period = 'run'
+    ) w
     order by w.spent_micros desc, w.span desc
     limit 1
 ) w on true
@@ -43,12 +52,28 @@ order by b.name, b.by_platform
 limit sqlc.arg('limit')::int;
 
 -- name: DeleteBudget :one
-delete from budgets b where b.tenant_id = @tenant_id and b.by_platform = @by_platform and b.name = @name
+-- Nothing of the tenant is reserved or spent meanwhile.
+with locked as materialized (select lock_budgets(@tenant_id))
+delete from budgets b using locked l
+where b.tenant_id = @tenant_id and b.by_platform = @by_platform and b.name = @name
 returning b.*;
 
 -- name: ReserveTurn :one
 -- Reserves for a turn what it is expected to cost with the dearest of the models that may answer.
-select reserve_budgets(@tenant_id, r.id::text || '/' || @turn_key::text, r.id, r.id, r.agent_id, null, (
-    select max(priced_tokens(@tenant_id, m.model, @input_tokens::bigint, 0, @output_tokens::bigint, 0))
-    from unnest(@models::text[]) as m (model)))::json as refused
-from runs r where r.tenant_id = @tenant_id and r.id = @run_id;
+select reserve_budgets(@tenant_id, r.id::text || '/' || @turn_key::text, r.id, null, r.id, r.agent_id, null, c.micros, c.platform_micros)::json
+    as refused
+from runs r
+cross join lateral (
+    select max(priced_tokens(@tenant_id, false, m.model, @input_tokens::bigint, 0, @output_tokens::bigint, 0)) as micros,
+           max(priced_tokens(@tenant_id, true, m.model, @input_tokens::bigint, 0, @output_tokens::bigint, 0)) as platform_micros
+    from unnest(@models::text[]) as m (model)
+) c
+where r.tenant_id = @tenant_id and r.id = @run_id;
+
+-- name: ReleaseCall :exec
+-- Takes back what a call reserved that waits for an approval again.
+delete from budget_holds h where h.tenant_id = @tenant_id and h.holder = sqlc.arg('invocation_id')::text;
+
+-- name: CountRefused :exec
+-- Counts and spends what a turn used that is not stored.
+select count_refused_turn(@tenant_id, @run_id, @turn_key, @model, @input_tokens, @cached_tokens, @output_tokens, @reasoning_tokens);

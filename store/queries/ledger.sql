@@ -66,8 +66,9 @@ with known as (
            b.refused as budget
     from known k
     left join lateral (
-        select reserve_budgets(@tenant_id, coalesce(e.invocation_id, @invocation_id)::text, null, sqlc.narg('run_id'), sqlc.narg('agent_id'),
-                               k.tool_id, reserved_call(@tenant_id, k.tool_id, @version)) as refused
+        select reserve_budgets(@tenant_id, coalesce(e.invocation_id, @invocation_id)::text, null, @effect_id, sqlc.narg('run_id'),
+                               sqlc.narg('agent_id'), k.tool_id, reserved_call(@tenant_id, false, k.tool_id, @version),
+                               reserved_call(@tenant_id, true, k.tool_id, @version)) as refused
         from (select 1) as one
         left join effects e on e.tenant_id = @tenant_id and e.effect_id = @effect_id
         where k.standing = 'granted' and not k.held

@@ -47,6 +47,16 @@ var budgetCases = map[string]func(t *testing.T, f foreign){
 		err := f.Store.ReserveTurn(t.Context(), f.stranger, f.Run.ID, agent.TurnEstimate{Key: "k", Models: []string{"a/b"}})
 		RequireKind(t, tool.NotFound, err)
 	},
+	"CountRefused": func(t *testing.T, f foreign) {
+		t.Helper()
+		err := f.Store.CountRefused(t.Context(), f.stranger, f.Run.ID, agent.RefusedTurn{
+			Key: "k", Model: "a/b", Usage: agent.Usage{InputTokens: 1},
+		})
+		require.NoError(t, err)
+		rows, err := f.Store.Usage(t.Context(), f.stranger, usage.Query{To: time.Now().AddDate(0, 0, 1)})
+		require.NoError(t, err)
+		require.Empty(t, rows)
+	},
 }
 
 // budget sets a budget of the fixture's tenant: of a day, where no period is given.
@@ -282,8 +292,8 @@ func testBudgets(t *testing.T, d *Database) {
 			require.NoError(t, f.Store.ReserveTurn(t.Context(), f.Tenant, f.Run.ID, estimate))
 		}
 		require.Equal(t, []usage.Micros{0, 900}, f.spent(t, b))
-		estimate.Key = "another"
-		err := f.Store.ReserveTurn(t.Context(), f.Tenant, f.Run.ID, estimate)
+		another := f.NewRun(t)
+		err := f.Store.ReserveTurn(t.Context(), f.Tenant, another.ID, estimate)
 		RequireKind(t, tool.Denied, err)
 		require.Contains(t, tool.AsError(err).Msg, "too little left for this turn of the model")
 		_, err = f.Store.SaveTurn(t.Context(), turn)

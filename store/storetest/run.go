@@ -30,6 +30,7 @@ func Run(t *testing.T, newDatabase func(tb testing.TB) *Database) {
 		{"Overrides", testOverrides},
 		{"Usage", testUsage},
 		{"Budgets", testBudgets},
+		{"BudgetEnds", testBudgetEnds},
 		{"Prices", testPrices},
 		{"Pauses", testPauses},
 		{"Reads", testReads},

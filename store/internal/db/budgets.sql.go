@@ -10,8 +10,40 @@ import (
 	"time"
 )
 
+const CountRefused = `-- name: CountRefused :exec
+select count_refused_turn($1, $2, $3, $4, $5, $6, $7, $8)
+`
+
+type CountRefusedParams struct {
+	TenantID        string
+	RunID           string
+	TurnKey         string
+	Model           string
+	InputTokens     int64
+	CachedTokens    int64
+	OutputTokens    int64
+	ReasoningTokens int64
+}
+
+// Counts and spends what a turn used that is not stored.
+func (q *Queries) CountRefused(ctx context.Context, arg CountRefusedParams) error {
+	_, err := q.db.Exec(ctx, CountRefused,
+		arg.TenantID,
+		arg.RunID,
+		arg.TurnKey,
+		arg.Model,
+		arg.InputTokens,
+		arg.CachedTokens,
+		arg.OutputTokens,
+		arg.ReasoningTokens,
+	)
+	return err
+}
+
 const DeleteBudget = `-- name: DeleteBudget :one
-delete from budgets b where b.tenant_id = $1 and b.by_platform = $2 and b.name = $3
+with locked as materialized (select lock_budgets($1))
+delete from budgets b using locked l
+where b.tenant_id = $1 and b.by_platform = $2 and b.name = $3
 returning b.tenant_id, b.id, b.name, b.by_platform, b.agent_id, b.tool_id, b.tool_scope_id, b.period, b.limit_micros, b.changed_by, b.changed_at
 `
 
@@ -21,6 +53,7 @@ type DeleteBudgetParams struct {
 	Name       string
 }
 
+// Nothing of the tenant is reserved or spent meanwhile.
 func (q *Queries) DeleteBudget(ctx context.Context, arg DeleteBudgetParams) (Budget, error) {
 	row := q.db.QueryRow(ctx, DeleteBudget, arg.TenantID, arg.ByPlatform, arg.Name)
 	var i Budget
@@ -53,11 +86,20 @@ left join lateral (
         where h.tenant_id = $1 and h.budget_id = b.id and h.span = w.span and not (
             h.turn_of is not null and exists (
                 select from runs r where r.tenant_id = $1 and r.id = h.turn_of and r.completed_at is not null))), 0) as held
-    from budget_windows w
-    where w.tenant_id = $1 and w.budget_id = b.id
-      and (b.period = 'run' and w.run_id is not null
-        or w.span = case b.period when 'day' then to_char(now() at time zone 'UTC', 'YYYY-MM-DD')
-                        when 'month' then to_char(now() at time zone 'UTC', 'YYYY-MM') end)
+    from (
+        select w.tenant_id, w.budget_id, w.span, w.run_id, w.spent_micros, w.created_at from budget_windows w
+        where b.period <> 'run' and w.tenant_id = $1 and w.budget_id = b.id
+          and w.span = case b.period when 'day' then to_char(now() at time zone 'UTC', 'YYYY-MM-DD')
+                           when 'month' then to_char(now() at time zone 'UTC', 'YYYY-MM') end
+        union all
+        select w.tenant_id, w.budget_id, w.span, w.run_id, w.spent_micros, w.created_at from (
+            select r.id from runs r where r.tenant_id = $1 and r.completed_at is null
+            union
+            (select r.id from runs r where r.tenant_id = $1 order by r.id desc limit 100)
+        ) r
+        join budget_windows w on w.tenant_id = $1 and w.budget_id = b.id and w.run_id = r.id
+        where b.period = 'run'
+    ) w
     order by w.spent_micros desc, w.span desc
     limit 1
 ) w on true
@@ -86,7 +128,7 @@ type ListBudgetsRow struct {
 }
 
 // Those of the tenant and of the platform for it, by name, with what is spent and reserved of them
-// now: of budgets of runs, by the run that used most of it.
+// now: of budgets of runs, by the run that used most of it, of those that are open and the last hundred.
 func (q *Queries) ListBudgets(ctx context.Context, arg ListBudgetsParams) ([]ListBudgetsRow, error) {
 	rows, err := q.db.Query(ctx, ListBudgets,
 		arg.TenantID,
@@ -130,11 +172,31 @@ func (q *Queries) ListBudgets(ctx context.Context, arg ListBudgetsParams) ([]Lis
 	return items, nil
 }
 
+const ReleaseCall = `-- name: ReleaseCall :exec
+delete from budget_holds h where h.tenant_id = $1 and h.holder = $2::text
+`
+
+type ReleaseCallParams struct {
+	TenantID     string
+	InvocationID string
+}
+
+// Takes back what a call reserved that waits for an approval again.
+func (q *Queries) ReleaseCall(ctx context.Context, arg ReleaseCallParams) error {
+	_, err := q.db.Exec(ctx, ReleaseCall, arg.TenantID, arg.InvocationID)
+	return err
+}
+
 const ReserveTurn = `-- name: ReserveTurn :one
-select reserve_budgets($1, r.id::text || '/' || $2::text, r.id, r.id, r.agent_id, null, (
-    select max(priced_tokens($1, m.model, $3::bigint, 0, $4::bigint, 0))
-    from unnest($5::text[]) as m (model)))::json as refused
-from runs r where r.tenant_id = $1 and r.id = $6
+select reserve_budgets($1, r.id::text || '/' || $2::text, r.id, null, r.id, r.agent_id, null, c.micros, c.platform_micros)::json
+    as refused
+from runs r
+cross join lateral (
+    select max(priced_tokens($1, false, m.model, $3::bigint, 0, $4::bigint, 0)) as micros,
+           max(priced_tokens($1, true, m.model, $3::bigint, 0, $4::bigint, 0)) as platform_micros
+    from unnest($5::text[]) as m (model)
+) c
+where r.tenant_id = $1 and r.id = $6
 `
 
 type ReserveTurnParams struct {

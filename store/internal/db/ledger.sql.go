@@ -66,8 +66,9 @@ with known as (
            b.refused as budget
     from known k
     left join lateral (
-        select reserve_budgets($3, coalesce(e.invocation_id, $1)::text, null, $7, $13,
-                               k.tool_id, reserved_call($3, k.tool_id, $14)) as refused
+        select reserve_budgets($3, coalesce(e.invocation_id, $1)::text, null, $4, $7,
+                               $13, k.tool_id, reserved_call($3, false, k.tool_id, $14),
+                               reserved_call($3, true, k.tool_id, $14)) as refused
         from (select 1) as one
         left join effects e on e.tenant_id = $3 and e.effect_id = $4
         where k.standing = 'granted' and not k.held
