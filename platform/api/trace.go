@@ -113,14 +113,16 @@ func describeSpan(span trace.Span, r *http.Request, route string, status int, te
 	}
 }
 
+// levelOf returns the level of a request's line in the log. A server that refuses what is more than
+// it can do works as it should: its operator is warned.
 func levelOf(r *http.Request, status int) slog.Level {
 	switch {
-	case status >= http.StatusInternalServerError && !orchestration(r):
-		return slog.LevelError
-	case status < http.StatusInternalServerError && orchestration(r):
-		return slog.LevelDebug
-	case status >= http.StatusInternalServerError:
+	case status == http.StatusServiceUnavailable, status >= http.StatusInternalServerError && orchestration(r):
 		return slog.LevelWarn
+	case status >= http.StatusInternalServerError:
+		return slog.LevelError
+	case orchestration(r):
+		return slog.LevelDebug
 	default:
 		return slog.LevelInfo
 	}

@@ -47,6 +47,7 @@ func benchmarks() []benchmark {
 		{"peers", "The agent loop and the fan-out on other durable engines", besidePeers},
 		{"ready", "Starting toolcrib dev", ready},
 		{"noisy", "A tenant beside another that has thousands of calls queued", noisy},
+		{"overload", "Five times as many calls over HTTP as can be answered", overload},
 		{"waiting", "Runs that wait for an approval or for a result from outside", waiting},
 		{"registry", "Finding one tool among a million", registryScale},
 	}
