@@ -123,6 +123,10 @@ var reachLaws = []reachLaw{
 		why: "stores, the API and commands speak it",
 	},
 	{
+		name: "profile is vocabulary", from: []string{"profile"}, only: []string{std, module + "/tool"},
+		why: "stores, the API and commands speak it",
+	},
+	{
 		name: "schedule is vocabulary", from: []string{"schedule"}, only: []string{std, module + "/tool"},
 		why: "stores, the scheduler and the API speak it",
 	},

@@ -56,6 +56,9 @@ func TestLawsCanFail(t *testing.T) {
 		"budget is vocabulary": {
 			one("budget/a.go", `import _ `+root+`/store"`), "budget -> github.com/toolcrib/toolcrib/store",
 		},
+		"profile is vocabulary": {
+			one("profile/a.go", `import _ `+root+`/store"`), "profile -> github.com/toolcrib/toolcrib/store",
+		},
 		"schedule is vocabulary": {
 			one("schedule/a.go", `import _ `+root+`/store"`), "schedule -> github.com/toolcrib/toolcrib/store",
 		},

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"time"
 
 	"go.temporal.io/sdk/activity"
@@ -45,7 +46,8 @@ type attempt struct {
 	// invocation and arguments are those of the admission.
 	invocation string
 	arguments  json.RawMessage
-	leased     time.Time // When its slot was taken; zero for a call without a limit.
+	leased     time.Time    // When its first slot was taken; zero for a call without a limit.
+	slots      []tool.Slots // Limits by profiles, as of its admission.
 	// defers leaves the end of an admitted call in closing, to be written with what follows.
 	defers  bool
 	closing *ledger.Settlement
@@ -74,44 +76,33 @@ func (t *attempt) run(ctx context.Context) (ledger.Outcome, error) {
 		return t.fail(ctx, err)
 	}
 	defer free()
-	ticket, err := t.admit(ctx)
-	t.fence, t.invocation, t.arguments = ticket.Fence, ticket.InvocationID, ticket.Arguments
-	asks, held := errors.AsType[*asksError](err)
-	if held || err == nil {
-		if outcome, ended, err := t.outside(ctx, ticket); ended {
-			return outcome, err
-		}
-	}
-	if held {
-		t.asks = &asks.why
-		return ledger.Outcome{InvocationID: ticket.InvocationID, Status: tool.StatusPending}, nil
-	}
-	if err != nil {
-		return t.fail(ctx, err)
-	}
-	if ticket.Done != nil {
-		return t.over(ctx, *ticket.Done)
-	}
-	if t.inPlace {
-		t.number = max(t.number, ticket.Attempt-t.doubt) // Attempts whose process died count.
-		if most := t.in.Pin.Execution.Attempts(); t.in.Pin.Execution.Repeatable() && t.number > most && !t.in.Pin.Nested() {
-			return t.fail(ctx, &tool.Error{
-				Kind: tool.Unavailable, Op: "activities.Invoke", Msg: fmt.Sprintf("none of its %d attempts came to an end", most),
-				Sent: true,
-			})
-		}
-	}
-	if cancelled(ctx) {
-		return t.fail(ctx, context.Cause(ctx))
-	}
-	if t.stale(ctx) {
-		return ledger.Outcome{}, interruption(errors.New("frozen for longer than the heartbeat timeout"))
+	ticket, outcome, ended, err := t.enter(ctx)
+	if ended {
+		return outcome, err
 	}
 	if t.in.Pin.Nested() {
 		return t.open(ctx, ticket, version)
 	}
 	if t.in.Pin.Outside {
 		return t.offer(ctx, ticket, version)
+	}
+	freeProfiles, waited, err := t.takeProfileSlots(ctx)
+	if err != nil {
+		return t.fail(ctx, err)
+	}
+	defer func() { freeProfiles() }()
+	if waited > maxTicketAge { // Authority must be current.
+		wanted := t.slots
+		t.ticket, t.in.Fence = nil, 0
+		if ticket, outcome, ended, err = t.enter(ctx); ended {
+			return outcome, err
+		}
+		if !slices.Equal(wanted, t.slots) {
+			return t.fail(ctx, &tool.Error{
+				Kind: tool.RateLimited, Op: "activities.Invoke", RetryAfter: minSlotInterval,
+				Msg: "the profiles of its tool were changed while the call waited for its turn",
+			})
+		}
 	}
 	if !t.in.Pin.Execution.Pure {
 		err := t.mark(ctx)
@@ -132,6 +123,56 @@ func (t *attempt) run(ctx context.Context) (ledger.Outcome, error) {
 	return t.settle(ctx, ledger.Settlement{Status: tool.StatusCompleted, Result: result})
 }
 
+// enter admits the attempt. It reports whether the attempt ends with that: with an outcome, or with
+// an error after which the call is still open.
+func (t *attempt) enter(ctx context.Context) (ticket ledger.Ticket, outcome ledger.Outcome, ended bool, err error) {
+	ticket, err = t.admit(ctx)
+	t.fence, t.invocation, t.arguments = ticket.Fence, ticket.InvocationID, ticket.Arguments
+	asks, held := errors.AsType[*asksError](err)
+	if held || err == nil {
+		if outcome, ended, err := t.outside(ctx, ticket); ended {
+			return ticket, outcome, true, err
+		}
+	}
+	switch {
+	case held:
+		t.asks = &asks.why
+		return ticket, ledger.Outcome{InvocationID: ticket.InvocationID, Status: tool.StatusPending}, true, nil
+	case err != nil:
+	case ticket.Done != nil:
+		outcome, err = t.over(ctx, *ticket.Done)
+		return ticket, outcome, true, err
+	default:
+		err = t.outrun(ticket)
+	}
+	if err == nil && cancelled(ctx) {
+		err = context.Cause(ctx)
+	}
+	if err != nil {
+		outcome, err = t.fail(ctx, err)
+		return ticket, outcome, true, err
+	}
+	if t.stale(ctx) {
+		return ticket, outcome, true, interruption(errors.New("frozen for longer than the heartbeat timeout"))
+	}
+	return ticket, outcome, false, nil
+}
+
+// outrun counts attempts in place whose process died, and fails where there were too many.
+func (t *attempt) outrun(ticket ledger.Ticket) error {
+	if !t.inPlace {
+		return nil
+	}
+	t.number = max(t.number, ticket.Attempt-t.doubt)
+	if most := t.in.Pin.Execution.Attempts(); t.in.Pin.Execution.Repeatable() && t.number > most && !t.in.Pin.Nested() {
+		return &tool.Error{
+			Kind: tool.Unavailable, Op: "activities.Invoke", Msg: fmt.Sprintf("none of its %d attempts came to an end", most),
+			Sent: true,
+		}
+	}
+	return nil
+}
+
 // open starts a nested call. It sends nothing.
 func (t *attempt) open(ctx context.Context, ticket ledger.Ticket, version *tool.Version) (ledger.Outcome, error) {
 	opened, err := t.a.open(ctx, t.in, ticket, version)
@@ -147,6 +188,7 @@ func (t *attempt) open(ctx context.Context, ticket ledger.Ticket, version *tool.
 // if it resumes; so does one after a reset, because the fence may belong to the run before.
 func (t *attempt) admit(ctx context.Context) (ledger.Ticket, error) {
 	if t.ticket != nil {
+		t.slots = profileSlots(t.in.Pin.ToolID, t.ticket.Policy.Profiles)
 		return *t.ticket, t.a.judge(ctx, t.in, *t.ticket)
 	}
 	info := activity.GetInfo(ctx)
@@ -155,12 +197,14 @@ func (t *attempt) admit(ctx context.Context) (ledger.Ticket, error) {
 		return patiently(ctx, admitPatience, func() (ledger.Ticket, error) {
 			t.began = time.Now() // The wait does not count as frozen.
 			ticket, err := t.a.admit(ctx, t.in)
+			t.slots = profileSlots(t.in.Pin.ToolID, ticket.Policy.Profiles)
 			if tool.KindOf(err) == tool.Unavailable {
 				t.doubt++
 			}
 			return ticket, err
 		})
 	}
+	t.slots = t.in.Slots
 	return ledger.Ticket{
 		InvocationID: t.in.InvocationID, Fence: t.in.Fence, Followed: t.in.Followed,
 		Policy: tool.Policy{EgressClass: t.in.Egress, EgressRules: t.in.EgressRules}, Arguments: t.in.Arguments,

@@ -30,6 +30,9 @@ func (a *Activities) Admit(ctx context.Context, in wire.InvokeInput) (wire.Admit
 	}
 	if err != nil {
 		logFailure(ctx, "admission refused", err, callAttrs(&in)...)
+		if tool.AsError(err).RetryAfter > failure.MaxRetryDelay {
+			return wire.AdmitOutput{}, failure.EncodeFinal(err)
+		}
 		return wire.AdmitOutput{}, encode(ctx, err)
 	}
 	if ticket.Done != nil {
@@ -39,6 +42,7 @@ func (a *Activities) Admit(ctx context.Context, in wire.InvokeInput) (wire.Admit
 	return wire.AdmitOutput{
 		Fence: ticket.Fence, Execution: activity.GetInfo(ctx).WorkflowExecution.RunID,
 		Egress: ticket.Policy.EgressClass, EgressRules: ticket.Policy.EgressRules, Followed: ticket.Followed,
+		Slots:  profileSlots(in.Pin.ToolID, ticket.Policy.Profiles),
 		Edited: ticket.Approved != "",
 	}, nil
 }
@@ -132,6 +136,7 @@ func request(in *wire.InvokeInput) ledger.AdmitRequest {
 	x := in.Pin.Execution
 	return ledger.AdmitRequest{
 		Entry: in.Entry(), Repeatable: x.Repeatable(), Send: x.Pure && !in.Pin.Nested() && !in.Pin.Confirms,
+		Assigned: in.Pin.Assigned,
 	}
 }
 

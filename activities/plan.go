@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"go.temporal.io/sdk/activity"
 
@@ -103,7 +104,7 @@ func (a *Activities) head(ctx context.Context, run *agent.Run, asked string) (st
 
 // agentPlan pins the agent's version and the version of each of its tools.
 func (a *Activities) agentPlan(ctx context.Context, p tool.Principal, run agent.Run) (*agent.Plan, error) {
-	version, err := a.chooseAgent(ctx, p.Tenant, run)
+	version, assigned, err := a.chooseAgent(ctx, p.Tenant, run)
 	if err != nil {
 		return nil, err
 	}
@@ -124,7 +125,14 @@ func (a *Activities) agentPlan(ctx context.Context, p tool.Principal, run agent.
 	if bound, err = a.withSpaceTools(ctx, p, &version.Snapshot, bound, run.Mode); err != nil {
 		return nil, err
 	}
-	for _, u := range unavailable {
+	given, missing, err := a.assigned(ctx, p, assigned, version.Snapshot.Tools, bound, run.Mode)
+	if err != nil {
+		return nil, err
+	}
+	if bound, err = resolver.Join(bound, given); err != nil {
+		return nil, err
+	}
+	for _, u := range append(unavailable, missing...) {
 		plan.Omitted = append(plan.Omitted, agent.Omission{Tool: u.Ref.String(), Kind: u.Err.Kind, Reason: u.Err.Msg})
 	}
 	pins := &pinner{a: a, principal: p, mode: run.Mode}
@@ -146,6 +154,7 @@ func (a *Activities) agentPlan(ctx context.Context, p tool.Principal, run agent.
 			return nil, err
 		}
 		pin.Shown = version.Snapshot.InSpaces() && r.Version.Snapshot.Shown()
+		pin.Assigned = slices.Contains(given, r)
 		plan.Tools = append(plan.Tools, pin)
 	}
 	return plan, nil
@@ -158,17 +167,19 @@ func omittable(ctx context.Context, err error) bool {
 }
 
 // chooseAgent returns the agent version for a run: the highest published one that meets the run's
-// constraint, or in debug mode the draft.
-func (a *Activities) chooseAgent(ctx context.Context, tenant tool.TenantID, run agent.Run) (agent.Version, error) {
+// constraint, or in debug mode the draft, and the ids of the tools that are assigned to the agent.
+func (a *Activities) chooseAgent(
+	ctx context.Context, tenant tool.TenantID, run agent.Run,
+) (version agent.Version, assigned []string, err error) {
 	found, versions, err := a.Agents.FindAgentVersions(ctx, tenant, run.AgentID)
 	if err != nil {
-		return agent.Version{}, fmt.Errorf("finding agent %s: %w", run.AgentID, err)
+		return agent.Version{}, nil, fmt.Errorf("finding agent %s: %w", run.AgentID, err)
 	}
 	chosen, err := resolver.ChooseAgent(found, versions, run.AgentVersion, run.Mode)
 	if err == nil {
 		a.definitions.Set(definitionKey{tenant, found.ID, chosen.Digest}, chosen.Snapshot)
 	}
-	return chosen, err
+	return chosen, found.Assigned, err
 }
 
 // pinnedAgent returns the definition that the run's plan pins.

@@ -3,7 +3,11 @@ package activities
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
+
+	"go.temporal.io/sdk/activity"
 
 	"github.com/toolcrib/toolcrib/ledger"
 	"github.com/toolcrib/toolcrib/tool"
@@ -13,6 +17,8 @@ const (
 	// slotPatience is how long an attempt waits for a slot. It is a part of the grace that
 	// Temporal gives an attempt beside its tool's timeout.
 	slotPatience = 2 * time.Minute
+	// slotPatienceInPlace is how long an attempt in place waits for a slot of a profile.
+	slotPatienceInPlace = time.Second
 	// slotMargin is how much longer than the tool's timeout a slot is leased: for admission,
 	// marking and settlement.
 	slotMargin = time.Minute
@@ -29,29 +35,75 @@ func (t *attempt) takeSlot(ctx context.Context) (free func(), err error) {
 	if limit <= 0 {
 		return func() {}, nil
 	}
+	return t.lease(ctx, tool.Slots{
+		Scope: t.in.Pin.Execution.SlotScope(t.in.Pin.ToolID), Limit: limit, By: "its tenant_max_concurrency",
+	}, slotPatience)
+}
+
+// profileSlots returns the limits that profiles set to calls of a tool that run at once, in an order
+// that is the same for all: no two calls wait for one another.
+func profileSlots(toolID string, uses []tool.ProfileUse) (out []tool.Slots) {
+	for i := range uses {
+		if slots, ok := uses[i].Slots(toolID); ok {
+			out = append(out, slots)
+		}
+	}
+	slices.SortFunc(out, func(a, b tool.Slots) int { return strings.Compare(a.Scope, b.Scope) })
+	return out
+}
+
+// takeProfileSlots waits for the slots that profiles limit the admitted call to, and returns how long
+// it waited. In place it waits only as long as a step may: a regular activity waits longer.
+func (t *attempt) takeProfileSlots(ctx context.Context) (free func(), waited time.Duration, err error) {
+	free = func() {}
+	if len(t.slots) == 0 {
+		return free, 0, nil
+	}
+	patience := slotPatience
+	if local := activity.GetInfo(ctx).IsLocalActivity; (local || t.inPlace) && !t.last(ctx) {
+		patience = slotPatienceInPlace
+	}
+	began := time.Now()
+	for _, slots := range t.slots {
+		one, err := t.lease(ctx, slots, patience)
+		if err != nil {
+			free()
+			return nil, 0, err
+		}
+		before := free
+		free = func() { one(); before() }
+	}
+	return free, time.Since(began), nil
+}
+
+// lease waits for a slot, and returns the function that ends its lease.
+func (t *attempt) lease(ctx context.Context, limit tool.Slots, patience time.Duration) (free func(), err error) {
 	if t.a.Slots == nil {
 		return nil, &tool.Error{
 			Kind: tool.InternalError, Op: "activities.Invoke", Msg: "this worker cannot limit calls across runs",
 		}
 	}
 	want := ledger.SlotRequest{
-		Tenant: t.in.Principal.Tenant, Scope: t.in.Pin.Execution.SlotScope(t.in.Pin.ToolID), Limit: limit,
-		Holder: t.in.EffectID, Lease: t.in.Pin.Execution.Timeout() + slotMargin,
+		Tenant: t.in.Principal.Tenant, Scope: limit.Scope, Limit: limit.Limit, Holder: t.in.EffectID,
+		Lease: t.in.Pin.Execution.Timeout() + slotMargin,
 	}
 	began, interval := time.Now(), minSlotInterval
 	for {
-		t.leased = time.Now() // Before the lease begins.
+		asked := time.Now() // Before the lease begins.
 		held, ok, err := t.a.Slots.TakeSlot(ctx, want)
 		if err != nil {
 			return nil, fmt.Errorf("taking a slot: %w", err)
 		}
 		if ok {
+			if t.leased.IsZero() {
+				t.leased = asked
+			}
 			return func() { t.freeSlot(ctx, held) }, nil
 		}
-		if time.Since(began) > slotPatience {
+		if time.Since(began) > patience {
 			return nil, &tool.Error{
 				Kind: tool.RateLimited, Op: "activities.Invoke", RetryAfter: maxSlotInterval, Msg: fmt.Sprintf(
-					"%d calls of %s ran at once all the time: its tenant_max_concurrency allows no more", limit, t.in.Pin.Slug),
+					"%d calls of %s ran at once all the time: %s allows no more", limit.Limit, t.in.Pin.Slug, limit.By),
 			}
 		}
 		jitter := time.Duration(time.Now().UnixNano()) % interval

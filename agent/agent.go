@@ -19,6 +19,9 @@ type Agent struct {
 	PublishedAt *time.Time  `json:"published_at,omitempty"`
 	CreatedAt   time.Time   `json:"created_at"`
 	UpdatedAt   time.Time   `json:"updated_at"`
+	// Assigned are the ids of tools that are assigned to it beside its definition. Only what is read
+	// for a plan has them.
+	Assigned []string `json:"-"`
 }
 
 // Definition is the content of an agent; a version pins it by digest.

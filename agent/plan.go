@@ -65,6 +65,8 @@ type Pin struct {
 	// Shown says that calls are posted to the space that the run is in, and that it must be in one.
 	// It is set for visible tools of agents that work in spaces.
 	Shown bool `json:"shown,omitempty"`
+	// Assigned says that the agent has the tool by an assignment, and not by its definition.
+	Assigned bool `json:"assigned,omitempty"`
 
 	Agent *PinnedAgent `json:"agent,omitempty"` // Set where a call is a run of an agent.
 	Graph *PinnedGraph `json:"graph,omitempty"` // Set where a call is a run of a graph, or of a composition.

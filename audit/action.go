@@ -50,12 +50,14 @@ var nouns = map[string]string{ //nolint:gosec // Words, no credentials.
 	"run": "a run", "webhook": "a webhook", "schedule": "a schedule", "pipeline": "a pipeline", "space": "a space",
 	"mcp_server": "an MCP server", "artifact": "an artifact", "file": "a file", "note": "what an agent keeps",
 	"payload": "payloads of workflows", "price": "a price", "budget": "a budget",
+	"profile": "a profile", "assignment": "an assignment of a tool",
 }
 
 // verbs are the actions by what is done; % in a meaning is the object.
 var verbs = []struct{ kinds, verb, meaning string }{
 	{
-		"tool graph agent credential key tenant grant webhook schedule pipeline space mcp_server artifact price budget",
+		"tool graph agent credential key tenant grant webhook schedule pipeline space mcp_server artifact price budget " +
+			"profile assignment",
 		"created",
 		"% was made",
 	},
@@ -72,7 +74,9 @@ var verbs = []struct{ kinds, verb, meaning string }{
 	{"tool", "override_set", "the tenant or the platform decided about %"},
 	{"tool", "override_removed", "a decision about % was taken back"},
 	{
-		"credential key tenant grant webhook schedule pipeline space mcp_server artifact file price budget", "changed",
+		"credential key tenant grant webhook schedule pipeline space mcp_server artifact file price budget profile " +
+			"assignment",
+		"changed",
 		"settings of % were changed",
 	},
 	{"credential", "rotated", "% got another value"},
@@ -115,7 +119,7 @@ var verbs = []struct{ kinds, verb, meaning string }{
 	{"payload", "decrypted", "% were decrypted"},
 	{
 		"tool graph agent credential key tenant grant webhook schedule pipeline space mcp_server artifact file note price " +
-			"budget",
+			"budget profile assignment",
 		"deleted", "% was deleted",
 	},
 }

@@ -1,5 +1,5 @@
-// Package budget is the contract of budgets: limits of what a tenant, its agents, its tools and
-// each of its runs may spend.
+// Package budget is the contract of budgets: limits of what a tenant, its agents, its tools, its
+// profiles and each of its runs may spend.
 //
 // Before a call or a turn of a model begins, it reserves its price in every budget that it counts
 // in, in one transaction; where one of them has too little left, nothing is reserved and it is
@@ -47,6 +47,8 @@ type Budget struct {
 	AgentID, Agent string // Agent is the slug; stores fill it.
 	// ToolID limits it to calls of a tool. Empty for all calls, and for turns of models.
 	ToolID, Tool string // Tool is the slug; stores fill it.
+	// ProfileID limits it to calls that a profile applies to. Empty for all calls, and for turns.
+	ProfileID, Profile string // Profile is the name; stores fill it.
 
 	Period Period
 	Limit  usage.Micros
@@ -98,6 +100,7 @@ type Refusal struct {
 	Period     Period     `json:"period"`
 	Agent      string     `json:"agent"` // Slugs; empty where the budget names none.
 	Tool       string     `json:"tool"`
+	Profile    string     `json:"profile"` // Its name; empty where the budget names none.
 	ResetsAt   *time.Time `json:"resets_at"` // Nil for [Run].
 }
 
@@ -114,6 +117,9 @@ func (r *Refusal) Error(op, what string) error {
 		of = "tool \"" + r.Tool + "\""
 	case r.Period == Run:
 		of = "the run"
+	}
+	if r.Profile != "" {
+		of = "profile \"" + r.Profile + "\" for " + of
 	}
 	by := "budget"
 	if r.ByPlatform {
@@ -132,8 +138,8 @@ func (r *Refusal) Error(op, what string) error {
 // Budgets is the record of budgets. Package store implements it.
 type Budgets interface {
 	// SetBudget stores a checked budget, in the place of the one with its name. What was spent of
-	// that one in the present period stays. It fails with tool.NotFound for an agent or a tool that
-	// the tenant does not have. A new budget counts what begins after it.
+	// that one in the present period stays. It fails with tool.NotFound for an agent, a tool or a
+	// profile that the tenant does not have. A new budget counts what begins after it.
 	SetBudget(ctx context.Context, b Budget) (Budget, error)
 	// ListBudgets returns the tenant's budgets and the platform's for it, by name; after is the last
 	// one of the page before.

@@ -22,17 +22,18 @@ type Ledger interface {
 	// status, mode, policy) and, in the same transaction, opens or
 	// re-opens its effect, the invocation row and the event tool.started.
 	//
-	// The tool's policy, its required permission included, is returned for the
-	// caller to decide: see package policy.
+	// The tool's policy, its required permission and the profiles that apply to the
+	// call included, is returned for the caller to decide: see package policy.
 	//
 	// A call of a tool that needs an approval is held until it has one: its
 	// invocation is pending, nothing has started, and MarkSent fails. See package
 	// wait.
 	//
 	// It fails with a [*tool.Error]: NotFound where the tenant may not know the
-	// tool, Denied or Conflict where authority says no, Unknown where an
-	// earlier attempt of a call that may not be repeated was sent. Nothing is
-	// written then; the caller settles the call.
+	// tool, Denied or Conflict where authority or a budget says no, RateLimited where
+	// the rate of a profile does, Unknown where an earlier attempt of a call that may
+	// not be repeated was sent. Nothing is written then; the caller settles the call,
+	// or tries it again.
 	Admit(ctx context.Context, req AdmitRequest) (Ticket, error)
 
 	// MarkSent moves an admitted effect to sent, before the first byte leaves.
@@ -86,6 +87,8 @@ type AdmitRequest struct {
 	Entry
 	Repeatable bool // Whether an effect that was sent may be sent again (pure or idempotent).
 	Send       bool // Whether to go straight to sent, as pure calls do.
+	// Assigned says that the agent has the tool by an assignment, which must still exist.
+	Assigned bool
 }
 
 // Ticket is a granted admission.

@@ -36,23 +36,10 @@ func (v Verdict) rank() int {
 // Input is the input of a decision. All of it is read when the call is made; nothing is pinned.
 type Input struct {
 	Principal tool.Principal
-	Policy    tool.Policy // Of the tool as it is now.
-	Profile   *Profile    // The profile of the tool's use; nil for none.
+	Policy    tool.Policy // Of the tool as it is now, with the profiles of its use.
 	Test      *Test       // Set when the call is a test of the tool.
 	// Confirm is why the tool itself asks for an approval of this call; empty where it does not.
 	Confirm string
-}
-
-// Profile is a set of restrictions that a tenant adds to a tool. It can only be stricter than the
-// tool's own policy: a zero field changes nothing.
-type Profile struct {
-	Name             string                `json:"name"`
-	Denied           bool                  `json:"denied,omitempty"`
-	RequiresApproval bool                  `json:"requires_approval,omitempty"`
-	PermissionPolicy tool.PermissionPolicy `json:"permission_policy,omitempty"`
-	EgressClass      tool.Egress           `json:"egress_class,omitempty"` // The call is treated as at least this.
-	// RequiredPermission is required in addition to the tool's own.
-	RequiredPermission string `json:"required_permission,omitempty"`
 }
 
 // Rule names a rule of the engine. Rules are stored: never rename one.
@@ -71,6 +58,7 @@ const (
 // Reason is one restriction that applies to a call.
 type Reason struct {
 	Rule    Rule    `json:"rule"`
+	Profile string  `json:"profile,omitempty"` // The name of the profile, for RuleProfile.
 	Verdict Verdict `json:"verdict"`
 	Text    string  `json:"text"` // Safe to show to the caller and the model.
 }
@@ -135,23 +123,35 @@ func Decide(in Input) Decision {
 	if in.Confirm != "" {
 		d.add(RuleConfirmation, NeedsApproval, in.Confirm)
 	}
-	if in.Profile != nil {
-		d.profile(in.Principal, *in.Profile)
+	for i := range in.Policy.Profiles {
+		d.profile(in.Principal, &in.Policy.Profiles[i].Profile)
 	}
 	d.test(in.Test, in.Policy.EgressClass)
 	return d
 }
 
-func (d *Decision) profile(p tool.Principal, profile Profile) {
+// profile applies a profile by the same rules as the tool's own policy.
+func (d *Decision) profile(p tool.Principal, profile *tool.Profile) {
+	var of Decision
 	if profile.Denied {
-		d.add(RuleProfile, Deny, "its profile denies calls of the tool")
+		of.add(RuleProfile, Deny, "it denies calls of the tool")
 	}
 	if profile.RequiresApproval {
-		d.add(RuleProfile, NeedsApproval, "its profile requires an approval of every call")
+		of.add(RuleProfile, NeedsApproval, "it requires an approval of every call")
 	}
-	d.permission(p, profile.RequiredPermission, RuleProfile)
-	d.egress(profile.EgressClass, RuleProfile)
-	d.ask(profile.PermissionPolicy, RuleProfile)
+	if !p.May(profile.RequiredPermission) {
+		of.add(RuleProfile, Deny, "the caller lacks the permission that it requires")
+	}
+	if profile.EgressClass == tool.EgressWrite {
+		of.add(RuleProfile, NeedsApproval, "it treats calls as writing outside the platform (egress class write)")
+	} else {
+		of.egress(profile.EgressClass, RuleProfile)
+	}
+	of.ask(profile.PermissionPolicy, RuleProfile)
+	for _, r := range of.Reasons {
+		d.add(RuleProfile, r.Verdict, fmt.Sprintf("profile %q: %s", profile.Name, r.Text))
+		d.Reasons[len(d.Reasons)-1].Profile = profile.Name
+	}
 }
 
 // Permits reports whether a principal has the permission that a tool's policy requires, for

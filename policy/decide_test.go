@@ -1,6 +1,7 @@
 package policy_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -75,24 +76,36 @@ func TestDecide(t *testing.T) {
 		},
 		{
 			name:    "a profile raises",
-			in:      policy.Input{Profile: &policy.Profile{EgressClass: tool.EgressWrite}},
+			in:      policy.Input{Policy: within(tool.Profile{Name: "careful", EgressClass: tool.EgressWrite})},
 			verdict: policy.NeedsApproval, rules: []policy.Rule{policy.RuleProfile},
-			text: "needs approval: the tool writes outside the platform (egress class write)",
+			text: `needs approval: profile "careful": it treats calls as writing outside the platform (egress class write)`,
 		},
 		{
 			name: "a profile cannot lower",
 			in: policy.Input{
-				Policy:  tool.Policy{EgressClass: tool.EgressWrite},
-				Profile: &policy.Profile{EgressClass: tool.EgressNone, PermissionPolicy: tool.PermissionAuto},
+				Policy: tool.Policy{
+					EgressClass: tool.EgressWrite,
+					Profiles: []tool.ProfileUse{{Profile: tool.Profile{
+						EgressClass: tool.EgressNone, PermissionPolicy: tool.PermissionAuto,
+					}}},
+				},
 			},
 			verdict: policy.NeedsApproval, rules: []policy.Rule{policy.RuleEgress},
 			text: "needs approval: the tool writes outside the platform (egress class write)",
 		},
 		{
 			name:    "a profile denies",
-			in:      policy.Input{Profile: &policy.Profile{Denied: true}},
+			in:      policy.Input{Policy: within(tool.Profile{Name: "off", Denied: true})},
 			verdict: policy.Deny, rules: []policy.Rule{policy.RuleProfile},
-			text: "denied: its profile denies calls of the tool",
+			text: `denied: profile "off": it denies calls of the tool`,
+		},
+		{
+			name: "the strictest of two profiles wins",
+			in: policy.Input{Policy: within(
+				tool.Profile{Name: "all", RequiresApproval: true}, tool.Profile{Name: "mine", RequiredPermission: "x"},
+			)},
+			verdict: policy.Deny, rules: []policy.Rule{policy.RuleProfile, policy.RuleProfile},
+			text: `denied: profile "mine": the caller lacks the permission that it requires`,
 		},
 	}
 	for _, tt := range tests {
@@ -111,6 +124,14 @@ func TestDecide(t *testing.T) {
 	}
 }
 
+// within returns a policy whose uses have profiles.
+func within(profiles ...tool.Profile) (p tool.Policy) {
+	for _, profile := range profiles {
+		p.Profiles = append(p.Profiles, tool.ProfileUse{Profile: profile})
+	}
+	return p
+}
+
 // TestDecideIsMonotone proves that no restriction, in whatever combination,
 // ever makes a decision milder.
 func TestDecideIsMonotone(t *testing.T) {
@@ -119,12 +140,11 @@ func TestDecideIsMonotone(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		before := drawInput(t)
 		after := before
-		if before.Profile != nil {
-			profile := *before.Profile
-			after.Profile = &profile
-		} else {
-			after.Profile = &policy.Profile{}
+		after.Policy.Profiles = slices.Clone(before.Policy.Profiles)
+		if len(after.Policy.Profiles) == 0 {
+			after.Policy.Profiles = []tool.ProfileUse{{}}
 		}
+		profile := &after.Policy.Profiles[0].Profile
 		switch rapid.IntRange(0, 9).Draw(t, "restriction") {
 		case 0:
 			after.Policy.EgressClass = stricter(t, before.Policy.EgressClass)
@@ -142,19 +162,17 @@ func TestDecideIsMonotone(t *testing.T) {
 				after.Policy.RequiredPermission = drawPermission(t)
 			}
 		case 5:
-			after.Profile.Denied = true
+			profile.Denied = true
 		case 6:
-			after.Profile.RequiresApproval = true
+			profile.RequiresApproval = true
 		case 7:
-			after.Profile.EgressClass = stricter(t, after.Profile.EgressClass)
+			profile.EgressClass = stricter(t, profile.EgressClass)
 		case 8:
-			if after.Profile.RequiredPermission == "" {
-				after.Profile.RequiredPermission = drawPermission(t)
+			if profile.RequiredPermission == "" {
+				profile.RequiredPermission = drawPermission(t)
 			}
-		case 9: // Some profile is added where there was none, or none is taken away.
-			if before.Profile == nil {
-				after.Profile = drawProfile(t)
-			}
+		case 9: // Another profile applies too.
+			after.Policy.Profiles = append(after.Policy.Profiles, tool.ProfileUse{Profile: drawProfile(t)})
 		}
 		a, b := policy.Decide(before), policy.Decide(after)
 		if a.Verdict.Stricter(b.Verdict) {
@@ -182,8 +200,8 @@ func drawPermission(t *rapid.T) string {
 	return rapid.SampledFrom([]string{"", "a", "b"}).Draw(t, "permission")
 }
 
-func drawProfile(t *rapid.T) *policy.Profile {
-	return &policy.Profile{
+func drawProfile(t *rapid.T) tool.Profile {
+	return tool.Profile{
 		Denied:           rapid.Bool().Draw(t, "denied"),
 		RequiresApproval: rapid.Bool().Draw(t, "profile approval"),
 		EgressClass:      rapid.SampledFrom(egressOrder).Draw(t, "profile egress"),
@@ -209,8 +227,8 @@ func drawInput(t *rapid.T) policy.Input {
 			RequiredPermission: drawPermission(t),
 		},
 	}
-	if rapid.Bool().Draw(t, "has profile") {
-		in.Profile = drawProfile(t)
+	for range rapid.IntRange(0, 2).Draw(t, "profiles") {
+		in.Policy.Profiles = append(in.Policy.Profiles, tool.ProfileUse{Profile: drawProfile(t)})
 	}
 	return in
 }
@@ -237,8 +255,8 @@ func TestConfirmable(t *testing.T) {
 		"denied":                 with(func(p *tool.Policy) { p.RequiredPermission = "x" }),
 		"requires_approval":      with(func(p *tool.Policy) { p.RequiresApproval = true }),
 		"write":                  with(func(p *tool.Policy) { p.EgressClass = tool.EgressWrite }),
-		"always_ask of profiles": {Policy: asks, Profile: &policy.Profile{PermissionPolicy: tool.PermissionAlwaysAsk}},
-		"a profile":              {Policy: asks, Profile: &policy.Profile{RequiresApproval: true}},
+		"always_ask of profiles": {Policy: within(tool.Profile{PermissionPolicy: tool.PermissionAlwaysAsk})},
+		"a profile":              {Policy: within(tool.Profile{RequiresApproval: true})},
 	} {
 		require.False(t, policy.Decide(in).Confirmable(), name)
 	}

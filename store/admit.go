@@ -7,8 +7,10 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/toolcrib/toolcrib/budget"
 	"github.com/toolcrib/toolcrib/internal/uuid7"
 	"github.com/toolcrib/toolcrib/ledger"
+	"github.com/toolcrib/toolcrib/profile"
 	"github.com/toolcrib/toolcrib/store/internal/db"
 	"github.com/toolcrib/toolcrib/tool"
 )
@@ -31,6 +33,8 @@ const (
 	versionUnpublished verdict = "version_unpublished"
 	argumentsUnknown   verdict = "arguments_unknown"
 	budgetSpent        verdict = "budget_spent"
+	rateLimited        verdict = "rate_limited"
+	toolRevoked        verdict = "tool_revoked"
 )
 
 // refusal returns the verdict as an error, or nil when the call is granted.
@@ -61,7 +65,9 @@ func (v verdict) refusal(op string, e ledger.Entry) error {
 		kind, msg = tool.NotFound, fmt.Sprintf("tool %q has no such version", e.Slug)
 	case versionUnpublished:
 		kind, msg = tool.Conflict, fmt.Sprintf("this version of tool %q is not published", e.Slug)
-	case budgetSpent: // [budget.Refusal] says it.
+	case toolRevoked:
+		kind, msg = tool.Denied, fmt.Sprintf("tool %q is no longer assigned to the agent", e.Slug)
+	case budgetSpent, rateLimited: // [limitRefusal] says it.
 	case argumentsUnknown:
 		kind, msg = tool.NotFound, "the assistant message has no arguments for this call"
 	}
@@ -105,6 +111,9 @@ func ticketOf(op string, req ledger.AdmitRequest, row db.AdmitCallRow) (ledger.T
 	if err != nil {
 		return ledger.Ticket{}, err
 	}
+	if policy.Profiles, err = usesOf(row.Profiles); err != nil {
+		return ledger.Ticket{}, err
+	}
 	ticket := ledger.Ticket{
 		InvocationID: row.InvocationID, Fence: row.Fence, Attempt: int(row.Attempt),
 		Deprecated: row.Deprecated, Followed: row.Followed, Arguments: req.Arguments,
@@ -132,13 +141,28 @@ func ticketOf(op string, req ledger.AdmitRequest, row db.AdmitCallRow) (ledger.T
 	case tool.Phase(row.PriorPhase) == tool.PhaseSent && !req.Repeatable:
 		return ledger.Ticket{}, &tool.Error{Kind: tool.Unknown, Op: op, Msg: ledger.UnknownMessage, Sent: true}
 	}
-	if verdict(row.Verdict) == budgetSpent {
-		return ledger.Ticket{}, budgetRefusal(op, "call", row.Budget)
+	if row.Limits != nil {
+		return ledger.Ticket{}, limitRefusal(op, row.Limits)
 	}
 	if err := verdict(row.Verdict).refusal(op, req.Entry); err != nil {
 		return ledger.Ticket{}, err
 	}
 	return ledger.Ticket{}, errRaced
+}
+
+// limitRefusal returns the budget or the rate that refuses a call as an error.
+func limitRefusal(op string, raw []byte) error {
+	var refused struct {
+		Budget *budget.Refusal  `json:"budget"`
+		Rate   *profile.Limited `json:"rate"`
+	}
+	if err := decode(raw, &refused); err != nil {
+		return err
+	}
+	if refused.Rate != nil {
+		return refused.Rate.Error(op)
+	}
+	return refused.Budget.Error(op, "call")
 }
 
 func admitParams(op string, req ledger.AdmitRequest) (db.AdmitCallParams, error) {
@@ -168,7 +192,7 @@ func admitParams(op string, req ledger.AdmitRequest) (db.AdmitCallParams, error)
 		Subject: text(req.Principal.Subject), Mode: string(e.mode),
 		ArgumentsStored: req.ArgumentsStored, Arguments: e.arguments, ArgumentsDigest: e.argumentsDigest, Receipt: e.receipt,
 		Repeatable: req.Repeatable, Send: req.Send, AnswerID: e.answerID, ParentID: optional(req.ParentID),
-		Hidden: req.Hidden,
+		Hidden: req.Hidden, Assigned: req.Assigned,
 	}, nil
 }
 

@@ -161,9 +161,11 @@ func (s *Store) FindAgentVersions(
 	}
 	var agents []db.Agent
 	var rows []db.AgentVersion
+	var assigned []string
 	err := s.read(ctx, op, tenant, func(b *pgx.Batch) {
 		queue(b, &agents, db.FindAgentByID, string(tenant), id)
 		queue(b, &rows, db.ListAgentVersions, string(tenant), id)
+		queueScalars(b, &assigned, db.ListAssignedTools, string(tenant), id)
 	})
 	if err != nil {
 		return agent.Agent{}, nil, err
@@ -175,6 +177,7 @@ func (s *Store) FindAgentVersions(
 	if err != nil {
 		return agent.Agent{}, nil, err
 	}
+	found.Assigned = assigned
 	versions, err := collect(rows, func(row db.AgentVersion) (agent.Version, error) {
 		return agentVersionOf(row, found.Slug)
 	})

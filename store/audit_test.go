@@ -25,6 +25,7 @@ var notAudited = map[string]string{
 	"audit_heads": "is the log",
 
 	"budget_windows":      "is counted from calls and turns, which are a record",
+	"rate_buckets":        "are counted from calls, which are a record",
 	"budget_holds":        "is what calls and turns that are a record have reserved",
 	"usage_days":          "is counted from calls and turns, which are a record",
 	"tool_aliases":        "follow from versions and renames, which are audited",

@@ -12,18 +12,18 @@ import (
 
 var _ budget.Budgets = (*Store)(nil)
 
-// Budgets returns the budgets that the platform sets for tenants. They name no agent and no tool,
-// of which the platform knows nothing.
+// Budgets returns the budgets that the platform sets for tenants. They name no agent, no tool
+// and no profile, of which the platform knows nothing.
 func (p *Platform) Budgets() budget.Budgets { return platformBudgets{p.store} }
 
 // platformBudgets acts as the owner of the tables, outside any tenant.
 type platformBudgets struct{ store *Store }
 
 func (p platformBudgets) SetBudget(ctx context.Context, b budget.Budget) (budget.Budget, error) {
-	if b.AgentID != "" || b.ToolID != "" {
+	if b.AgentID != "" || b.ToolID != "" || b.ProfileID != "" {
 		return budget.Budget{}, &tool.Error{
 			Kind: tool.Invalid, Op: "store.SetBudget",
-			Msg: "a budget of the platform is for all of a tenant: it names no agent and no tool",
+			Msg: "a budget of the platform is for all of a tenant: it names no agent, no tool and no profile",
 		}
 	}
 	b.ByPlatform = true
@@ -60,14 +60,14 @@ func (s *Store) setBudget(ctx context.Context, as tool.TenantID, b budget.Budget
 	if err != nil {
 		return budget.Budget{}, err
 	}
-	if err := checkIDs(op, id, string(b.Tenant), b.AgentID, b.ToolID); err != nil {
+	if err := checkIDs(op, id, string(b.Tenant), b.AgentID, b.ToolID, b.ProfileID); err != nil {
 		return budget.Budget{}, err
 	}
 	var rows []db.ListBudgetsRow
 	err = s.do(ctx, op, as, func(q *db.Queries) error {
 		if _, err := q.SetBudget(ctx, db.SetBudgetParams{
 			TenantID: string(b.Tenant), ID: id, Name: b.Name, ByPlatform: b.ByPlatform, AgentID: optional(b.AgentID),
-			ToolID: optional(b.ToolID), Period: string(b.Period), LimitMicros: int64(b.Limit), ChangedBy: text(b.ChangedBy),
+			ToolID: optional(b.ToolID), ProfileID: optional(b.ProfileID), Period: string(b.Period), LimitMicros: int64(b.Limit), ChangedBy: text(b.ChangedBy),
 		}); err != nil {
 			return err
 		}
@@ -77,7 +77,7 @@ func (s *Store) setBudget(ctx context.Context, as tool.TenantID, b budget.Budget
 		return err
 	})
 	if err != nil {
-		return budget.Budget{}, explain(err, tool.NotFound, "the tenant has no such agent or tool")
+		return budget.Budget{}, explain(err, tool.NotFound, "the tenant has no such agent, tool or profile")
 	}
 	for _, row := range rows {
 		if row.Budget.ByPlatform == b.ByPlatform {
@@ -169,6 +169,7 @@ func budgetOf(row db.ListBudgetsRow) budget.Budget {
 	out := budget.Budget{
 		ID: b.ID, Tenant: tool.TenantID(b.TenantID), Name: b.Name, ByPlatform: b.ByPlatform,
 		AgentID: value(b.AgentID), Agent: row.Agent, ToolID: value(b.ToolID), Tool: row.Tool,
+		ProfileID: value(b.ProfileID), Profile: row.Profile,
 		Period: budget.Period(b.Period), Limit: usage.Micros(b.LimitMicros), ChangedBy: b.ChangedBy, ChangedAt: b.ChangedAt,
 		Spent: usage.Micros(row.SpentMicros), Reserved: usage.Micros(row.ReservedMicros),
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/toolcrib/toolcrib/file"
 	"github.com/toolcrib/toolcrib/graph"
 	"github.com/toolcrib/toolcrib/ledger"
+	"github.com/toolcrib/toolcrib/profile"
 	"github.com/toolcrib/toolcrib/registry/artifact"
 	"github.com/toolcrib/toolcrib/registry/definition"
 	"github.com/toolcrib/toolcrib/registry/mcpserver"
@@ -109,9 +110,9 @@ func TestRolesHoldLittle(t *testing.T) {
 		store.AppRole: {
 			"agent_notes", "budget_holds", "budget_windows", "budgets", "chunk_embeddings", "chunk_terms", "chunks",
 			"document_contents", "document_texts", "documents",
-			"file_chunks", "files", "left_files", "prices", "run_spaces",
+			"file_chunks", "files", "left_files", "prices", "profiles", "run_spaces",
 			"schedules", "space_members", "space_messages", "space_wakes",
-			"spaces", "tool_overrides", "webhooks", "word_blocks",
+			"spaces", "tool_assignments", "tool_overrides", "tool_slots", "webhooks", "word_blocks",
 			"word_documents", "word_postings", "workflow_starts",
 		},
 	}
@@ -239,6 +240,14 @@ func TestTheAppRoleIsBoundInEveryTable(t *testing.T) {
 	_, err = f.Store.SetPrice(t.Context(), usage.Price{Tenant: f.Tenant, ToolID: f.Tool.ID, Call: 1})
 	require.NoError(t, err)
 	_, err = f.Store.SetBudget(t.Context(), budget.Budget{Tenant: f.Tenant, Name: "b", Period: budget.Day, Limit: 1000})
+	require.NoError(t, err)
+	limited, err := f.Store.CreateProfile(t.Context(), profile.Profile{Tenant: f.Tenant, Profile: tool.Profile{
+		Name: "slow", Rate: &tool.Rate{Calls: 10, Per: tool.PerSecond},
+	}})
+	require.NoError(t, err)
+	_, err = f.Store.SetAssignment(t.Context(), profile.Assignment{
+		Tenant: f.Tenant, ToolID: f.Tool.ID, ProfileID: limited.ID,
+	})
 	require.NoError(t, err)
 	f.Admit(t, f.Lone(t), false, false)
 	require.NoError(t, f.Store.SealAudit(t.Context()))

@@ -263,6 +263,7 @@ type begunCall struct {
 	Receipt            json.RawMessage `json:"receipt"`
 	Send               bool            `json:"send"`
 	Hidden             bool            `json:"hidden"`
+	Assigned           bool            `json:"assigned,omitempty"`
 }
 
 // addBegun adds the calls that may be admitted with the record.
@@ -287,6 +288,7 @@ func (p *recordParams) addBegun(op string, begin []ledger.AdmitRequest) error {
 			Position: req.Position, CallID: checked.CallID, Tool: checked.Tool, Version: checked.Version, Digest: checked.Digest,
 			ImplementationType: checked.ImplementationType, ParentID: checked.ParentID, Arguments: checked.Arguments,
 			ArgumentsDigest: checked.ArgumentsDigest, Receipt: checked.Receipt, Send: req.Send, Hidden: req.Hidden,
+			Assigned: req.Assigned,
 		})
 	}
 	if len(calls) == 0 {
@@ -299,8 +301,9 @@ func (p *recordParams) addBegun(op string, begin []ledger.AdmitRequest) error {
 
 // recordedQuestion is the question that follows, for the statement.
 type recordedQuestion struct {
-	Key   string   `json:"key"`
-	Tools []string `json:"tools"` // The ids of those that the run's plan pins.
+	Key      string   `json:"key"`
+	Tools    []string `json:"tools"`              // The ids of those that the run's plan pins.
+	Assigned []string `json:"assigned,omitempty"` // Those of them that the agent has by assignments.
 }
 
 // addQuestion adds the question, if the transcript before it is in memory or ends with
@@ -314,6 +317,9 @@ func (p *recordParams) addQuestion(s *Store, r loop.Record) (err error) {
 	question := recordedQuestion{Key: text(r.Ask.Key), Tools: make([]string, len(kept.run.Plan.Tools))}
 	for i, pin := range kept.run.Plan.Tools {
 		question.Tools[i] = pin.ToolID
+		if pin.Assigned {
+			question.Assigned = append(question.Assigned, pin.ToolID)
+		}
 	}
 	p.Ask, err = encode(question)
 	return err

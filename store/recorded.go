@@ -34,6 +34,7 @@ type recordPolicy struct {
 	PermissionPolicy   string          `json:"permission_policy"`
 	RequiredPermission string          `json:"required_permission"`
 	TenantSlugs        []string        `json:"tenant_slugs"`
+	Profiles           json.RawMessage `json:"profiles"`
 }
 
 type recordTicket struct {
@@ -43,7 +44,11 @@ type recordTicket struct {
 }
 
 func (p *recordPolicy) policy(slugs []string) (tool.Policy, error) {
-	return policyOf(p.EgressClass, p.EgressRules, p.RequiresApproval, p.PermissionPolicy, p.RequiredPermission, slugs)
+	out, err := policyOf(p.EgressClass, p.EgressRules, p.RequiresApproval, p.PermissionPolicy, p.RequiredPermission, slugs)
+	if err == nil {
+		out.Profiles, err = usesOf(p.Profiles)
+	}
+	return out, err
 }
 
 // recorded converts the answer, and keeps what it adds to the transcript.

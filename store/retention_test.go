@@ -210,6 +210,8 @@ func TestSweepsDoNotCollide(t *testing.T) {
 	require.NoError(t, d.Store.MeasureRetention(t.Context()))
 	_, err = d.Store.SweepRequests(t.Context())
 	require.NoError(t, err)
+	_, err = d.Store.SweepRateBuckets(t.Context())
+	require.NoError(t, err)
 	_, err = d.Store.SweepFiles(t.Context(), 10)
 	require.NoError(t, err)
 	_, err = d.Store.TakeExpiredMCPSessions(t.Context(), 10)

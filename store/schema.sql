@@ -328,6 +328,40 @@ end
 $function$
 ;
 
+CREATE OR REPLACE FUNCTION public.begin_limited(p_tenant uuid, p_holder text, p_effect text, p_run uuid, p_agent uuid, p_tool uuid, p_version text)
+ RETURNS json
+ LANGUAGE plpgsql
+AS $function$
+declare
+    v_micros bigint;
+    v_platform_micros bigint;
+    v_before boolean := true;
+    v_refused json;
+begin
+    if exists (select from budgets b where b.tenant_id = p_tenant) then
+        v_micros := reserved_call(p_tenant, false, p_tool, p_version);
+        v_platform_micros := reserved_call(p_tenant, true, p_tool, p_version);
+    end if;
+    if v_micros is not null or v_platform_micros is not null then
+        perform lock_budgets(p_tenant);
+        v_before := exists (select from budget_holds h where h.tenant_id = p_tenant and h.holder = p_holder);
+        v_refused := reserve_budgets(p_tenant, p_holder, null, p_effect, p_run, p_agent, p_tool, v_micros, v_platform_micros);
+        if v_refused is not null then
+            return json_build_object('budget', v_refused);
+        end if;
+    end if;
+    v_refused := take_rates(p_tenant, p_effect, p_tool, p_agent);
+    if v_refused is null then
+        return null;
+    end if;
+    if not v_before then
+        delete from budget_holds h where h.tenant_id = p_tenant and h.holder = p_holder;
+    end if;
+    return json_build_object('rate', v_refused);
+end
+$function$
+;
+
 CREATE OR REPLACE FUNCTION public.cancel_call_approval()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1033,6 +1067,31 @@ end
 $function$
 ;
 
+CREATE OR REPLACE FUNCTION public.lock_rates(p_tenant uuid, p_agent uuid, p_begin json)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+begin
+    if json_array_length(p_begin) < 2 or not exists (
+        select from json_array_elements(p_begin) as c (v)
+        join tool_assignments a on a.tenant_id = p_tenant and a.tool_id = (c.v ->> 'tool_id')::uuid
+        join profiles p on p.tenant_id = p_tenant and p.id = a.profile_id
+        where (a.agent_id is null or a.agent_id = p_agent) and p.rate_calls is not null)
+    then
+        return;
+    end if;
+    insert into rate_buckets as b (tenant_id, profile_id, tool_id, agent_id, full_at)
+    select distinct p_tenant, p.id, a.tool_id, coalesce(a.agent_id, '00000000-0000-0000-0000-000000000000'), now()
+    from json_array_elements(p_begin) as c (v)
+    join tool_assignments a on a.tenant_id = p_tenant and a.tool_id = (c.v ->> 'tool_id')::uuid
+    join profiles p on p.tenant_id = p_tenant and p.id = a.profile_id
+    where (a.agent_id is null or a.agent_id = p_agent) and p.rate_calls is not null
+    order by 2, 3, 4
+    on conflict (tenant_id, profile_id, tool_id, agent_id) do update set full_at = b.full_at where false;
+end
+$function$
+;
+
 CREATE OR REPLACE FUNCTION public.merge_words(of_tenant uuid, of_pipeline uuid, most_blocks integer DEFAULT 256, most_passages integer DEFAULT 4096)
  RETURNS void
  LANGUAGE plpgsql
@@ -1529,6 +1588,8 @@ declare
     v_pause integer;
     v_inbox integer;
     v_budgeted boolean := false;
+    v_taken boolean;
+    v_agent uuid;
     v_over boolean := false;
     v_types text[] := '{}';
     v_calls uuid[] := '{}';
@@ -1599,33 +1660,47 @@ begin
     end if;
 
     if v_whole and p_begin is not null then
+        perform lock_rates(p_tenant, p_agent, p_begin);
         for c in
             select x.*, g.scope_id, g.egress_class, g.egress_rules, g.requires_approval, g.permission_policy,
-                   g.required_permission, g.tenant_slugs
+                   g.required_permission, g.tenant_slugs, g.profiles, coalesce(g.rated, false) as rated
             from json_to_recordset(p_begin) as x (
                 effect_id text, invocation_id uuid, tool_id uuid, turn integer, position integer, call_id text, tool text,
                 version text, digest text, implementation_type text, parent_id uuid, arguments json, arguments_digest text,
-                receipt json, send boolean, hidden boolean)
+                receipt json, send boolean, hidden boolean, assigned boolean)
             left join lateral (
-                select r.* from tenants n
+                select r.*, u.list as profiles, u.rated from tenants n
                 join tool_registry r on r.id = x.tool_id and r.scope_id in (n.id, '00000000-0000-0000-0000-000000000000')
                 left join tool_overrides own on own.scope_id = n.id and own.tool_id = r.id
                 left join tool_overrides preset on preset.scope_id = '00000000-0000-0000-0000-000000000000' and preset.tool_id = r.id
+                cross join lateral (
+                    select json_agg(y order by y.agent_id nulls first) as list, bool_or(y.rate_calls is not null) as rated,
+                           bool_or(y.denied or y.requires_approval or y.permission_policy = 'always_ask' or y.egress_class = 'write') as stops
+                    from (
+                        select w.agent_id, p.id, p.name, p.denied, p.requires_approval, p.permission_policy, p.egress_class, p.required_permission,
+                               p.rate_calls, p.rate_per, p.rate_burst, p.max_concurrency
+                        from tool_assignments w join profiles p on p.tenant_id = w.tenant_id and p.id = w.profile_id
+                        where w.tenant_id = p_tenant and w.tool_id = r.id and (w.agent_id is null or w.agent_id = p_agent)
+                    ) y
+                ) u
                 where n.id = p_tenant and n.status = 'active'
                   and r.status = 'published' and r.is_active and r.quarantine = ''
                   and (r.tenant_slugs = '{}' or n.slug = any (r.tenant_slugs))
                   and coalesce(own.enabled, preset.enabled, r.tenant_id is not null)
                   and not (coalesce(own.requires_approval, false) or coalesce(preset.requires_approval, false))
                   and not (r.requires_approval or r.permission_policy = 'always_ask' or r.egress_class = 'write')
+                  and not coalesce(u.stops, false)
+                  and (not coalesce(x.assigned, false) or exists (
+                      select from tool_assignments w where w.tenant_id = p_tenant and w.tool_id = r.id and w.agent_id = p_agent))
                   and (p_mode <> 'production' or exists (
                       select from tool_versions v
                       where v.tool_id = r.id and v.scope_id = r.scope_id and v.digest = x.digest and v.published))
             ) g on true
         loop
-            if v_budgeted and c.scope_id is not null and (
+            v_taken := (v_budgeted or c.rated) and c.scope_id is not null;
+            if v_taken and (
                 exists (select from effects e where e.tenant_id = p_tenant and e.effect_id = c.effect_id)
-                or reserve_budgets(p_tenant, c.invocation_id::text, null, c.effect_id, p_run, p_agent, c.tool_id,
-                    reserved_call(p_tenant, false, c.tool_id, c.version), reserved_call(p_tenant, true, c.tool_id, c.version)) is not null)
+                or begin_limited(p_tenant, c.invocation_id::text, c.effect_id, p_run, p_agent, c.tool_id, c.version) is not null)
             then
                 continue;
             end if;
@@ -1636,8 +1711,8 @@ begin
                 on conflict do nothing;
             end if;
             if c.scope_id is null or not found then
-                if v_budgeted and c.scope_id is not null then
-                    raise exception 'the effect is another attempt''s' using errcode = 'TC001'; -- what was reserved goes with it
+                if v_taken then
+                    raise exception 'the effect is another attempt''s' using errcode = 'TC001'; -- what was taken goes with it
                 end if;
                 continue;
             end if;
@@ -1657,7 +1732,7 @@ begin
             v_data := v_data || json_build_object('tool', c.tool, 'version', c.version, 'call_id', c.call_id, 'attempt', 1);
             v_tickets := v_tickets || json_build_object('effect_id', c.effect_id, 'egress_class', c.egress_class, 'egress_rules', c.egress_rules,
                 'requires_approval', c.requires_approval, 'permission_policy', c.permission_policy,
-                'required_permission', c.required_permission, 'tenant_slugs', c.tenant_slugs);
+                'required_permission', c.required_permission, 'tenant_slugs', c.tenant_slugs, 'profiles', c.profiles);
         end loop;
     end if;
 
@@ -1703,15 +1778,27 @@ begin
         select from messages m where m.tenant_id = p_tenant and m.run_id = p_run and m.turn_key = p_ask ->> 'key')
     then
         v_opened := true;
+        select r.agent_id into v_agent from runs r where r.tenant_id = p_tenant and r.id = p_run;
         select json_agg(json_build_object('id', r.id, 'tenant_id', r.tenant_id, 'egress_class', r.egress_class,
             'egress_rules', r.egress_rules,
             'requires_approval', r.requires_approval or coalesce(own.requires_approval, false) or coalesce(preset.requires_approval, false),
             'permission_policy', r.permission_policy,
-            'required_permission', r.required_permission, 'tenant_slugs', r.tenant_slugs)) into v_policies
+            'required_permission', r.required_permission, 'tenant_slugs', r.tenant_slugs, 'profiles', u.list)) into v_policies
         from json_array_elements_text(p_ask -> 'tools') as x (id)
         join tool_registry r on r.id = x.id::uuid and r.scope_id in (p_tenant, '00000000-0000-0000-0000-000000000000')
         left join tool_overrides own on own.scope_id = p_tenant and own.tool_id = r.id
-        left join tool_overrides preset on preset.scope_id = '00000000-0000-0000-0000-000000000000' and preset.tool_id = r.id;
+        left join tool_overrides preset on preset.scope_id = '00000000-0000-0000-0000-000000000000' and preset.tool_id = r.id
+        cross join lateral (
+            select json_agg(y order by y.agent_id nulls first) as list
+            from (
+                select w.agent_id, p.id, p.name, p.denied, p.requires_approval, p.permission_policy, p.egress_class, p.required_permission,
+                       p.rate_calls, p.rate_per, p.rate_burst, p.max_concurrency
+                from tool_assignments w join profiles p on p.tenant_id = w.tenant_id and p.id = w.profile_id
+                where w.tenant_id = p_tenant and w.tool_id = r.id and (w.agent_id is null or w.agent_id = v_agent)
+            ) y
+        ) u
+        where not coalesce((p_ask -> 'assigned')::jsonb ? x.id, false) or exists (
+            select from tool_assignments w where w.tenant_id = p_tenant and w.tool_id = r.id and w.agent_id = v_agent);
     end if;
     return json_build_object('ended', v_ended, 'turn', v_saved, 'tickets', to_json(v_tickets), 'opened', v_opened, 'over', v_over,
         'policies', v_policies, 'followed', v_followed, 'cancel', v_cancel, 'pause_round', v_pause, 'inbox', v_inbox,
@@ -1838,7 +1925,7 @@ begin
         union all
         select null, p_agent, true where not exists (select from line)
     ), applies as (
-        select distinct b.id, b.name, b.by_platform, b.agent_id, b.tool_id, b.period, b.limit_micros,
+        select distinct b.id, b.name, b.by_platform, b.agent_id, b.tool_id, b.profile_id, b.period, b.limit_micros,
                case when b.by_platform then p_platform_micros else p_micros end as micros,
                case b.period when 'day' then to_char(now() at time zone 'UTC', 'YYYY-MM-DD')
                    when 'month' then to_char(now() at time zone 'UTC', 'YYYY-MM') else w.id::text end as span,
@@ -1849,6 +1936,10 @@ begin
         join within w on b.agent_id is null or b.agent_id = w.agent_id
         where b.tenant_id = p_tenant and (b.tool_id is null or b.tool_id = p_tool)
           and case when b.by_platform then p_platform_micros else p_micros end is not null
+          and (b.profile_id is null or exists (
+              select from tool_assignments x
+              where x.tenant_id = p_tenant and x.tool_id = p_tool and x.profile_id = b.profile_id
+                and (x.agent_id is null or x.agent_id = p_agent)))
           and (b.period <> 'run' or w.id is not null and (b.agent_id is not null or w.outermost))
     ), refused as (
         select a.* from applies a
@@ -1875,7 +1966,8 @@ begin
     select json_build_object('name', r.name, 'by_platform', r.by_platform, 'period', r.period, 'resets_at', r.resets_at,
         'agent', coalesce((select g.slug from agents g where g.tenant_id = p_tenant and g.id = r.agent_id), ''),
         'tool', coalesce((select t.slug from tool_registry t
-                 where t.id = r.tool_id and t.scope_id in (p_tenant, '00000000-0000-0000-0000-000000000000')), ''))
+                 where t.id = r.tool_id and t.scope_id in (p_tenant, '00000000-0000-0000-0000-000000000000')), ''),
+        'profile', coalesce((select p.name from profiles p where p.tenant_id = p_tenant and p.id = r.profile_id), ''))
     into v_refused
     from refused r;
     return v_refused;
@@ -2331,6 +2423,23 @@ end
 $function$
 ;
 
+CREATE OR REPLACE FUNCTION public.sweep_rate_buckets(most integer)
+ RETURNS integer
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+declare
+    gone integer;
+begin
+    delete from rate_buckets where full_at <= now() and ctid = any (array(
+        select b.ctid from rate_buckets b where b.full_at <= now() limit most for update skip locked));
+    get diagnostics gone = row_count;
+    return gone;
+end
+$function$
+;
+
 CREATE OR REPLACE FUNCTION public.sweep_retention(of_class text, after_tenant uuid, most integer, tenants_at_once integer)
  RETURNS json
  LANGUAGE plpgsql
@@ -2420,6 +2529,59 @@ AS $function$
     delete from mcp_sessions s where s.expires_at <= now() and s.ctid = any (array(
         select e.ctid from mcp_sessions e where e.expires_at <= now() order by e.expires_at limit most))
     returning s.tenant_id, s.session_id, s.protocol, s.server;
+$function$
+;
+
+CREATE OR REPLACE FUNCTION public.take_rates(p_tenant uuid, p_effect text, p_tool uuid, p_agent uuid)
+ RETURNS json
+ LANGUAGE plpgsql
+AS $function$
+declare
+    u record;
+    v_full timestamptz;
+    v_wait interval;
+    v_longest interval;
+    v_refused json;
+    v_profiles uuid[] := '{}';
+    v_agents uuid[] := '{}';
+    v_each interval[] := '{}';
+begin
+    for u in
+        select p.id, p.name, p.rate_calls, p.rate_per, p.rate_burst, coalesce(a.agent_id, '00000000-0000-0000-0000-000000000000') as agent_id,
+               ('1 ' || p.rate_per)::interval / p.rate_calls as each
+        from tool_assignments a join profiles p on p.tenant_id = a.tenant_id and p.id = a.profile_id
+        where a.tenant_id = p_tenant and a.tool_id = p_tool and (a.agent_id is null or a.agent_id = p_agent) and p.rate_calls is not null
+        order by p.id, coalesce(a.agent_id, '00000000-0000-0000-0000-000000000000')
+    loop
+        insert into rate_buckets as b (tenant_id, profile_id, tool_id, agent_id, full_at)
+        values (p_tenant, u.id, p_tool, u.agent_id, clock_timestamp() + u.each)
+        on conflict (tenant_id, profile_id, tool_id, agent_id) do update
+            set full_at = greatest(b.full_at, clock_timestamp()) + u.each
+            where greatest(b.full_at, clock_timestamp()) + u.each <= clock_timestamp() + u.each * u.rate_burst;
+        if found then
+            v_profiles := v_profiles || u.id;
+            v_agents := v_agents || u.agent_id;
+            v_each := v_each || u.each;
+            continue;
+        end if;
+        select b.full_at into v_full from rate_buckets b
+        where b.tenant_id = p_tenant and b.profile_id = u.id and b.tool_id = p_tool and b.agent_id = u.agent_id;
+        v_wait := greatest(v_full + u.each - u.each * u.rate_burst - clock_timestamp(), interval '1 millisecond');
+        if v_longest is null or v_wait > v_longest then
+            v_longest := v_wait;
+            v_refused := json_build_object('profile', u.name, 'calls', u.rate_calls, 'per', u.rate_per,
+                'wait_ms', ceil(extract(epoch from v_wait) * 1000));
+        end if;
+    end loop;
+    if v_refused is not null or exists (
+        select from effects e where e.tenant_id = p_tenant and e.effect_id = p_effect and e.phase <> 'accepted')
+    then
+        update rate_buckets b set full_at = b.full_at - t.each
+        from unnest(v_profiles, v_agents, v_each) as t (profile_id, agent_id, each)
+        where b.tenant_id = p_tenant and b.profile_id = t.profile_id and b.tool_id = p_tool and b.agent_id = t.agent_id;
+    end if;
+    return v_refused;
+end
 $function$
 ;
 
@@ -2918,6 +3080,7 @@ create table budgets (
     limit_micros bigint not null,
     changed_by text not null default ''::text,
     changed_at timestamp with time zone not null default now(),
+    profile_id uuid,
     constraint budgets_pkey PRIMARY KEY (tenant_id, id),
     constraint budgets_tenant_id_by_platform_name_key UNIQUE (tenant_id, by_platform, name),
     constraint budgets_check CHECK (((tool_id IS NULL) = (tool_scope_id IS NULL))),
@@ -2925,6 +3088,7 @@ create table budgets (
     constraint budgets_limit_micros_check CHECK (((limit_micros >= 0) AND (limit_micros <= '1000000000000000'::bigint))),
     constraint budgets_name_check CHECK ((name ~ '^[a-z0-9][a-z0-9_-]{0,62}$'::text)),
     constraint budgets_period_check CHECK ((period = ANY (ARRAY['day'::text, 'month'::text, 'run'::text]))),
+    constraint budgets_profile FOREIGN KEY (tenant_id, profile_id) REFERENCES profiles(tenant_id, id) ON DELETE CASCADE,
     constraint budgets_tenant_id_agent_id_fkey FOREIGN KEY (tenant_id, agent_id) REFERENCES agents(tenant_id, id) ON DELETE CASCADE,
     constraint budgets_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE,
     constraint budgets_tool_id_tool_scope_id_fkey FOREIGN KEY (tool_id, tool_scope_id) REFERENCES tool_registry(id, scope_id) ON DELETE CASCADE
@@ -3613,6 +3777,62 @@ create policy tenant_update on prices for update to public using ((tenant_id = (
 grant delete, insert, select, update on prices to toolcrib_app;
 comment on table prices is 'What a call or a million tokens costs, in millionths of one currency: of tenants, and of the platform for all of them.';
 
+create table profiles (
+    tenant_id uuid not null,
+    id uuid not null,
+    name text not null,
+    description text not null default ''::text,
+    denied boolean not null default false,
+    requires_approval boolean not null default false,
+    permission_policy text not null default ''::text,
+    egress_class text not null default ''::text,
+    required_permission text not null default ''::text,
+    rate_calls integer,
+    rate_per text,
+    rate_burst integer,
+    max_concurrency integer,
+    revision bigint not null default 1,
+    changed_by text not null default ''::text,
+    created_at timestamp with time zone not null default now(),
+    updated_at timestamp with time zone not null default now(),
+    constraint profiles_pkey PRIMARY KEY (tenant_id, id),
+    constraint profiles_tenant_id_name_key UNIQUE (tenant_id, name),
+    constraint profiles_check CHECK ((((rate_calls IS NULL) = (rate_per IS NULL)) AND ((rate_calls IS NULL) = (rate_burst IS NULL)))),
+    constraint profiles_description_check CHECK ((length(description) <= 1000)),
+    constraint profiles_egress_class_check CHECK ((egress_class = ANY (ARRAY[''::text, 'read_only'::text, 'write'::text]))),
+    constraint profiles_max_concurrency_check CHECK (((max_concurrency >= 1) AND (max_concurrency <= 1000))),
+    constraint profiles_name_check CHECK ((name ~ '^[a-z0-9][a-z0-9_-]{0,62}$'::text)),
+    constraint profiles_permission_policy_check CHECK ((permission_policy = ANY (ARRAY[''::text, 'always_ask'::text]))),
+    constraint profiles_rate_burst_check CHECK (((rate_burst >= 1) AND (rate_burst <= 1000000))),
+    constraint profiles_rate_calls_check CHECK (((rate_calls >= 1) AND (rate_calls <= 1000000))),
+    constraint profiles_rate_per_check CHECK ((rate_per = ANY (ARRAY['second'::text, 'minute'::text, 'hour'::text, 'day'::text]))),
+    constraint profiles_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE
+);
+CREATE TRIGGER audit AFTER INSERT OR DELETE OR UPDATE ON public.profiles FOR EACH ROW EXECUTE FUNCTION audit_row('{changed_by}', '{}', 'profile');
+alter table profiles enable row level security;
+alter table profiles force row level security;
+create policy tenant_isolation on profiles for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid));
+grant delete, insert, select, update on profiles to toolcrib_app;
+comment on table profiles is 'Named sets of restrictions, which can only be stricter than the tools that they are assigned with.';
+
+create table rate_buckets (
+    tenant_id uuid not null,
+    profile_id uuid not null,
+    tool_id uuid not null,
+    agent_id uuid not null,
+    full_at timestamp with time zone not null,
+    constraint rate_buckets_pkey PRIMARY KEY (tenant_id, profile_id, tool_id, agent_id),
+    constraint rate_buckets_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE
+) with (fillfactor=50);
+alter table rate_buckets enable row level security;
+alter table rate_buckets force row level security;
+create policy full_delete on rate_buckets for delete to toolcrib_owner using ((full_at <= now()));
+create policy full_lock on rate_buckets for update to toolcrib_owner using ((full_at <= now())) with check (false);
+create policy full_read on rate_buckets for select to toolcrib_owner using ((full_at <= now()));
+create policy tenant_isolation on rate_buckets for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid));
+grant insert, select, update on rate_buckets to toolcrib_app;
+comment on table rate_buckets is 'How much of the rates of profiles is used.';
+
 create table retention_rules (
     tenant_id uuid,
     scope_id uuid not null generated always as (COALESCE(tenant_id, '00000000-0000-0000-0000-000000000000'::uuid)) stored,
@@ -4065,6 +4285,34 @@ create policy tenant_update on tool_aliases for update to public using ((tenant_
 grant insert, select, update on tool_aliases to toolcrib_app;
 comment on table tool_aliases is 'Names, beside their slugs, that people and clients call tools by.';
 
+create table tool_assignments (
+    tenant_id uuid not null,
+    id uuid not null,
+    tool_id uuid not null,
+    tool_scope_id uuid not null,
+    agent_id uuid,
+    profile_id uuid,
+    changed_by text not null default ''::text,
+    changed_at timestamp with time zone not null default now(),
+    constraint tool_assignments_pkey PRIMARY KEY (tenant_id, id),
+    constraint tool_assignments_check CHECK (((tool_scope_id = tenant_id) OR (tool_scope_id = '00000000-0000-0000-0000-000000000000'::uuid))),
+    constraint tool_assignments_check1 CHECK (((agent_id IS NOT NULL) OR (profile_id IS NOT NULL))),
+    constraint tool_assignments_tenant_id_agent_id_fkey FOREIGN KEY (tenant_id, agent_id) REFERENCES agents(tenant_id, id) ON DELETE CASCADE,
+    constraint tool_assignments_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE,
+    constraint tool_assignments_tenant_id_profile_id_fkey FOREIGN KEY (tenant_id, profile_id) REFERENCES profiles(tenant_id, id),
+    constraint tool_assignments_tool_id_tool_scope_id_fkey FOREIGN KEY (tool_id, tool_scope_id) REFERENCES tool_registry(id, scope_id) ON DELETE CASCADE
+);
+CREATE INDEX tool_assignments_agent ON public.tool_assignments USING btree (tenant_id, agent_id) WHERE (agent_id IS NOT NULL);
+CREATE INDEX tool_assignments_profile ON public.tool_assignments USING btree (tenant_id, profile_id) WHERE (profile_id IS NOT NULL);
+CREATE INDEX tool_assignments_tool ON public.tool_assignments USING btree (tool_id);
+CREATE UNIQUE INDEX tool_assignments_use ON public.tool_assignments USING btree (tenant_id, tool_id, COALESCE(agent_id, '00000000-0000-0000-0000-000000000000'::uuid));
+CREATE TRIGGER audit AFTER INSERT OR DELETE OR UPDATE ON public.tool_assignments FOR EACH ROW EXECUTE FUNCTION audit_row('{tool_scope_id,changed_at,changed_by}', '{}', 'assignment');
+alter table tool_assignments enable row level security;
+alter table tool_assignments force row level security;
+create policy tenant_isolation on tool_assignments for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid));
+grant delete, insert, select, update on tool_assignments to toolcrib_app;
+comment on table tool_assignments is 'Which agents have which tools beside their definitions, and which profiles apply to calls.';
+
 create table tool_invocations (
     id uuid not null,
     tenant_id uuid not null,
@@ -4256,7 +4504,7 @@ create table tool_slots (
 alter table tool_slots enable row level security;
 alter table tool_slots force row level security;
 create policy tenant_isolation on tool_slots for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid));
-grant insert, select, update on tool_slots to toolcrib_app;
+grant delete, insert, select, update on tool_slots to toolcrib_app;
 comment on table tool_slots is 'Leases on the right to run a call of a limited tool.';
 
 create table tool_versions (

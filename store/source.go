@@ -117,6 +117,9 @@ func (s *Store) policies(rows []db.ListToolPoliciesRow) (map[string]tool.Policy,
 	for _, r := range rows {
 		p, err := policyOf(r.EgressClass, r.EgressRules, r.RequiresApproval, r.PermissionPolicy, r.RequiredPermission,
 			s.audience(r.TenantID, r.TenantSlugs))
+		if err == nil {
+			p.Profiles, err = usesOf(r.Profiles)
+		}
 		if err != nil {
 			return nil, err
 		}

@@ -12,12 +12,13 @@ const (
 	SweepExpiredFiles = "expired_files"
 	SweepMCPSessions  = "mcp_sessions"
 	SweepPartitions   = "partitions"
+	SweepRateBuckets  = "rate_buckets"
 )
 
 // SweepNames returns the name of every sweep of a store: the classes of records, and those
 // of records that expire by themselves.
 func SweepNames() []string {
-	names := []string{SweepRequestKeys, SweepExpiredFiles, SweepMCPSessions, SweepPartitions}
+	names := []string{SweepRequestKeys, SweepExpiredFiles, SweepMCPSessions, SweepPartitions, SweepRateBuckets}
 	for _, class := range RetentionClasses() {
 		names = append(names, string(class))
 	}

@@ -72,6 +72,7 @@ var longOperations = map[string]bool{
 	"store.SearchIndex":        true,
 	"store.StrandedRuns":       true,
 	"store.SweepDeliveries":    true,
+	"store.SweepRateBuckets":   true,
 	"store.SweepRequests":      true,
 	"store.UnknownCalls":       true,
 }

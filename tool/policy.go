@@ -66,6 +66,10 @@ type Policy struct {
 	RequiredPermission string      `json:"required_permission,omitempty"`
 	TenantSlugs        []string    `json:"tenant_slugs,omitempty"` // The tenants a global tool is for; empty for all.
 	EgressRules        EgressRules `json:"egress_rules,omitzero"`  // Where calls may go within the class.
+
+	// Profiles are those that apply to a use of the tool. Only what is read for a decision on a call
+	// has them: see ledger.Ticket and resolver.Source.
+	Profiles []ProfileUse `json:"-"`
 }
 
 // Serves reports whether the policy includes a tenant with the given slug.

@@ -22,6 +22,7 @@ type InvokeInput struct {
 	Egress      tool.Egress      `json:"egress,omitempty"`      // From Admit.
 	EgressRules tool.EgressRules `json:"egress_rules,omitzero"` // From Admit.
 	Followed    bool             `json:"followed,omitempty"`    // From Admit: whether the run's output has followers.
+	Slots       []tool.Slots     `json:"slots,omitempty"`       // From Admit.
 	Full        bool             `json:"full,omitempty"`        // Whether the whole result is returned, or only a preview.
 	Tried       int              `json:"tried,omitempty"`       // Attempts made before this activity, in place.
 	RetryIn     time.Duration    `json:"retry_in,omitempty"`    // What the attempt before asked for.
@@ -49,6 +50,7 @@ type AdmitOutput struct {
 	Egress      tool.Egress      `json:"egress,omitempty"`
 	EgressRules tool.EgressRules `json:"egress_rules,omitzero"`
 	Followed    bool             `json:"followed,omitempty"` // Whether the output of the call's run has followers.
+	Slots       []tool.Slots     `json:"slots,omitempty"`    // What limits how many calls of it run at once, by profiles.
 	// Done is set when the effect was settled before: the call is over.
 	Done *InvokeOutput `json:"done,omitempty"`
 	// Asks is set, and nothing else, when the call needs an approval that it does not have.

@@ -34,6 +34,9 @@ func (p *Plugin) tend() {
 				// The next sweep takes them.
 				p.cfg.Logger.WarnContext(ctx, "sweeping answered requests failed", slog.Any("error", err))
 			}
+			if _, err := p.store.SweepRateBuckets(ctx); err != nil && ctx.Err() == nil {
+				p.cfg.Logger.WarnContext(ctx, "sweeping full token buckets failed", slog.Any("error", err))
+			}
 			p.sweep(ctx)
 			select {
 			case <-ctx.Done():

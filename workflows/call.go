@@ -93,7 +93,7 @@ func admit(ctx workflow.Context, in *wire.InvokeInput) (done *wire.InvokeOutput,
 		return nil, nil
 	}
 	in.Fence, in.FenceOf, in.Egress = out.Fence, out.Execution, out.Egress
-	in.EgressRules, in.Followed = out.EgressRules, out.Followed
+	in.EgressRules, in.Followed, in.Slots = out.EgressRules, out.Followed, out.Slots
 	return out.Done, nil
 }
 

@@ -257,6 +257,7 @@ func New(cfg Config) (http.Handler, error) {
 	s.registerUsage()
 	s.registerPrices()
 	s.registerBudgets()
+	s.registerProfiles()
 	s.registerCodec()
 	s.registerAudit()
 	for _, name := range []string{"ErrorModel", "ErrorDetail"} { // The framework's; no answer has them.

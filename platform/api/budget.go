@@ -49,6 +49,13 @@ func (s *server) setBudget(ctx context.Context, p tool.Principal, in *body[v1.Ne
 		}
 		b.AgentID = of.ID
 	}
+	if in.Body.Profile != "" {
+		of, err := s.cfg.Store.FindProfile(ctx, p.Tenant, in.Body.Profile)
+		if err != nil {
+			return nil, err
+		}
+		b.ProfileID = of.ID
+	}
 	stored, err := s.cfg.Store.SetBudget(ctx, b)
 	if err != nil {
 		return nil, err

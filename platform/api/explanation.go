@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"strings"
 
 	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
 	"github.com/toolcrib/toolcrib/policy"
@@ -35,6 +36,13 @@ func (s *server) explainTool(ctx context.Context, p tool.Principal, in *explainI
 	if out.Code == "" {
 		d, err := s.definitionOf(ctx, p, e)
 		if err != nil {
+			return nil, err
+		}
+		agentID, err := s.agentID(ctx, p, in.Agent)
+		if err != nil {
+			return nil, err
+		}
+		if e.Policy.Profiles, err = s.cfg.Store.ProfileUses(ctx, p.Tenant, e.ToolID, agentID); err != nil {
 			return nil, err
 		}
 		explainPolicy(&out, p, e.Policy, d.Interaction.Confirmation)
@@ -108,6 +116,9 @@ func explainPolicy(out *v1.Explanation, p tool.Principal, held tool.Policy, conf
 	}
 	noted := map[*v1.Step]bool{}
 	for _, reason := range d.Reasons {
+		if reason.Rule == policy.RuleProfile {
+			continue // It has a step of its own.
+		}
 		at := &steps[1]
 		if reason.Verdict == policy.Deny && reason.Rule == policy.RuleEgress {
 			at = &steps[0]
@@ -121,7 +132,7 @@ func explainPolicy(out *v1.Explanation, p tool.Principal, held tool.Policy, conf
 	if some != "" && !noted[&steps[1]] {
 		steps[1].Saw = some + " need an approval"
 	}
-	out.Steps = append(out.Steps, steps...)
+	out.Steps = append(append(out.Steps, steps...), explainProfiles(held.Profiles, d)...)
 	switch d.Verdict {
 	case policy.Allow:
 	case policy.NeedsApproval:
@@ -129,6 +140,35 @@ func explainPolicy(out *v1.Explanation, p tool.Principal, held tool.Policy, conf
 	case policy.Deny:
 		out.Code, out.Detail = tool.Denied, d.Explain()
 	}
+}
+
+// explainProfiles returns a step for each profile that applies.
+func explainProfiles(uses []tool.ProfileUse, d policy.Decision) []v1.Step {
+	out := make([]v1.Step, len(uses))
+	for i := range uses {
+		use := &uses[i]
+		step := v1.Step{Rule: string(policy.RuleProfile), Passed: true}
+		of := "for every caller"
+		if use.AgentID != "" {
+			of = "for the agent"
+		}
+		texts := []string{fmt.Sprintf("profile %q, assigned %s", use.Name, of)}
+		for _, reason := range d.Reasons {
+			if reason.Profile == use.Name {
+				step.Passed = step.Passed && reason.Verdict != policy.Deny
+				texts = append(texts, reason.Text)
+			}
+		}
+		if use.Rate != nil {
+			texts = append(texts, fmt.Sprintf("at most %s begin (burst %d)", use.Rate, use.Rate.Burst))
+		}
+		if use.MaxConcurrency > 0 {
+			texts = append(texts, fmt.Sprintf("at most %d run at once", use.MaxConcurrency))
+		}
+		step.Saw = strings.Join(texts, "; ")
+		out[i] = step
+	}
+	return out
 }
 
 func showExplanation(e resolver.Explanation) v1.Explanation {

@@ -57,6 +57,14 @@ const (
 	BudgetsRead  = "budgets.read"
 	BudgetsWrite = "budgets.write"
 
+	// ProfilesRead and ProfilesWrite are for named sets of restrictions.
+	ProfilesRead  = "profiles.read"
+	ProfilesWrite = "profiles.write"
+	// AssignmentsRead and AssignmentsWrite are for what agents have beside their definitions, and where
+	// profiles apply.
+	AssignmentsRead  = "assignments.read"
+	AssignmentsWrite = "assignments.write"
+
 	AuditRead = "audit.read" // See who changed what, and verify and export the audit log.
 
 	SpacesRead  = "spaces.read"  // See the spaces that one is a member of, and their messages.
@@ -106,6 +114,10 @@ func KnownPermissions() []Permission {
 		{PricesWrite, "set and delete the tenant's prices"},
 		{BudgetsRead, "see the tenant's budgets and what is spent of them"},
 		{BudgetsWrite, "set and delete the tenant's budgets"},
+		{ProfilesRead, "see profiles: named sets of restrictions of calls"},
+		{ProfilesWrite, "make, change and delete profiles"},
+		{AssignmentsRead, "see which tools and profiles are assigned to which agents"},
+		{AssignmentsWrite, "assign tools to agents, and profiles to calls, and revoke that"},
 		{AuditRead, "see who changed what, with what was changed, and verify and export the audit log"},
 		{SpacesRead, "see the spaces that one is a member of, and their messages"},
 		{SpacesPost, "say something in those spaces, which wakes their agents"},

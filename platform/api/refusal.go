@@ -42,6 +42,8 @@ var refusable = map[string]audit.Action{ //nolint:gosec // Names, no credentials
 	"pauseRun": "run.paused", "resumeRun": "run.resumed",
 	"setPrice": "price.created", "deletePrice": "price.deleted",
 	"setBudget": "budget.created", "deleteBudget": "budget.deleted",
+	"createProfile": "profile.created", "changeProfile": "profile.changed", "deleteProfile": "profile.deleted",
+	"setAssignment": "assignment.created", "deleteAssignment": "assignment.deleted",
 
 	"createKey": "key.created", "revokeKey": "key.revoked", "setTenantMasking": "tenant.changed",
 	"createCredential": "credential.created", "changeCredential": "credential.changed",

@@ -46,6 +46,7 @@ type explainInput struct {
 	ToolPath
 	Version string `query:"version" maxLength:"100" doc:"Version or constraint, such as ^1.2"`
 	Mode    string `query:"mode"                                                              enum:"production,debug" default:"production"`
+	Agent   string `query:"agent" maxLength:"64" doc:"Slug or id: with the profiles that apply to its calls. Absent for other callers"`
 }
 
 func (s *server) registerTools() {

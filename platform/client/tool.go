@@ -122,9 +122,14 @@ func (c *Client) RemoveOverride(ctx context.Context, name string) (v1.ToolOverri
 	return call[v1.ToolOverrides](ctx, c, http.MethodDelete, nil, nil, "tools", name, "override")
 }
 
-// ExplainTool reports how a reference resolves, rule by rule.
-func (c *Client) ExplainTool(ctx context.Context, name, version string, mode tool.Mode) (v1.Explanation, error) {
-	return get[v1.Explanation](ctx, c, query("version", version, "mode", mode), "tools", name, "explain")
+// ExplainTool reports how a reference resolves, rule by rule, with the profiles that apply to calls by
+// an agent, or by other callers where none is named.
+func (c *Client) ExplainTool(
+	ctx context.Context, name, version, agent string, mode tool.Mode,
+) (v1.Explanation, error) {
+	return get[v1.Explanation](
+		ctx, c, query("version", version, "mode", mode, "agent", agent), "tools", name, "explain",
+	)
 }
 
 // CallTool calls a tool once, and waits for its answer as long as the request

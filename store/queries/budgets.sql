@@ -1,27 +1,31 @@
 -- name: SetBudget :one
 -- Replaces the budget with the same name, of the tenant or of the platform for it. What was spent
--- of it stays. No row is returned where the tenant has no such agent or tool.
-insert into budgets as b (tenant_id, id, name, by_platform, agent_id, tool_id, tool_scope_id, period, limit_micros, changed_by)
-select @tenant_id, @id, @name, @by_platform::boolean, g.id, t.id, t.scope_id, @period, @limit_micros, @changed_by
-from (select sqlc.narg('agent_id')::uuid as agent_id, sqlc.narg('tool_id')::uuid as tool_id) asked
+-- of it stays. No row is returned where the tenant has no such agent, tool or profile.
+insert into budgets as b (tenant_id, id, name, by_platform, agent_id, tool_id, tool_scope_id, profile_id, period, limit_micros, changed_by)
+select @tenant_id, @id, @name, @by_platform::boolean, g.id, t.id, t.scope_id, p.id, @period, @limit_micros, @changed_by
+from (select sqlc.narg('agent_id')::uuid as agent_id, sqlc.narg('tool_id')::uuid as tool_id, sqlc.narg('profile_id')::uuid as profile_id) asked
 left join agents g on g.tenant_id = @tenant_id and g.id = asked.agent_id
 left join tool_registry t on t.scope_id in (@tenant_id, '00000000-0000-0000-0000-000000000000') and t.id = asked.tool_id
                          and t.deleted_at is null
+left join profiles p on p.tenant_id = @tenant_id and p.id = asked.profile_id
 where (asked.agent_id is null or g.id is not null) and (asked.tool_id is null or t.id is not null)
+  and (asked.profile_id is null or p.id is not null)
 on conflict (tenant_id, by_platform, name) do update
-    set agent_id = excluded.agent_id, tool_id = excluded.tool_id, tool_scope_id = excluded.tool_scope_id, period = excluded.period,
+    set agent_id = excluded.agent_id, tool_id = excluded.tool_id, tool_scope_id = excluded.tool_scope_id,
+        profile_id = excluded.profile_id, period = excluded.period,
         limit_micros = excluded.limit_micros, changed_by = excluded.changed_by, changed_at = now()
 returning b.*;
 
 -- name: ListBudgets :many
 -- Those of the tenant and of the platform for it, by name, with what is spent and reserved of them
 -- now: of budgets of runs, by the run that used most of it, of those that are open and the last hundred.
-select sqlc.embed(b), coalesce(g.slug, '')::text as agent, coalesce(t.slug, '')::text as tool,
+select sqlc.embed(b), coalesce(g.slug, '')::text as agent, coalesce(t.slug, '')::text as tool, coalesce(p.name, '')::text as profile,
        coalesce(w.spent_micros, 0)::bigint as spent_micros, coalesce(w.held, 0)::bigint as reserved_micros,
        now()::timestamptz as at
 from budgets b
 left join agents g on g.tenant_id = b.tenant_id and g.id = b.agent_id
 left join tool_registry t on t.scope_id in (@tenant_id, '00000000-0000-0000-0000-000000000000') and t.id = b.tool_id
+left join profiles p on p.tenant_id = b.tenant_id and p.id = b.profile_id
 left join lateral (
     select w.spent_micros, coalesce((
         select sum(h.micros) from budget_holds h

@@ -1,8 +1,9 @@
 -- name: AdmitCall :one
 -- Reads the authority over a call and admits it, in one statement; a refusal writes
 -- nothing. The policy, including the required permission, is returned for the caller to
--- decide. If no effect is returned although the verdict is granted, another attempt ran
--- concurrently. The budgets of the tenant are locked before what the statement writes.
+-- decide, and so are the profiles that apply to the call. If no effect is returned although the verdict is granted, another attempt ran
+-- concurrently. The budgets of the tenant and the rates of profiles are locked before what the
+-- statement writes.
 --
 -- The invocation is written before the run is numbered: whoever decides on the call locks
 -- them in this order.
@@ -16,8 +17,9 @@ with known as (
            coalesce(r.followed_until > now(), false) as followed,
            case when ap.status = 'approved' then ap.binding else '' end as approved,
            case when ap.status = 'approved' then ap.edited end as edited,
-           coalesce(ask.required or t.permission_policy = 'always_ask' or t.egress_class = 'write', false) as asks,
-           coalesce(ask.required or t.permission_policy = 'always_ask' or t.egress_class = 'write', false)
+           u.list as profiles, coalesce(u.rated, false) as rated, coalesce(u.denied, false) as denied, coalesce(u.asks, false) as profile_asks,
+           coalesce(ask.required or t.permission_policy = 'always_ask' or t.egress_class = 'write' or coalesce(u.asks, false), false) as asks,
+           coalesce(ask.required or t.permission_policy = 'always_ask' or t.egress_class = 'write' or coalesce(u.asks, false), false)
                and ap.status is distinct from 'approved' as held,
            m.prepared -> @position::int -> 'arguments' as stored_arguments,
            coalesce(sqlc.narg('arguments_digest')::text, m.prepared -> @position::int ->> 'arguments_digest', '') as arguments_digest,
@@ -29,6 +31,9 @@ with known as (
                when t.status = 'disabled' or not t.is_active then 'tool_disabled'
                when not coalesce(own.enabled, preset.enabled, t.tenant_id is not null) then 'tool_off'
                when t.quarantine <> '' then 'tool_quarantined'
+               when @assigned::boolean and not exists (
+                   select from tool_assignments w
+                   where w.tenant_id = n.id and w.tool_id = t.id and w.agent_id = sqlc.narg('agent_id')::uuid) then 'tool_revoked'
                when @implementation_type::text = 'artifact' and exists (
                    select from artifacts af
                    where af.tenant_id = n.id and af.status = 'disabled'
@@ -49,6 +54,16 @@ with known as (
     cross join lateral (
         select t.requires_approval or coalesce(own.requires_approval, false) or coalesce(preset.requires_approval, false) as required
     ) ask
+    cross join lateral (
+        select json_agg(y order by y.agent_id nulls first) as list, bool_or(y.rate_calls is not null) as rated, bool_or(y.denied) as denied,
+               bool_or(y.requires_approval or y.permission_policy = 'always_ask' or y.egress_class = 'write') as asks
+        from (
+            select w.agent_id, q.id, q.name, q.denied, q.requires_approval, q.permission_policy, q.egress_class, q.required_permission,
+                   q.rate_calls, q.rate_per, q.rate_burst, q.max_concurrency
+            from tool_assignments w join profiles q on q.tenant_id = w.tenant_id and q.id = w.profile_id
+            where w.tenant_id = n.id and w.tool_id = t.id and (w.agent_id is null or w.agent_id = sqlc.narg('agent_id')::uuid)
+        ) y
+    ) u
     left join messages m on @arguments_stored and m.tenant_id = n.id and m.run_id = sqlc.narg('run_id')
                         and m.id = sqlc.narg('message_id')::uuid
     left join tool_invocations i on i.tenant_id = n.id and i.id = @invocation_id
@@ -61,19 +76,21 @@ with known as (
     ) v on true
     where n.id = @tenant_id
 ), authority as (
-    -- The first attempt of a call reserves what it costs, one that is held when it is approved.
-    select k.*, case when k.standing = 'granted' and b.refused is not null then 'budget_spent' else k.standing end as verdict,
-           b.refused as budget
+    -- The first attempt of a call reserves what it costs and takes tokens of rates, one that is held
+    -- when it is approved, and one that a profile denies never.
+    select k.*,
+           case when k.standing <> 'granted' or b.refused is null then k.standing
+               when b.refused -> 'rate' is not null then 'rate_limited' else 'budget_spent' end as verdict,
+           b.refused as limits
     from known k
     left join lateral (
-        select reserve_budgets(@tenant_id, coalesce(e.invocation_id, @invocation_id)::text, null, @effect_id, sqlc.narg('run_id'),
-                               sqlc.narg('agent_id'), k.tool_id, reserved_call(@tenant_id, false, k.tool_id, @version),
-                               reserved_call(@tenant_id, true, k.tool_id, @version)) as refused
+        select begin_limited(@tenant_id, coalesce(e.invocation_id, @invocation_id)::text, @effect_id, sqlc.narg('run_id'), sqlc.narg('agent_id'),
+                             k.tool_id, @version) as refused
         from (select 1) as one
         left join effects e on e.tenant_id = @tenant_id and e.effect_id = @effect_id
-        where k.standing = 'granted' and not k.held
+        where k.standing = 'granted' and not k.held and not k.denied
           and (e.phase is null or e.phase = 'accepted' and e.version_digest = @digest and e.arguments_digest = k.arguments_digest)
-          and exists (select from budgets x where x.tenant_id = @tenant_id)
+          and (k.rated or exists (select from budgets x where x.tenant_id = @tenant_id))
     ) b on true
 ), admitted as (
     insert into effects as e (tenant_id, effect_id, phase, fence, attempt, invocation_id, version_digest, arguments_digest)
@@ -94,7 +111,7 @@ with known as (
     select e.invocation_id, @tenant_id, sqlc.narg('run_id'), @turn, @position, @call_id, e.effect_id, a.tool_id, a.scope_id, @tool,
            @version, @digest, @implementation_type, @subject, sqlc.narg('agent_id')::uuid, @mode,
            case when a.held then 'pending' else 'running' end, a.egress_class,
-           a.requires_approval or a.permission_policy = 'always_ask', e.attempt,
+           a.requires_approval or a.permission_policy = 'always_ask' or a.profile_asks, e.attempt,
            coalesce(sqlc.narg('arguments')::json, a.stored_arguments), sqlc.narg('receipt')::json, case when not a.held then now() end,
            sqlc.narg('parent_id')::uuid, case when @hidden::boolean then false end
     from admitted e cross join authority a
@@ -131,7 +148,8 @@ with known as (
     on conflict do nothing
 )
 select a.verdict::text as verdict,
-       a.budget::json as budget,
+       a.limits::json as limits,
+       a.profiles::json as profiles,
        coalesce(a.egress_class, '')::text as egress_class,
        a.egress_rules::json as egress_rules,
        coalesce(a.requires_approval, false)::boolean as requires_approval,

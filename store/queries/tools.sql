@@ -134,8 +134,16 @@ cross join lateral (
 order by t.slug, t.id;
 
 -- name: ListToolPolicies :many
+-- As they are for callers that are no agents.
 select t.id, t.tenant_id, t.egress_class, t.egress_rules, (t.requires_approval or coalesce(own.requires_approval, false) or coalesce(preset.requires_approval, false))::boolean as requires_approval,
-       t.permission_policy, t.required_permission, t.tenant_slugs
+       t.permission_policy, t.required_permission, t.tenant_slugs,
+       (select json_agg(y order by y.agent_id nulls first)
+        from (
+            select w.agent_id, p.id, p.name, p.denied, p.requires_approval, p.permission_policy, p.egress_class, p.required_permission,
+                   p.rate_calls, p.rate_per, p.rate_burst, p.max_concurrency
+            from tool_assignments w join profiles p on p.tenant_id = w.tenant_id and p.id = w.profile_id
+            where w.tenant_id = @scope_id and w.tool_id = t.id and w.agent_id is null
+        ) y)::json as profiles
 from tool_registry t
 left join tool_overrides own on own.scope_id = @scope_id and own.tool_id = t.id
 left join tool_overrides preset on preset.scope_id in (@scope_id, '00000000-0000-0000-0000-000000000000') and preset.tool_id = t.id
@@ -143,9 +151,17 @@ left join tool_overrides preset on preset.scope_id in (@scope_id, '00000000-0000
 where t.scope_id in (@scope_id, '00000000-0000-0000-0000-000000000000') and t.id = any (@tool_ids::uuid[]);
 
 -- name: ListPinnedPolicies :many
--- The current policies of the tools that a run's plan pins.
+-- The current policies of the tools that a run's plan pins, without those that it got by
+-- assignments which are revoked.
 select t.id, t.tenant_id, t.egress_class, t.egress_rules, (t.requires_approval or coalesce(own.requires_approval, false) or coalesce(preset.requires_approval, false))::boolean as requires_approval,
-       t.permission_policy, t.required_permission, t.tenant_slugs
+       t.permission_policy, t.required_permission, t.tenant_slugs,
+       (select json_agg(y order by y.agent_id nulls first)
+        from (
+            select w.agent_id, q.id, q.name, q.denied, q.requires_approval, q.permission_policy, q.egress_class, q.required_permission,
+                   q.rate_calls, q.rate_per, q.rate_burst, q.max_concurrency
+            from tool_assignments w join profiles q on q.tenant_id = w.tenant_id and q.id = w.profile_id
+            where w.tenant_id = r.tenant_id and w.tool_id = t.id and (w.agent_id is null or w.agent_id = r.agent_id)
+        ) y)::json as profiles
 from runs r
 cross join json_array_elements(r.plan -> 'tools') as p (pin)
 join tool_registry t on t.id = (p.pin ->> 'tool_id')::uuid
@@ -153,7 +169,9 @@ join tool_registry t on t.id = (p.pin ->> 'tool_id')::uuid
 left join tool_overrides own on own.scope_id = r.tenant_id and own.tool_id = t.id
 left join tool_overrides preset on preset.scope_id in (r.tenant_id, '00000000-0000-0000-0000-000000000000') and preset.tool_id = t.id
     and preset.tenant_id is null
-where r.tenant_id = @tenant_id and r.id = @run_id;
+where r.tenant_id = @tenant_id and r.id = @run_id
+  and (not coalesce((p.pin ->> 'assigned')::boolean, false) or exists (
+      select from tool_assignments a where a.tenant_id = r.tenant_id and a.tool_id = t.id and a.agent_id = r.agent_id));
 
 -- name: AddToolVersion :one
 -- Keeps an existing version with the same content, and publishes it if requested. No row

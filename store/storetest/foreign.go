@@ -30,6 +30,7 @@ var methodsWithoutTenant = map[string]string{
 	"ListenControl":       "returns ids of runs with requests, without contents",
 	"EnsurePartitions":    "makes empty tables",
 	"SweepRequests":       "deletes expired rows",
+	"SweepRateBuckets":    "deletes rows that say nothing any more",
 	"SweepRetention":      "deletes rows whose time is over, each as its tenant",
 	"SweepStats":          "counts this process's sweeps",
 	"SealAudit":           "chains rows of every tenant, each as its tenant",
@@ -63,6 +64,7 @@ func testForeign(t *testing.T, d *Database) {
 	maps.Copy(cases, toolCases)
 	maps.Copy(cases, usageCases)
 	maps.Copy(cases, budgetCases)
+	maps.Copy(cases, profileCases)
 	maps.Copy(cases, credentialCases)
 	maps.Copy(cases, retrievalCases)
 	maps.Copy(cases, runCases)

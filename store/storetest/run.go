@@ -31,6 +31,7 @@ func Run(t *testing.T, newDatabase func(tb testing.TB) *Database) {
 		{"Usage", testUsage},
 		{"Budgets", testBudgets},
 		{"BudgetEnds", testBudgetEnds},
+		{"Profiles", testProfiles},
 		{"Prices", testPrices},
 		{"Pauses", testPauses},
 		{"Reads", testReads},

@@ -12,6 +12,7 @@ type NewBudget struct {
 	Name        string        `json:"name" minLength:"1" maxLength:"63" doc:"Small letters, digits, - and _" example:"support-day"`
 	Agent       string        `json:"agent,omitempty" maxLength:"64" doc:"Slug or id: of its runs, and of the runs below them. Absent for all" example:"support"`
 	Tool        string        `json:"tool,omitempty" maxLength:"64" doc:"Slug or id: of its calls. Absent for all calls, and turns of models" example:"readInvoice"`
+	Profile     string        `json:"profile,omitempty" maxLength:"63" doc:"Name: of calls that it applies to. Absent for all calls, and turns of models" example:"careful"`
 	Period      budget.Period `json:"period" enum:"day,month,run" doc:"In UTC; a budget of runs is for each run by itself, with the runs below it"`
 	LimitMicros int64         `json:"limit_micros" minimum:"0" maximum:"1000000000000000" example:"5000000"`
 }
@@ -25,6 +26,7 @@ type Budget struct {
 	AgentID        string        `json:"agent_id,omitempty"`
 	Tool           string        `json:"tool,omitempty" doc:"Slug" example:"readInvoice"`
 	ToolID         string        `json:"tool_id,omitempty"`
+	Profile        string        `json:"profile,omitempty" doc:"Name" example:"careful"`
 	Period         budget.Period `json:"period" enum:"day,month,run"`
 	LimitMicros    int64         `json:"limit_micros" example:"5000000"`
 	SpentMicros    int64         `json:"spent_micros" doc:"In the present day or month; of a budget of runs, by the run that spent most" example:"1250000"`
@@ -43,7 +45,8 @@ func (n NewBudget) Budget() budget.Budget {
 func FromBudget(b budget.Budget) Budget {
 	out := Budget{
 		ID: b.ID, Name: b.Name, By: "tenant", Agent: b.Agent, AgentID: b.AgentID, Tool: b.Tool, ToolID: b.ToolID,
-		Period: b.Period, LimitMicros: int64(b.Limit), SpentMicros: int64(b.Spent), ReservedMicros: int64(b.Reserved),
+		Profile: b.Profile,
+		Period:  b.Period, LimitMicros: int64(b.Limit), SpentMicros: int64(b.Spent), ReservedMicros: int64(b.Reserved),
 		ChangedBy: b.ChangedBy, ChangedAt: b.ChangedAt,
 	}
 	if b.ByPlatform {

@@ -77,8 +77,8 @@ func (a *app) budgetSetCommand() *cobra.Command {
 			}
 			var set v1.Budget
 			if of.slug != "" {
-				if in.Agent != "" || in.Tool != "" {
-					return cli.Usagef("a budget of the platform is for all of a tenant: leave --agent and --tool out")
+				if in.Agent != "" || in.Tool != "" || in.Profile != "" {
+					return cli.Usagef("a budget of the platform is for all of a tenant: leave --agent, --tool and --profile out")
 				}
 				err = of.with(cmd.Context(), a, func(budgets budget.Budgets, tenant tool.TenantID) error {
 					asked.Tenant, asked.ChangedBy = tenant, "platform"
@@ -111,13 +111,16 @@ counted and never denied.`,
 		`  toolcrib budget set all-month --per month --limit 200
   toolcrib budget set support-day --agent support --per day --limit 5
   toolcrib budget set lookups --tool readInvoice --per day --limit 1.50
+  toolcrib budget set careful-day --profile careful --per day --limit 2
   toolcrib budget set cap --for-tenant acme --per month --limit 1000 --database-url postgres://owner@db/toolcrib`)
 	flags := cmd.Flags()
 	flags.StringVar(&limit, "limit", "", "amount that may be spent")
 	flags.StringVar(&period, "per", "", "period: day, month or run")
 	flags.StringVar(&in.Agent, "agent", "", "slug of the agent (default: every agent, and calls without one)")
 	flags.StringVar(&in.Tool, "tool", "", "slug of the tool (default: every tool, and turns of models)")
+	flags.StringVar(&in.Profile, "profile", "", "name of the profile: of calls that it applies to (default: all calls, and turns)")
 	_ = cmd.RegisterFlagCompletionFunc("tool", a.completeTools)
+	_ = cmd.RegisterFlagCompletionFunc("profile", a.completeProfiles)
 	_ = cmd.RegisterFlagCompletionFunc("per", cobra.FixedCompletions(periodNames(), cobra.ShellCompDirectiveNoFileComp))
 	of.register(cmd)
 	return cmd
@@ -189,6 +192,9 @@ func budgetedThing(b v1.Budget) string {
 	}
 	if b.Agent != "" {
 		of = append(of, "agent "+terminal.Clean(b.Agent))
+	}
+	if b.Profile != "" {
+		of = append(of, "profile "+terminal.Clean(b.Profile))
 	}
 	if len(of) == 0 {
 		return "everything"

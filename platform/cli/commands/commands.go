@@ -24,7 +24,7 @@ func New(invocation *cli.App) []*cobra.Command {
 		a.applyCommand(), a.toolCommand(), a.mcpCommand(), a.artifactCommand(), a.agentCommand(), a.runCommand(),
 		a.invocationsCommand(), a.explainCommand(), a.approvalsCommand(), a.resultsCommand(), a.inputsCommand(),
 		a.fileCommand(), a.keyCommand(), a.credentialCommand(), a.scheduleCommand(), a.webhookCommand(), a.spaceCommand(),
-		a.pipelineCommand(), a.graphCommand(), a.usageCommand(), a.priceCommand(), a.budgetCommand(),
+		a.pipelineCommand(), a.graphCommand(), a.usageCommand(), a.priceCommand(), a.budgetCommand(), a.profileCommand(),
 		a.tenantCommand(), a.auditCommand(),
 	}
 	a.completeFlags(all)

@@ -74,15 +74,22 @@ func listCommand[T any](
 	cmd := &cobra.Command{
 		Use: "list", Short: short, Args: cli.Operands(),
 		RunE: a.Online(func(cmd *cobra.Command, c *client.Client, _ []string) error {
-			page, err := collect(p, func(page client.Page) (v1.Page[T], error) { return fetch(c, cmd.Context(), page) })
-			if err != nil {
-				return err
-			}
-			return showPage(a, filtered(cmd), page, l)
+			return showList(a, cmd, p, l, func(page client.Page) (v1.Page[T], error) { return fetch(c, cmd.Context(), page) })
 		}),
 	}
 	p.register(cmd)
 	return cmd
+}
+
+// showList fetches and prints as many pages of a list as the flags ask for.
+func showList[T any](
+	a *app, cmd *cobra.Command, p paging, l listing[T], fetch func(client.Page) (v1.Page[T], error),
+) error {
+	page, err := collect(p, fetch)
+	if err != nil {
+		return err
+	}
+	return showPage(a, filtered(cmd), page, l)
 }
 
 // showPage prints a page of a list. For an empty page the message goes to the

@@ -30,7 +30,7 @@ func (a *app) toolCommand() *cobra.Command {
 			"Makes a disabled or deprecated tool what its versions allow: published if one is, else a draft."),
 		a.toolStateCommand(client.Deprecate, "Refuse new bindings of a tool; existing ones go on",
 			"Keeps a published tool running where it is bound, with a warning, and refuses to bind it anew."),
-		a.toolDeleteCommand(), a.toolBulkCommand(), a.toolOverrideCommand(),
+		a.toolDeleteCommand(), a.toolBulkCommand(), a.toolOverrideCommand(), a.toolAssignCommand(), a.toolRevokeCommand(),
 		a.toolDecideCommand("approve", "Approve a call that waits: approvals approve"),
 		a.toolDecideCommand("reject", "Reject a call that waits: approvals reject")),
 		`A tool has a draft, which applying a definition edits, and versions, which never
@@ -43,20 +43,50 @@ change. Production runs published versions; debug mode may run the draft.`,
 
 func (a *app) toolListCommand() *cobra.Command {
 	var q client.ToolQuery
-	cmd := cli.Describe(listCommand(a, "List tools, the tenant's and the global ones",
-		func(c *client.Client, ctx context.Context, page client.Page) (v1.Page[v1.Tool], error) {
-			q.Page = page
-			return c.ListTools(ctx, q)
-		}, toolListing), `Lists the tools that the key may see, in the order of their names, with the
-number of the draft. With --callable it lists what a call would find.`,
+	var p paging
+	var registry, assignments, profiles bool
+	var agent string
+	cmd := cli.Describe(&cobra.Command{
+		Use: "list", Short: "List tools, the tenant's and the global ones", Args: cli.Operands(),
+		RunE: a.Online(func(cmd *cobra.Command, c *client.Client, _ []string) error {
+			ctx := cmd.Context()
+			switch {
+			case assignments:
+				return showList(a, cmd, p, assignmentListing, func(page client.Page) (v1.Page[v1.Assignment], error) {
+					return c.Assignments(ctx, client.AssignmentQuery{Agent: agent, Page: page})
+				})
+			case profiles:
+				return showList(a, cmd, p, profileListing, func(page client.Page) (v1.Page[v1.Profile], error) {
+					return c.Profiles(ctx, agent, page)
+				})
+			case agent != "":
+				return cli.Usagef("--agent goes with --assignments or --profiles")
+			}
+			return showList(a, cmd, p, toolListing, func(page client.Page) (v1.Page[v1.Tool], error) {
+				q.Page = page
+				return c.ListTools(ctx, q)
+			})
+		}),
+	}, `Lists the tools that the key may see, in the order of their names, with the
+number of the draft. With --callable it lists what a call would find. With
+--assignments it lists which tools are assigned to which agents, with their
+profiles, and with --profiles the profiles.`,
 		`  toolcrib tool list
   toolcrib tool list --type http --status published --all
-  toolcrib tool list --callable production --json`)
+  toolcrib tool list --callable production --json
+  toolcrib tool list --assignments --agent support`)
+	p.register(cmd)
 	cmd.Flags().StringVar((*string)(&q.Status), "status", "", "draft, published, deprecated or disabled")
 	cmd.Flags().StringVar((*string)(&q.Implementation), "type", "", "implementation type, such as http")
 	cmd.Flags().StringVar((*string)(&q.ToolType), "tool-type", "", "built_in, mcp, artifact or custom")
 	cmd.Flags().StringVar((*string)(&q.Callable), "callable", "", "only what may be called, in production or debug mode")
 	cmd.Flags().StringVar(&q.Search, "search", "", "text in slug, name or description")
+	cmd.Flags().BoolVar(&registry, "registry", false, "list tools, as by default")
+	cmd.Flags().BoolVar(&assignments, "assignments", false, "list assignments of tools")
+	cmd.Flags().BoolVar(&profiles, "profiles", false, "list profiles")
+	cmd.Flags().StringVar(&agent, "agent", "", "only assignments or profiles of this agent")
+	cmd.MarkFlagsMutuallyExclusive("registry", "assignments", "profiles")
+	_ = cmd.RegisterFlagCompletionFunc("agent", a.completeAgents)
 	return cmd
 }
 

@@ -132,10 +132,10 @@ func unseen(w v1.Weakened) string {
 }
 
 func (a *app) toolExplainCommand() *cobra.Command {
-	var version, mode string
+	var version, agent, mode string
 	cmd := cli.Describe(a.withTool("explain", "Explain how a tool resolves, rule by rule",
 		func(ctx context.Context, c *client.Client, name string) error {
-			e, err := c.ExplainTool(ctx, name, version, tool.Mode(mode))
+			e, err := c.ExplainTool(ctx, name, version, agent, tool.Mode(mode))
 			if err != nil {
 				return err
 			}
@@ -174,7 +174,10 @@ func (a *app) toolExplainCommand() *cobra.Command {
 			})
 		}), `Applies every rule that a call would meet, and says what each looked at: which
 version would run, or why none would.`, `  toolcrib tool explain getOrder
-  toolcrib tool explain getOrder --version ^1.2 --mode debug`)
+  toolcrib tool explain getOrder --version ^1.2 --mode debug
+  toolcrib tool explain getOrder --agent support`)
+	cmd.Flags().StringVar(&agent, "agent", "", "slug of an agent: with the profiles of its calls (default: other callers)")
+	_ = cmd.RegisterFlagCompletionFunc("agent", a.completeAgents)
 	cmd.Flags().StringVar(&version, "version", "", "version or constraint, such as ^1.2")
 	a.CompleteFlag(cmd, "version", a.completeVersions)
 	cmd.Flags().StringVar(&mode, "mode", string(tool.Production), "production or debug")

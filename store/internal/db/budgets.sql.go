@@ -44,7 +44,7 @@ const DeleteBudget = `-- name: DeleteBudget :one
 with locked as materialized (select lock_budgets($1))
 delete from budgets b using locked l
 where b.tenant_id = $1 and b.by_platform = $2 and b.name = $3
-returning b.tenant_id, b.id, b.name, b.by_platform, b.agent_id, b.tool_id, b.tool_scope_id, b.period, b.limit_micros, b.changed_by, b.changed_at
+returning b.tenant_id, b.id, b.name, b.by_platform, b.agent_id, b.tool_id, b.tool_scope_id, b.period, b.limit_micros, b.changed_by, b.changed_at, b.profile_id
 `
 
 type DeleteBudgetParams struct {
@@ -69,17 +69,19 @@ func (q *Queries) DeleteBudget(ctx context.Context, arg DeleteBudgetParams) (Bud
 		&i.LimitMicros,
 		&i.ChangedBy,
 		&i.ChangedAt,
+		&i.ProfileID,
 	)
 	return i, err
 }
 
 const ListBudgets = `-- name: ListBudgets :many
-select b.tenant_id, b.id, b.name, b.by_platform, b.agent_id, b.tool_id, b.tool_scope_id, b.period, b.limit_micros, b.changed_by, b.changed_at, coalesce(g.slug, '')::text as agent, coalesce(t.slug, '')::text as tool,
+select b.tenant_id, b.id, b.name, b.by_platform, b.agent_id, b.tool_id, b.tool_scope_id, b.period, b.limit_micros, b.changed_by, b.changed_at, b.profile_id, coalesce(g.slug, '')::text as agent, coalesce(t.slug, '')::text as tool, coalesce(p.name, '')::text as profile,
        coalesce(w.spent_micros, 0)::bigint as spent_micros, coalesce(w.held, 0)::bigint as reserved_micros,
        now()::timestamptz as at
 from budgets b
 left join agents g on g.tenant_id = b.tenant_id and g.id = b.agent_id
 left join tool_registry t on t.scope_id in ($1, '00000000-0000-0000-0000-000000000000') and t.id = b.tool_id
+left join profiles p on p.tenant_id = b.tenant_id and p.id = b.profile_id
 left join lateral (
     select w.spent_micros, coalesce((
         select sum(h.micros) from budget_holds h
@@ -122,6 +124,7 @@ type ListBudgetsRow struct {
 	Budget         Budget
 	Agent          string
 	Tool           string
+	Profile        string
 	SpentMicros    int64
 	ReservedMicros int64
 	At             time.Time
@@ -156,8 +159,10 @@ func (q *Queries) ListBudgets(ctx context.Context, arg ListBudgetsParams) ([]Lis
 			&i.Budget.LimitMicros,
 			&i.Budget.ChangedBy,
 			&i.Budget.ChangedAt,
+			&i.Budget.ProfileID,
 			&i.Agent,
 			&i.Tool,
+			&i.Profile,
 			&i.SpentMicros,
 			&i.ReservedMicros,
 			&i.At,
@@ -224,17 +229,20 @@ func (q *Queries) ReserveTurn(ctx context.Context, arg ReserveTurnParams) ([]byt
 }
 
 const SetBudget = `-- name: SetBudget :one
-insert into budgets as b (tenant_id, id, name, by_platform, agent_id, tool_id, tool_scope_id, period, limit_micros, changed_by)
-select $1, $2, $3, $4::boolean, g.id, t.id, t.scope_id, $5, $6, $7
-from (select $8::uuid as agent_id, $9::uuid as tool_id) asked
+insert into budgets as b (tenant_id, id, name, by_platform, agent_id, tool_id, tool_scope_id, profile_id, period, limit_micros, changed_by)
+select $1, $2, $3, $4::boolean, g.id, t.id, t.scope_id, p.id, $5, $6, $7
+from (select $8::uuid as agent_id, $9::uuid as tool_id, $10::uuid as profile_id) asked
 left join agents g on g.tenant_id = $1 and g.id = asked.agent_id
 left join tool_registry t on t.scope_id in ($1, '00000000-0000-0000-0000-000000000000') and t.id = asked.tool_id
                          and t.deleted_at is null
+left join profiles p on p.tenant_id = $1 and p.id = asked.profile_id
 where (asked.agent_id is null or g.id is not null) and (asked.tool_id is null or t.id is not null)
+  and (asked.profile_id is null or p.id is not null)
 on conflict (tenant_id, by_platform, name) do update
-    set agent_id = excluded.agent_id, tool_id = excluded.tool_id, tool_scope_id = excluded.tool_scope_id, period = excluded.period,
+    set agent_id = excluded.agent_id, tool_id = excluded.tool_id, tool_scope_id = excluded.tool_scope_id,
+        profile_id = excluded.profile_id, period = excluded.period,
         limit_micros = excluded.limit_micros, changed_by = excluded.changed_by, changed_at = now()
-returning b.tenant_id, b.id, b.name, b.by_platform, b.agent_id, b.tool_id, b.tool_scope_id, b.period, b.limit_micros, b.changed_by, b.changed_at
+returning b.tenant_id, b.id, b.name, b.by_platform, b.agent_id, b.tool_id, b.tool_scope_id, b.period, b.limit_micros, b.changed_by, b.changed_at, b.profile_id
 `
 
 type SetBudgetParams struct {
@@ -247,10 +255,11 @@ type SetBudgetParams struct {
 	ChangedBy   string
 	AgentID     *string
 	ToolID      *string
+	ProfileID   *string
 }
 
 // Replaces the budget with the same name, of the tenant or of the platform for it. What was spent
-// of it stays. No row is returned where the tenant has no such agent or tool.
+// of it stays. No row is returned where the tenant has no such agent, tool or profile.
 func (q *Queries) SetBudget(ctx context.Context, arg SetBudgetParams) (Budget, error) {
 	row := q.db.QueryRow(ctx, SetBudget,
 		arg.TenantID,
@@ -262,6 +271,7 @@ func (q *Queries) SetBudget(ctx context.Context, arg SetBudgetParams) (Budget, e
 		arg.ChangedBy,
 		arg.AgentID,
 		arg.ToolID,
+		arg.ProfileID,
 	)
 	var i Budget
 	err := row.Scan(
@@ -276,6 +286,7 @@ func (q *Queries) SetBudget(ctx context.Context, arg SetBudgetParams) (Budget, e
 		&i.LimitMicros,
 		&i.ChangedBy,
 		&i.ChangedAt,
+		&i.ProfileID,
 	)
 	return i, err
 }

@@ -16,8 +16,9 @@ with known as (
            coalesce(r.followed_until > now(), false) as followed,
            case when ap.status = 'approved' then ap.binding else '' end as approved,
            case when ap.status = 'approved' then ap.edited end as edited,
-           coalesce(ask.required or t.permission_policy = 'always_ask' or t.egress_class = 'write', false) as asks,
-           coalesce(ask.required or t.permission_policy = 'always_ask' or t.egress_class = 'write', false)
+           u.list as profiles, coalesce(u.rated, false) as rated, coalesce(u.denied, false) as denied, coalesce(u.asks, false) as profile_asks,
+           coalesce(ask.required or t.permission_policy = 'always_ask' or t.egress_class = 'write' or coalesce(u.asks, false), false) as asks,
+           coalesce(ask.required or t.permission_policy = 'always_ask' or t.egress_class = 'write' or coalesce(u.asks, false), false)
                and ap.status is distinct from 'approved' as held,
            m.prepared -> $5::int -> 'arguments' as stored_arguments,
            coalesce($6::text, m.prepared -> $5::int ->> 'arguments_digest', '') as arguments_digest,
@@ -29,19 +30,22 @@ with known as (
                when t.status = 'disabled' or not t.is_active then 'tool_disabled'
                when not coalesce(own.enabled, preset.enabled, t.tenant_id is not null) then 'tool_off'
                when t.quarantine <> '' then 'tool_quarantined'
-               when $8::text = 'artifact' and exists (
+               when $8::boolean and not exists (
+                   select from tool_assignments w
+                   where w.tenant_id = n.id and w.tool_id = t.id and w.agent_id = $9::uuid) then 'tool_revoked'
+               when $10::text = 'artifact' and exists (
                    select from artifacts af
                    where af.tenant_id = n.id and af.status = 'disabled'
                      and af.id::text = coalesce(v.artifact_id, t.config_schema -> 'artifact' ->> 'id')) then 'artifact_disabled'
-               when $9::text = 'production' and t.status = 'draft' then 'tool_draft'
-               when $9 = 'production' and not v.known then 'version_unknown'
-               when $9 = 'production' and not v.published then 'version_unpublished'
-               when $10::boolean and m.prepared -> $5::int -> 'arguments' is null then 'arguments_unknown'
+               when $11::text = 'production' and t.status = 'draft' then 'tool_draft'
+               when $11 = 'production' and not v.known then 'version_unknown'
+               when $11 = 'production' and not v.published then 'version_unpublished'
+               when $12::boolean and m.prepared -> $5::int -> 'arguments' is null then 'arguments_unknown'
                else 'granted'
            end as standing
     from tenants n
     left join runs r on r.tenant_id = n.id and r.id = $7
-    left join tool_registry t on t.id = $11::uuid
+    left join tool_registry t on t.id = $13::uuid
                              and t.scope_id in (n.id, '00000000-0000-0000-0000-000000000000')
     left join tool_overrides own on own.scope_id = n.id and own.tool_id = t.id
     left join tool_overrides preset on preset.scope_id in (n.id, '00000000-0000-0000-0000-000000000000') and preset.tool_id = t.id
@@ -49,35 +53,47 @@ with known as (
     cross join lateral (
         select t.requires_approval or coalesce(own.requires_approval, false) or coalesce(preset.requires_approval, false) as required
     ) ask
-    left join messages m on $10 and m.tenant_id = n.id and m.run_id = $7
-                        and m.id = $12::uuid
+    cross join lateral (
+        select json_agg(y order by y.agent_id nulls first) as list, bool_or(y.rate_calls is not null) as rated, bool_or(y.denied) as denied,
+               bool_or(y.requires_approval or y.permission_policy = 'always_ask' or y.egress_class = 'write') as asks
+        from (
+            select w.agent_id, q.id, q.name, q.denied, q.requires_approval, q.permission_policy, q.egress_class, q.required_permission,
+                   q.rate_calls, q.rate_per, q.rate_burst, q.max_concurrency
+            from tool_assignments w join profiles q on q.tenant_id = w.tenant_id and q.id = w.profile_id
+            where w.tenant_id = n.id and w.tool_id = t.id and (w.agent_id is null or w.agent_id = $9::uuid)
+        ) y
+    ) u
+    left join messages m on $12 and m.tenant_id = n.id and m.run_id = $7
+                        and m.id = $14::uuid
     left join tool_invocations i on i.tenant_id = n.id and i.id = $1
     left join approvals ap on ap.tenant_id = n.id and ap.effect_id = $4
     left join lateral (
         select count(*) > 0 as known, coalesce(bool_or(tv.published), false) as published,
-               max(case when $8 = 'artifact' then tv.schema_snapshot -> 'artifact' ->> 'id' end) as artifact_id
+               max(case when $10 = 'artifact' then tv.schema_snapshot -> 'artifact' ->> 'id' end) as artifact_id
         from tool_versions tv
         where tv.tool_id = t.id and tv.scope_id = t.scope_id and tv.digest = $2
     ) v on true
     where n.id = $3
 ), authority as (
-    -- The first attempt of a call reserves what it costs, one that is held when it is approved.
-    select k.tool_id, k.scope_id, k.egress_class, k.egress_rules, k.requires_approval, k.permission_policy, k.required_permission, k.tenant_id, k.tenant_slugs, k.deprecated, k.followed, k.approved, k.edited, k.asks, k.held, k.stored_arguments, k.arguments_digest, k.standing, case when k.standing = 'granted' and b.refused is not null then 'budget_spent' else k.standing end as verdict,
-           b.refused as budget
+    -- The first attempt of a call reserves what it costs and takes tokens of rates, one that is held
+    -- when it is approved, and one that a profile denies never.
+    select k.tool_id, k.scope_id, k.egress_class, k.egress_rules, k.requires_approval, k.permission_policy, k.required_permission, k.tenant_id, k.tenant_slugs, k.deprecated, k.followed, k.approved, k.edited, k.profiles, k.rated, k.denied, k.profile_asks, k.asks, k.held, k.stored_arguments, k.arguments_digest, k.standing,
+           case when k.standing <> 'granted' or b.refused is null then k.standing
+               when b.refused -> 'rate' is not null then 'rate_limited' else 'budget_spent' end as verdict,
+           b.refused as limits
     from known k
     left join lateral (
-        select reserve_budgets($3, coalesce(e.invocation_id, $1)::text, null, $4, $7,
-                               $13, k.tool_id, reserved_call($3, false, k.tool_id, $14),
-                               reserved_call($3, true, k.tool_id, $14)) as refused
+        select begin_limited($3, coalesce(e.invocation_id, $1)::text, $4, $7, $9,
+                             k.tool_id, $15) as refused
         from (select 1) as one
         left join effects e on e.tenant_id = $3 and e.effect_id = $4
-        where k.standing = 'granted' and not k.held
+        where k.standing = 'granted' and not k.held and not k.denied
           and (e.phase is null or e.phase = 'accepted' and e.version_digest = $2 and e.arguments_digest = k.arguments_digest)
-          and exists (select from budgets x where x.tenant_id = $3)
+          and (k.rated or exists (select from budgets x where x.tenant_id = $3))
     ) b on true
 ), admitted as (
     insert into effects as e (tenant_id, effect_id, phase, fence, attempt, invocation_id, version_digest, arguments_digest)
-    select $3, $4, case when a.held then 'accepted' when $15::boolean and not a.asks then 'sent' else 'admitted' end, 1,
+    select $3, $4, case when a.held then 'accepted' when $16::boolean and not a.asks then 'sent' else 'admitted' end, 1,
            case when a.held then 0 else 1 end, $1, $2, a.arguments_digest
     from authority a
     where a.verdict = 'granted'
@@ -85,18 +101,18 @@ with known as (
         set phase = excluded.phase, fence = e.fence + 1, attempt = e.attempt + excluded.attempt,
             sent_before = e.sent_before or e.phase = 'sent'
         where e.version_digest = excluded.version_digest and e.arguments_digest = excluded.arguments_digest
-          and (e.phase in ('accepted', 'admitted') or (e.phase = 'sent' and $16::boolean))
+          and (e.phase in ('accepted', 'admitted') or (e.phase = 'sent' and $17::boolean))
     returning e.effect_id, e.invocation_id, e.fence, e.attempt
 ), invocation as (
     insert into tool_invocations as i (id, tenant_id, run_id, turn, position, call_id, effect_id, tool_id, tool_scope_id, tool,
         version, digest, implementation_type, subject, agent_id, mode, status, egress_class, approval_required, attempt, input, receipt,
         started_at, parent_id, shown)
-    select e.invocation_id, $3, $7, $17, $5, $18, e.effect_id, a.tool_id, a.scope_id, $19,
-           $14, $2, $8, $20, $13::uuid, $9,
+    select e.invocation_id, $3, $7, $18, $5, $19, e.effect_id, a.tool_id, a.scope_id, $20,
+           $15, $2, $10, $21, $9::uuid, $11,
            case when a.held then 'pending' else 'running' end, a.egress_class,
-           a.requires_approval or a.permission_policy = 'always_ask', e.attempt,
-           coalesce($21::json, a.stored_arguments), $22::json, case when not a.held then now() end,
-           $23::uuid, case when $24::boolean then false end
+           a.requires_approval or a.permission_policy = 'always_ask' or a.profile_asks, e.attempt,
+           coalesce($22::json, a.stored_arguments), $23::json, case when not a.held then now() end,
+           $24::uuid, case when $25::boolean then false end
     from admitted e cross join authority a
     on conflict (tenant_id, id) do update
         set status = case when excluded.status = 'pending' and i.status = 'approved' then i.status else excluded.status end,
@@ -112,26 +128,27 @@ with known as (
 ), events as (
     insert into run_events (tenant_id, run_id, seq, type, invocation_id, data)
     select $3, $7, n.last_seq - n.warned::int, 'tool.started', e.invocation_id,
-           json_build_object('tool', $19::text, 'version', $14::text, 'call_id', $18::text, 'attempt', e.attempt)
+           json_build_object('tool', $20::text, 'version', $15::text, 'call_id', $19::text, 'attempt', e.attempt)
     from numbered n cross join admitted e
     union all
     select $3, $7, n.last_seq, 'tool.warning', e.invocation_id,
-           json_build_object('tool', $19::text, 'version', $14::text, 'call_id', $18::text, 'reason', 'deprecated')
+           json_build_object('tool', $20::text, 'version', $15::text, 'call_id', $19::text, 'reason', 'deprecated')
     from numbered n cross join admitted e
     where n.warned
 ), answer as (
     -- A settled effect answers this call too, wherever it is in a forked transcript.
     insert into messages (id, tenant_id, run_id, parent_id, turn, position, role, content, call_id, is_error)
-    select $25, $3, $7, $12, $17, $5, 'tool',
-           answer_content(e.result, e.error_kind, e.error), $18, answer_is_error(e.result)
+    select $26, $3, $7, $14, $18, $5, 'tool',
+           answer_content(e.result, e.error_kind, e.error), $19, answer_is_error(e.result)
     from effects e cross join authority a
     where e.tenant_id = $3 and e.effect_id = $4 and e.phase = 'done'
       and e.version_digest = $2 and e.arguments_digest = a.arguments_digest
-      and $12 is not null
+      and $14 is not null
     on conflict do nothing
 )
 select a.verdict::text as verdict,
-       a.budget::json as budget,
+       a.limits::json as limits,
+       a.profiles::json as profiles,
        coalesce(a.egress_class, '')::text as egress_class,
        a.egress_rules::json as egress_rules,
        coalesce(a.requires_approval, false)::boolean as requires_approval,
@@ -167,12 +184,13 @@ type AdmitCallParams struct {
 	Position           int32
 	ArgumentsDigest    *string
 	RunID              *string
+	Assigned           bool
+	AgentID            *string
 	ImplementationType string
 	Mode               string
 	ArgumentsStored    bool
 	ToolID             *string
 	MessageID          *string
-	AgentID            *string
 	Version            string
 	Send               bool
 	Repeatable         bool
@@ -189,7 +207,8 @@ type AdmitCallParams struct {
 
 type AdmitCallRow struct {
 	Verdict            string
-	Budget             []byte
+	Limits             []byte
+	Profiles           []byte
 	EgressClass        string
 	EgressRules        []byte
 	RequiresApproval   bool
@@ -216,8 +235,9 @@ type AdmitCallRow struct {
 
 // Reads the authority over a call and admits it, in one statement; a refusal writes
 // nothing. The policy, including the required permission, is returned for the caller to
-// decide. If no effect is returned although the verdict is granted, another attempt ran
-// concurrently. The budgets of the tenant are locked before what the statement writes.
+// decide, and so are the profiles that apply to the call. If no effect is returned although the verdict is granted, another attempt ran
+// concurrently. The budgets of the tenant and the rates of profiles are locked before what the
+// statement writes.
 //
 // The invocation is written before the run is numbered: whoever decides on the call locks
 // them in this order.
@@ -234,12 +254,13 @@ func (q *Queries) AdmitCall(ctx context.Context, arg AdmitCallParams) (AdmitCall
 		arg.Position,
 		arg.ArgumentsDigest,
 		arg.RunID,
+		arg.Assigned,
+		arg.AgentID,
 		arg.ImplementationType,
 		arg.Mode,
 		arg.ArgumentsStored,
 		arg.ToolID,
 		arg.MessageID,
-		arg.AgentID,
 		arg.Version,
 		arg.Send,
 		arg.Repeatable,
@@ -256,7 +277,8 @@ func (q *Queries) AdmitCall(ctx context.Context, arg AdmitCallParams) (AdmitCall
 	var i AdmitCallRow
 	err := row.Scan(
 		&i.Verdict,
-		&i.Budget,
+		&i.Limits,
+		&i.Profiles,
 		&i.EgressClass,
 		&i.EgressRules,
 		&i.RequiresApproval,

@@ -169,6 +169,7 @@ type Budget struct {
 	LimitMicros int64
 	ChangedBy   string
 	ChangedAt   time.Time
+	ProfileID   *string
 }
 
 // Passages of documents.
@@ -435,6 +436,27 @@ type Price struct {
 	UnitEstimate int64
 }
 
+// Named sets of restrictions, which can only be stricter than the tools that they are assigned with.
+type Profile struct {
+	TenantID           string
+	ID                 string
+	Name               string
+	Description        string
+	Denied             bool
+	RequiresApproval   bool
+	PermissionPolicy   string
+	EgressClass        string
+	RequiredPermission string
+	RateCalls          *int32
+	RatePer            *string
+	RateBurst          *int32
+	MaxConcurrency     *int32
+	Revision           int64
+	ChangedBy          string
+	CreatedAt          time.Time
+	UpdatedAt          time.Time
+}
+
 // What MCP servers offer, and which definition of it may run.
 type RemoteTool struct {
 	TenantID       string
@@ -637,6 +659,18 @@ type TenantKey struct {
 	KekID     string
 	CreatedAt time.Time
 	UpdatedAt time.Time
+}
+
+// Which agents have which tools beside their definitions, and which profiles apply to calls.
+type ToolAssignment struct {
+	TenantID    string
+	ID          string
+	ToolID      string
+	ToolScopeID string
+	AgentID     *string
+	ProfileID   *string
+	ChangedBy   string
+	ChangedAt   time.Time
 }
 
 // The record of each call; partitioned by month through the time in its id.

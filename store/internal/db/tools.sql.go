@@ -591,7 +591,14 @@ func (q *Queries) ListEntries(ctx context.Context, arg ListEntriesParams) ([]Lis
 
 const ListPinnedPolicies = `-- name: ListPinnedPolicies :many
 select t.id, t.tenant_id, t.egress_class, t.egress_rules, (t.requires_approval or coalesce(own.requires_approval, false) or coalesce(preset.requires_approval, false))::boolean as requires_approval,
-       t.permission_policy, t.required_permission, t.tenant_slugs
+       t.permission_policy, t.required_permission, t.tenant_slugs,
+       (select json_agg(y order by y.agent_id nulls first)
+        from (
+            select w.agent_id, q.id, q.name, q.denied, q.requires_approval, q.permission_policy, q.egress_class, q.required_permission,
+                   q.rate_calls, q.rate_per, q.rate_burst, q.max_concurrency
+            from tool_assignments w join profiles q on q.tenant_id = w.tenant_id and q.id = w.profile_id
+            where w.tenant_id = r.tenant_id and w.tool_id = t.id and (w.agent_id is null or w.agent_id = r.agent_id)
+        ) y)::json as profiles
 from runs r
 cross join json_array_elements(r.plan -> 'tools') as p (pin)
 join tool_registry t on t.id = (p.pin ->> 'tool_id')::uuid
@@ -600,6 +607,8 @@ left join tool_overrides own on own.scope_id = r.tenant_id and own.tool_id = t.i
 left join tool_overrides preset on preset.scope_id in (r.tenant_id, '00000000-0000-0000-0000-000000000000') and preset.tool_id = t.id
     and preset.tenant_id is null
 where r.tenant_id = $1 and r.id = $2
+  and (not coalesce((p.pin ->> 'assigned')::boolean, false) or exists (
+      select from tool_assignments a where a.tenant_id = r.tenant_id and a.tool_id = t.id and a.agent_id = r.agent_id))
 `
 
 type ListPinnedPoliciesParams struct {
@@ -616,9 +625,11 @@ type ListPinnedPoliciesRow struct {
 	PermissionPolicy   string
 	RequiredPermission string
 	TenantSlugs        []string
+	Profiles           []byte
 }
 
-// The current policies of the tools that a run's plan pins.
+// The current policies of the tools that a run's plan pins, without those that it got by
+// assignments which are revoked.
 func (q *Queries) ListPinnedPolicies(ctx context.Context, arg ListPinnedPoliciesParams) ([]ListPinnedPoliciesRow, error) {
 	rows, err := q.db.Query(ctx, ListPinnedPolicies, arg.TenantID, arg.RunID)
 	if err != nil {
@@ -637,6 +648,7 @@ func (q *Queries) ListPinnedPolicies(ctx context.Context, arg ListPinnedPolicies
 			&i.PermissionPolicy,
 			&i.RequiredPermission,
 			&i.TenantSlugs,
+			&i.Profiles,
 		); err != nil {
 			return nil, err
 		}
@@ -650,7 +662,14 @@ func (q *Queries) ListPinnedPolicies(ctx context.Context, arg ListPinnedPolicies
 
 const ListToolPolicies = `-- name: ListToolPolicies :many
 select t.id, t.tenant_id, t.egress_class, t.egress_rules, (t.requires_approval or coalesce(own.requires_approval, false) or coalesce(preset.requires_approval, false))::boolean as requires_approval,
-       t.permission_policy, t.required_permission, t.tenant_slugs
+       t.permission_policy, t.required_permission, t.tenant_slugs,
+       (select json_agg(y order by y.agent_id nulls first)
+        from (
+            select w.agent_id, p.id, p.name, p.denied, p.requires_approval, p.permission_policy, p.egress_class, p.required_permission,
+                   p.rate_calls, p.rate_per, p.rate_burst, p.max_concurrency
+            from tool_assignments w join profiles p on p.tenant_id = w.tenant_id and p.id = w.profile_id
+            where w.tenant_id = $1 and w.tool_id = t.id and w.agent_id is null
+        ) y)::json as profiles
 from tool_registry t
 left join tool_overrides own on own.scope_id = $1 and own.tool_id = t.id
 left join tool_overrides preset on preset.scope_id in ($1, '00000000-0000-0000-0000-000000000000') and preset.tool_id = t.id
@@ -672,8 +691,10 @@ type ListToolPoliciesRow struct {
 	PermissionPolicy   string
 	RequiredPermission string
 	TenantSlugs        []string
+	Profiles           []byte
 }
 
+// As they are for callers that are no agents.
 func (q *Queries) ListToolPolicies(ctx context.Context, arg ListToolPoliciesParams) ([]ListToolPoliciesRow, error) {
 	rows, err := q.db.Query(ctx, ListToolPolicies, arg.ScopeID, arg.ToolIds)
 	if err != nil {
@@ -692,6 +713,7 @@ func (q *Queries) ListToolPolicies(ctx context.Context, arg ListToolPoliciesPara
 			&i.PermissionPolicy,
 			&i.RequiredPermission,
 			&i.TenantSlugs,
+			&i.Profiles,
 		); err != nil {
 			return nil, err
 		}
