@@ -72,6 +72,10 @@ deploys: ## Replace workers every DEPLOY_EVERY (2s) under load, for DEPLOY_TIME 
 waits: ## Let WAIT_ACTIONS (10000) decisions, results and time-outs race, and check every call
 	@scripts/with-postgres bash -c 'cd platform && go test ./e2e -count=1 -v -timeout 1h -run TestWaitsRace -wait-actions $(or $(WAIT_ACTIONS),10000)'
 
+.PHONY: rates
+rates: ## Let eight workers call up to the rate of a profile for RATE_TIME (60s), and count the calls
+	@scripts/with-postgres go test ./store -count=1 -v -run TestRateOfEightWorkers -rate-time $(or $(RATE_TIME),60s)
+
 .PHONY: mcp-conformance
 mcp-conformance: ## Run the official MCP conformance suite, from npm, against the MCP server
 	@scripts/mcp-conformance

@@ -67,7 +67,8 @@ func (s *Store) setBudget(ctx context.Context, as tool.TenantID, b budget.Budget
 	err = s.do(ctx, op, as, func(q *db.Queries) error {
 		if _, err := q.SetBudget(ctx, db.SetBudgetParams{
 			TenantID: string(b.Tenant), ID: id, Name: b.Name, ByPlatform: b.ByPlatform, AgentID: optional(b.AgentID),
-			ToolID: optional(b.ToolID), ProfileID: optional(b.ProfileID), Period: string(b.Period), LimitMicros: int64(b.Limit), ChangedBy: text(b.ChangedBy),
+			ToolID: optional(b.ToolID), ProfileID: optional(b.ProfileID), Period: string(b.Period),
+			LimitMicros: int64(b.Limit), ChangedBy: text(b.ChangedBy),
 		}); err != nil {
 			return err
 		}

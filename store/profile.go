@@ -129,7 +129,7 @@ func (s *Store) DeleteProfile(
 	case used || found.Assignments > 0:
 		return profile.Profile{}, &tool.Error{
 			Kind: tool.Conflict, Op: op, Msg: fmt.Sprintf(
-				"profile %q is used by %d assignments: revoke them, or assign another profile, first", found.Name,
+				"profile %q is in use (assignments: %d): revoke them, or assign another profile, first", found.Name,
 				max(found.Assignments, 1)),
 		}
 	default:

@@ -18,6 +18,8 @@ import (
 	"github.com/toolcrib/toolcrib/ledger"
 	"github.com/toolcrib/toolcrib/platform/api"
 	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
+	"github.com/toolcrib/toolcrib/profile"
+	"github.com/toolcrib/toolcrib/registry"
 	"github.com/toolcrib/toolcrib/registry/artifact"
 	"github.com/toolcrib/toolcrib/registry/definition"
 	"github.com/toolcrib/toolcrib/registry/mcpserver"
@@ -124,6 +126,7 @@ func TestForeignTenant(t *testing.T) {
 	_, err = b.Store.SetBudget(t.Context(), budget.Budget{Tenant: b.tenant, Name: "theirs", Period: budget.Day})
 	require.NoError(t, err)
 	ids["budgets"] = []string{"theirs"}
+	ids["profiles"], ids["assignments"] = seedProfile(t, b)
 	entries, err := b.Store.ListAudit(t.Context(), b.tenant, audit.Query{Limit: 1})
 	require.NoError(t, err)
 	ids["audit"] = []string{entries[0].ID}
@@ -146,6 +149,7 @@ func TestForeignTenant(t *testing.T) {
 		"PUT /v1/schedules/{schedule}":              "{}",
 		"POST /v1/schedules/{schedule}/backfill":    `{"from":"2026-01-01T00:00:00Z","until":"2026-01-02T00:00:00Z"}`,
 		"PUT /v1/webhooks/{webhook}":                "{}",
+		"PUT /v1/profiles/{profile}":                "{}",
 		"POST /v1/webhooks/{webhook}/rotate":        "{}",
 		"PUT /v1/spaces/{space}":                    "{}",
 		"POST /v1/spaces/{space}/members":           `{"member":"person:user:eve"}`,
@@ -303,4 +307,20 @@ func requireSameProblem(t *testing.T, want, got answer, wantName, gotName string
 	b.Detail = strings.ReplaceAll(b.Detail, gotName, "X")
 	require.Equal(t, a, b)
 	require.Equal(t, want.header.Get("Content-Type"), got.header.Get("Content-Type"))
+}
+
+// seedProfile makes a profile and an assignment with it, and returns their names and ids.
+func seedProfile(t *testing.T, b *bundle) (profiles, assignments []string) {
+	t.Helper()
+	made, err := b.Store.CreateProfile(t.Context(), profile.Profile{
+		Tenant: b.tenant, Profile: tool.Profile{Name: "theirs"},
+	})
+	require.NoError(t, err)
+	page, err := b.Store.ListTools(t.Context(), b.tenant, registry.ToolQuery{Limit: 1})
+	require.NoError(t, err)
+	a, err := b.Store.SetAssignment(t.Context(), profile.Assignment{
+		Tenant: b.tenant, ToolID: page[0].ID, ProfileID: made.ID,
+	})
+	require.NoError(t, err)
+	return []string{made.Name}, []string{a.ID}
 }

@@ -183,7 +183,7 @@ func testProfiles(t *testing.T, d *Database) {
 		require.Equal(t, mine.ID, f.assign(t, f.Agent.ID, &changed).ID, "it replaces what the agent had")
 		_, err = f.Store.DeleteProfile(t.Context(), f.Tenant, "careful", 0)
 		RequireKind(t, tool.Conflict, err)
-		require.Contains(t, tool.AsError(err).Msg, "used by 2 assignments")
+		require.Contains(t, tool.AsError(err).Msg, "in use (assignments: 2)")
 		listed, err := f.Store.ListProfiles(t.Context(), f.Tenant, f.Agent.ID, "", 10)
 		require.NoError(t, err)
 		require.Len(t, listed, 1)
@@ -236,7 +236,8 @@ func testProfiles(t *testing.T, d *Database) {
 	t.Run("ApplyAtTheNextAdmission", func(t *testing.T) {
 		t.Parallel()
 		f := NewFixture(t, d)
-		all, mine := f.profile(t, tool.Profile{Name: "all"}), f.profile(t, tool.Profile{Name: "mine", RequiredPermission: "x"})
+		all := f.profile(t, tool.Profile{Name: "all"})
+		mine := f.profile(t, tool.Profile{Name: "mine", RequiredPermission: "x"})
 		f.assign(t, "", &all)
 		f.assign(t, f.Agent.ID, &mine)
 		names := func(e ledger.Entry) (out []string) {
@@ -416,8 +417,8 @@ func testProfiles(t *testing.T, d *Database) {
 		f.Admit(t, f.Lone(t), true, true)
 		conn := d.Conn(t)
 		count := func() (n int) {
-			err := conn.QueryRow(t.Context(), "select count(*) from rate_buckets where tenant_id = $1", string(f.Tenant)).Scan(&n)
-			if err != nil {
+			const held = "select count(*) from rate_buckets where tenant_id = $1"
+			if err := conn.QueryRow(t.Context(), held, string(f.Tenant)).Scan(&n); err != nil {
 				return -1
 			}
 			return n

@@ -78,7 +78,8 @@ func (a *app) budgetSetCommand() *cobra.Command {
 			var set v1.Budget
 			if of.slug != "" {
 				if in.Agent != "" || in.Tool != "" || in.Profile != "" {
-					return cli.Usagef("a budget of the platform is for all of a tenant: leave --agent, --tool and --profile out")
+					return cli.Usagef(
+						"a budget of the platform is for all of a tenant: leave --agent, --tool and --profile out")
 				}
 				err = of.with(cmd.Context(), a, func(budgets budget.Budgets, tenant tool.TenantID) error {
 					asked.Tenant, asked.ChangedBy = tenant, "platform"
@@ -118,7 +119,7 @@ counted and never denied.`,
 	flags.StringVar(&period, "per", "", "period: day, month or run")
 	flags.StringVar(&in.Agent, "agent", "", "slug of the agent (default: every agent, and calls without one)")
 	flags.StringVar(&in.Tool, "tool", "", "slug of the tool (default: every tool, and turns of models)")
-	flags.StringVar(&in.Profile, "profile", "", "name of the profile: of calls that it applies to (default: all calls, and turns)")
+	flags.StringVar(&in.Profile, "profile", "", "name of the profile, whose calls are counted (default: all, and turns)")
 	_ = cmd.RegisterFlagCompletionFunc("tool", a.completeTools)
 	_ = cmd.RegisterFlagCompletionFunc("profile", a.completeProfiles)
 	_ = cmd.RegisterFlagCompletionFunc("per", cobra.FixedCompletions(periodNames(), cobra.ShellCompDirectiveNoFileComp))

@@ -22,8 +22,8 @@ type paging struct {
 	all    bool
 }
 
-// pagingFlags are the flags that say how much of a list to show, not of what.
-var pagingFlags = []string{"limit", "cursor", "all", "after"}
+// pagingFlags are the flags that say how much of a list to show, or of which list, and leave out nothing.
+var pagingFlags = []string{"limit", "cursor", "all", "after", "registry", "assignments", "profiles"}
 
 func (p *paging) register(cmd *cobra.Command) {
 	cmd.Flags().IntVar(&p.limit, "limit", 0, fmt.Sprintf("how many at most (default %d)", v1.DefaultLimit))

@@ -82,7 +82,10 @@ func (a *app) toolRevokeCommand() *cobra.Command {
 				}
 				return a.Printer.ShowLine(gone, "%s is no longer assigned to %s", gone.Tool, assignedTo(gone))
 			}
-			return &tool.Error{Kind: tool.NotFound, Op: "tool revoke", Msg: "the tool is not assigned so: see toolcrib tool list --assignments"}
+			return &tool.Error{
+				Kind: tool.NotFound, Op: "tool revoke",
+				Msg: "the tool is not assigned so: see toolcrib tool list --assignments",
+			}
 		},
 	}, `Revokes an assignment of a tool to an agent, or without --agent that of a profile to
 every call of the tool. A profile no longer applies from the next call on. A run that
