@@ -100,7 +100,7 @@ type Refusal struct {
 	Period     Period     `json:"period"`
 	Agent      string     `json:"agent"` // Slugs; empty where the budget names none.
 	Tool       string     `json:"tool"`
-	Profile    string     `json:"profile"` // Its name; empty where the budget names none.
+	Profile    string     `json:"profile"`   // Its name; empty where the budget names none.
 	ResetsAt   *time.Time `json:"resets_at"` // Nil for [Run].
 }
 

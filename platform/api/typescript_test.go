@@ -82,9 +82,9 @@ func TestTypeScriptExecutor(t *testing.T) {
 	b.requireAnswers(t, seats)
 }
 
-// profile makes a folder for a browser. Processes of a browser that was killed write into it for
+// browserProfile makes a folder for a browser. Processes of a browser that was killed write into it for
 // a moment longer, so that it is removed repeatedly.
-func profile(t *testing.T) string {
+func browserProfile(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "toolcrib-browser-") //nolint:usetesting // It fails where a file appears while it removes.
 	require.NoError(t, err)
@@ -119,7 +119,7 @@ func TestTypeScriptInABrowser(t *testing.T) {
 	open := func(path string) {
 		begin(t, exec.CommandContext(t.Context(), browser,
 			"--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-			"--disable-component-update", "--disable-sync", "--disable-dev-shm-usage", "--user-data-dir="+profile(t),
+			"--disable-component-update", "--disable-sync", "--disable-dev-shm-usage", "--user-data-dir="+browserProfile(t),
 			"--remote-debugging-port=0", site.URL+path))
 	}
 	once := b.offers(t, seats)
