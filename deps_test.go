@@ -119,6 +119,11 @@ var reachLaws = []reachLaw{
 		why: "stores, the API and commands speak it",
 	},
 	{
+		name: "toolset is vocabulary", from: []string{"toolset"},
+		only: []string{std, module + "/tool", "github.com/Masterminds/semver/v3"},
+		why:  "stores, the MCP server, the API and commands speak it",
+	},
+	{
 		name: "budget is vocabulary", from: []string{"budget"}, only: []string{std, module + "/tool", module + "/usage"},
 		why: "stores, the API and commands speak it",
 	},

@@ -53,6 +53,9 @@ func TestLawsCanFail(t *testing.T) {
 		"usage is vocabulary": {
 			one("usage/a.go", `import _ `+root+`/store"`), "usage -> github.com/toolcrib/toolcrib/store",
 		},
+		"toolset is vocabulary": {
+			one("toolset/a.go", `import _ `+root+`/store"`), "toolset -> github.com/toolcrib/toolcrib/store",
+		},
 		"budget is vocabulary": {
 			one("budget/a.go", `import _ `+root+`/store"`), "budget -> github.com/toolcrib/toolcrib/store",
 		},

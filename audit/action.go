@@ -51,13 +51,14 @@ var nouns = map[string]string{ //nolint:gosec // Words, no credentials.
 	"mcp_server": "an MCP server", "artifact": "an artifact", "file": "a file", "note": "what an agent keeps",
 	"payload": "payloads of workflows", "price": "a price", "budget": "a budget",
 	"profile": "a profile", "assignment": "an assignment of a tool",
+	"toolset": "a toolset",
 }
 
 // verbs are the actions by what is done; % in a meaning is the object.
 var verbs = []struct{ kinds, verb, meaning string }{
 	{
 		"tool graph agent credential key tenant grant webhook schedule pipeline space mcp_server artifact price budget " +
-			"profile assignment",
+			"profile assignment toolset",
 		"created",
 		"% was made",
 	},
@@ -75,7 +76,7 @@ var verbs = []struct{ kinds, verb, meaning string }{
 	{"tool", "override_removed", "a decision about % was taken back"},
 	{
 		"credential key tenant grant webhook schedule pipeline space mcp_server artifact file price budget profile " +
-			"assignment",
+			"assignment toolset",
 		"changed",
 		"settings of % were changed",
 	},
@@ -119,7 +120,7 @@ var verbs = []struct{ kinds, verb, meaning string }{
 	{"payload", "decrypted", "% were decrypted"},
 	{
 		"tool graph agent credential key tenant grant webhook schedule pipeline space mcp_server artifact file note price " +
-			"budget profile assignment",
+			"budget profile assignment toolset",
 		"deleted", "% was deleted",
 	},
 }

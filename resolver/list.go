@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/base64"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -16,6 +18,7 @@ type Filter struct {
 	Bucket         tool.Bucket
 	Search         string // In slug, name and description, ignoring case.
 	Outside        bool   // As in [Request].
+	Within         *Set   // As in [Request].
 }
 
 // Page is a position in a list and the number of items from there.
@@ -62,6 +65,12 @@ func (r *Resolver) List(
 		After: after, Limit: max(limit, defaultPage), Implementation: f.Implementation, Bucket: f.Bucket,
 		Search: longestASCII(fold(f.Search)),
 	}}
+	if f.Within != nil {
+		l.query.Within = slices.Collect(maps.Keys(*f.Within))
+		if len(l.query.Within) == 0 {
+			return nil, "", nil
+		}
+	}
 	for {
 		group, c, err := l.next(ctx)
 		if err != nil {
@@ -71,7 +80,9 @@ func (r *Resolver) List(
 			return items, "", nil
 		}
 		c.Entries, c.Types = group, r.types
-		s := Select(c, Request{Principal: p, Ref: tool.Ref{Slug: group[0].Tool.Slug}, Mode: mode, Outside: f.Outside})
+		s := Select(c, Request{
+			Principal: p, Ref: tool.Ref{Slug: group[0].Tool.Slug}, Mode: mode, Outside: f.Outside, Within: f.Within,
+		})
 		if s.Err == nil && f.matches(s.Tool) {
 			items = append(items, Item{
 				Tool: *s.Tool, Version: s.Version.Number, Digest: s.Version.Digest, Draft: s.Draft, Shadows: s.Shadows,

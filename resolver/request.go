@@ -18,7 +18,13 @@ type Request struct {
 	// New marks a new binding: a deprecated tool is refused even at an exact version,
 	// which otherwise counts as a pin.
 	New bool
+	// Within limits the request to the tools of a set: others are not found. Nil does not.
+	Within *Set
 }
+
+// Set is a choice of tools, by their ids, each with a constraint that its version must meet beside that of
+// the reference; empty for none.
+type Set map[string]string
 
 // Resolved is the one version that may run, with the tool's state as it is now.
 // Version is shared and immutable; Tool is the caller's own.

@@ -21,6 +21,7 @@ const (
 	RuleAlias          Rule = "alias"          // No tool has the slug, but one has it as a further name.
 	RuleAudience       Rule = "tenant_slugs"   // The tool is for this tenant.
 	RuleVisibility     Rule = "visibility"     // The tool is visible to the caller.
+	RuleSet            Rule = "set"            // The tool is in the set that the request is limited to.
 	RulePermission     Rule = "permission"     // The principal holds what the tool requires.
 	RuleActive         Rule = "active"         // The tool is active.
 	RuleEnabled        Rule = "enabled"        // The tool is not disabled.
@@ -74,6 +75,9 @@ func choose(c Candidates, req Request, log *trail) Selection {
 
 	entry, shadows, err := find(c, req, log)
 	if err != nil {
+		return Selection{Err: err}
+	}
+	if want, err = within(entry, req, want, log); err != nil {
 		return Selection{Err: err}
 	}
 	t := &entry.Tool
@@ -159,6 +163,23 @@ func find(c Candidates, req Request, log *trail) (entry *Entry, shadows bool, er
 		log.pass(RuleVisibility, "external: API keys and MCP clients may call it")
 	}
 	return entry, shadows, nil
+}
+
+// within applies the set that a request is limited to, and returns the constraint that versions must meet.
+func within(entry *Entry, req Request, want constraint, log *trail) (constraint, *tool.Error) {
+	if req.Within == nil {
+		return want, nil
+	}
+	text, ok := (*req.Within)[entry.Tool.ID]
+	if !ok {
+		return want, log.hide(RuleSet, req, "the tool is not in the set")
+	}
+	own, err := parseConstraint(text)
+	if err != nil {
+		return want, log.refuse(RuleSet, tool.Invalid, err.Error())
+	}
+	log.pass(RuleSet, "the tool is in the set, at %q", text)
+	return want.and(own), nil
 }
 
 // named returns the tenant's own entry and the global one that match.

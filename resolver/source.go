@@ -66,6 +66,7 @@ type VersionInfo struct {
 type PageQuery struct {
 	After          string
 	Limit          int
+	Within         []string            // Ids of tools; nil for all.
 	Implementation tool.Implementation // As in [Filter].
 	Bucket         tool.Bucket
 	// Search is ASCII without upper case. Slug, name and description, joined by line

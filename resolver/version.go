@@ -15,6 +15,27 @@ import (
 type constraint struct {
 	text  string
 	rules *semver.Constraints // Nil for any release.
+	also  *constraint         // Which a version must meet too; nil for none.
+}
+
+// and returns the constraint that a version meets which meets both.
+func (c constraint) and(other constraint) constraint {
+	switch {
+	case other.rules == nil:
+		return c
+	case c.rules == nil:
+		return other
+	}
+	c.also = &other
+	return c
+}
+
+// String returns the constraint as people write it.
+func (c constraint) String() string {
+	if c.also == nil {
+		return c.text
+	}
+	return c.text + " and " + c.also.String()
 }
 
 // maxConstraintBytes bounds the constraints of callers.
@@ -35,7 +56,7 @@ func parseConstraint(text string) (constraint, error) {
 	if err != nil {
 		return constraint{}, malformed
 	}
-	return constraint{text, rules}, nil
+	return constraint{text: text, rules: rules}, nil
 }
 
 // meets reports whether v satisfies the constraint. Prereleases do only if the constraint names
@@ -44,13 +65,13 @@ func (c constraint) meets(v *semver.Version) bool {
 	if c.rules == nil {
 		return v.Prerelease() == ""
 	}
-	return c.rules.Check(v)
+	return c.rules.Check(v) && (c.also == nil || c.also.meets(v))
 }
 
 // exact reports whether the constraint names one version and so pins it.
 func (c constraint) exact() bool {
 	_, err := semver.StrictNewVersion(c.text)
-	return err == nil
+	return err == nil || c.also != nil && c.also.exact()
 }
 
 // pick chooses the version: in production the highest published one that meets
@@ -75,7 +96,7 @@ func pick(entry *Entry, req Request, want constraint, log *trail) (VersionInfo, 
 		return VersionInfo{}, false, log.refuse(RuleVersion, tool.NotFound,
 			nothingMeets(t, entry.Versions, want, modeOf(req)))
 	}
-	log.pass(RuleVersion, "%s is the highest of %d versions that meets %q", best.Number, len(entry.Versions), want.text)
+	log.pass(RuleVersion, "%s is the highest of %d versions that meets %q", best.Number, len(entry.Versions), want)
 	return best, false, nil
 }
 
@@ -150,7 +171,7 @@ func nothingMeets(t *tool.Tool, versions []VersionInfo, want constraint, mode to
 	}
 	msg := fmt.Sprintf("tool %q has no %s", t.Slug, kind)
 	if want.text != "" {
-		msg += " that meets " + want.text
+		msg += " that meets " + want.String()
 	}
 	if len(texts) > 0 {
 		msg += " (there are " + strings.Join(texts, ", ") + ")"

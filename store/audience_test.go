@@ -213,7 +213,7 @@ func TestResolvingScansNothing(t *testing.T) {
 		"ListTools": {
 			db.ListTools, []string{tenant, "'m'", id, "''", "null", "''", "true", "''", "''", "100"},
 		},
-		"ListEntries": {db.ListEntries, []string{tenant, "'m'", "''", "''", "''", "100"}},
+		"ListEntries": {db.ListEntries, []string{tenant, "'m'", "null", "''", "''", "''", "100"}},
 	} {
 		_, err := conn.Prepare(t.Context(), strings.ToLower(name), q.sql)
 		require.NoError(t, err, name)

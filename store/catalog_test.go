@@ -24,6 +24,7 @@ import (
 	"github.com/toolcrib/toolcrib/store"
 	"github.com/toolcrib/toolcrib/store/storetest"
 	"github.com/toolcrib/toolcrib/tool"
+	"github.com/toolcrib/toolcrib/toolset"
 	"github.com/toolcrib/toolcrib/usage"
 )
 
@@ -112,7 +113,7 @@ func TestRolesHoldLittle(t *testing.T) {
 			"document_contents", "document_texts", "documents",
 			"file_chunks", "files", "left_files", "prices", "profiles", "run_spaces",
 			"schedules", "space_members", "space_messages", "space_wakes",
-			"spaces", "tool_assignments", "tool_overrides", "tool_slots", "webhooks", "word_blocks",
+			"spaces", "tool_assignments", "tool_overrides", "tool_slots", "toolsets", "webhooks", "word_blocks",
 			"word_documents", "word_postings", "workflow_starts",
 		},
 	}
@@ -248,6 +249,8 @@ func TestTheAppRoleIsBoundInEveryTable(t *testing.T) {
 	_, err = f.Store.SetAssignment(t.Context(), profile.Assignment{
 		Tenant: f.Tenant, ToolID: f.Tool.ID, ProfileID: limited.ID,
 	})
+	require.NoError(t, err)
+	_, err = f.Store.CreateToolset(t.Context(), toolset.Toolset{Tenant: f.Tenant, Slug: "support"})
 	require.NoError(t, err)
 	f.Admit(t, f.Lone(t), false, false)
 	require.NoError(t, f.Store.SealAudit(t.Context()))

@@ -7,6 +7,7 @@ import (
 	"crypto/subtle"
 	"encoding/base32"
 	"errors"
+	"fmt"
 	"strings"
 	"time"
 
@@ -40,6 +41,10 @@ type Key struct {
 	RevokedAt   *time.Time    `json:"revoked_at,omitempty"`
 	LastUsedAt  *time.Time    `json:"last_used_at,omitempty"` // To the minute.
 	CreatedAt   time.Time     `json:"created_at"`
+	// ToolsetID is the toolset at whose address alone the key works; empty for a key of the API. Toolset is
+	// its slug, empty where it was deleted.
+	ToolsetID string `json:"toolset_id,omitempty"`
+	Toolset   string `json:"toolset,omitempty"`
 }
 
 // Principal returns the principal of callers with the key.
@@ -52,7 +57,9 @@ const keySubject = "key:"
 
 // CreateKey stores a new key for k.Tenant with k's name, permissions, scopes and
 // expiry, and returns it with its text, which is not stored. If k.CreatedBy is another
-// key, that must not be revoked; else CreateKey fails with tool.Denied.
+// key, that must not be revoked; else CreateKey fails with tool.Denied. If k.Toolset is
+// the slug of a toolset, the key is bound to it for good; CreateKey fails with
+// tool.NotFound where there is none.
 func (s *Store) CreateKey(ctx context.Context, k Key) (Key, string, error) {
 	const op = "store.CreateKey"
 	if k.Name == "" {
@@ -74,25 +81,36 @@ func (s *Store) CreateKey(ctx context.Context, k Key) (Key, string, error) {
 		if err := q.LockKeysShared(ctx, string(k.Tenant)); err != nil {
 			return err
 		}
+		if k.ToolsetID = ""; k.Toolset != "" {
+			of, err := q.LockToolset(ctx, db.LockToolsetParams{TenantID: string(k.Tenant), Slug: text(k.Toolset)})
+			if err != nil {
+				return explain(failure(op, err), tool.NotFound, fmt.Sprintf("toolset %q not found", k.Toolset))
+			}
+			k.ToolsetID = of.ID
+		}
 		row, err = q.CreateKey(ctx, db.CreateKeyParams{
 			ID: id, TenantID: string(k.Tenant), Name: text(k.Name), SecretHash: hash[:], Permissions: list(k.Permissions),
 			Scopes: list(k.Scopes), CreatedBy: text(k.CreatedBy), ExpiresAt: k.ExpiresAt, MakerID: maker,
+			ToolsetID: optional(k.ToolsetID),
 		})
 		return err
 	})
 	if maker != nil && errors.Is(err, pgx.ErrNoRows) {
 		return Key{}, "", &tool.Error{Kind: tool.Denied, Op: op, Msg: "the creating key has been revoked", Err: err}
 	}
-	if err != nil {
-		return Key{}, "", explain(err, tool.NotFound, "tenant not found")
+	if err != nil && k.Toolset == "" {
+		err = explain(err, tool.NotFound, "tenant not found")
 	}
-	return keyOf(row), formatKey(string(k.Tenant), id, secret), nil
+	if err != nil {
+		return Key{}, "", err
+	}
+	return keyOf(row, k.Toolset), formatKey(string(k.Tenant), id, secret), nil
 }
 
 // ListKeys returns a tenant's keys, oldest first, the revoked ones included.
 func (s *Store) ListKeys(ctx context.Context, tenant tool.TenantID) ([]Key, error) {
 	rows, err := ask(ctx, s.do, "store.ListKeys", tenant, (*db.Queries).ListKeys, string(tenant))
-	return convert(rows, keyOf), err
+	return convert(rows, func(row db.ListKeysRow) Key { return keyOf(row.APIKey, row.Toolset) }), err
 }
 
 // FindKey returns a key by its id. It fails with tool.NotFound.
@@ -105,7 +123,7 @@ func (s *Store) FindKey(ctx context.Context, tenant tool.TenantID, id string) (K
 	if err != nil {
 		return Key{}, explain(err, tool.NotFound, "API key not found")
 	}
-	return keyOf(row), nil
+	return keyOf(row.APIKey, row.Toolset), nil
 }
 
 // RevokeKey revokes a key, with all keys created by it, recursively. It is
@@ -115,27 +133,26 @@ func (s *Store) RevokeKey(ctx context.Context, tenant tool.TenantID, id string) 
 	if !tool.ValidID(id) {
 		return Key{}, notFound(op, "API key not found")
 	}
-	var row db.APIKey
-	err := s.inTx(ctx, op, tenant, func(q *db.Queries) (err error) {
+	err := s.inTx(ctx, op, tenant, func(q *db.Queries) error {
 		// The lock excludes concurrent creation of keys.
 		if err := q.LockKeys(ctx, string(tenant)); err != nil {
 			return err
 		}
-		if row, err = q.RevokeKey(ctx, db.RevokeKeyParams{TenantID: string(tenant), ID: id}); err != nil {
+		if _, err := q.RevokeKey(ctx, db.RevokeKeyParams{TenantID: string(tenant), ID: id}); err != nil {
 			return err
 		}
-		_, err = q.RevokeMadeKeys(ctx, db.RevokeMadeKeysParams{TenantID: string(tenant), ID: id})
+		_, err := q.RevokeMadeKeys(ctx, db.RevokeMadeKeysParams{TenantID: string(tenant), ID: id})
 		return err
 	})
 	if err != nil {
 		return Key{}, explain(err, tool.NotFound, "API key not found")
 	}
-	return keyOf(row), nil
+	return s.FindKey(ctx, tenant, id)
 }
 
 // Authenticate returns the key of a text. The tenant is part of the key, so that even
 // this lookup is bound to one tenant. It fails with tool.Denied, and with the same
-// message for every fault.
+// message for every fault, such as that the toolset of the key was deleted.
 func (s *Store) Authenticate(ctx context.Context, text string) (Key, error) {
 	const op = "store.Authenticate"
 	refused := &tool.Error{Kind: tool.Denied, Op: op, Msg: "the API key is not valid"}
@@ -153,10 +170,10 @@ func (s *Store) Authenticate(ctx context.Context, text string) (Key, error) {
 	case err != nil:
 		return Key{}, err
 	case subtle.ConstantTimeCompare(row.APIKey.SecretHash, hash[:]) != 1, row.APIKey.RevokedAt != nil, row.Expired,
-		TenantStatus(row.TenantStatus) != TenantActive:
+		TenantStatus(row.TenantStatus) != TenantActive, row.APIKey.ToolsetID != nil && row.Toolset == "":
 		return Key{}, refused
 	}
-	return keyOf(row.APIKey), nil
+	return keyOf(row.APIKey, row.Toolset), nil
 }
 
 func formatKey(tenant, id string, secret []byte) string {
@@ -178,10 +195,11 @@ func parseKey(text string) (tenant, id string, secret []byte, ok bool) {
 	return uuid.UUID(raw[:16]).String(), uuid.UUID(raw[16:32]).String(), raw[32:], true
 }
 
-func keyOf(row db.APIKey) Key {
+// keyOf returns a key that is bound to a toolset with a slug, or to none.
+func keyOf(row db.APIKey, toolset string) Key {
 	return Key{
 		ID: row.ID, Tenant: tool.TenantID(row.TenantID), Name: row.Name, Permissions: row.Permissions, Scopes: row.Scopes,
 		CreatedBy: row.CreatedBy, ExpiresAt: row.ExpiresAt, RevokedAt: row.RevokedAt, LastUsedAt: row.LastUsedAt,
-		CreatedAt: row.CreatedAt,
+		CreatedAt: row.CreatedAt, ToolsetID: value(row.ToolsetID), Toolset: toolset,
 	}
 }

@@ -2795,12 +2795,14 @@ create table api_keys (
     revoked_at timestamp with time zone,
     last_used_at timestamp with time zone,
     created_at timestamp with time zone not null default now(),
+    toolset_id uuid,
     constraint api_keys_pkey PRIMARY KEY (tenant_id, id),
     constraint api_keys_name_check CHECK ((name <> ''::text)),
     constraint api_keys_secret_hash_check CHECK ((octet_length(secret_hash) = 32)),
     constraint api_keys_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE
 );
 CREATE INDEX api_keys_maker ON public.api_keys USING btree (tenant_id, created_by);
+CREATE INDEX api_keys_toolset ON public.api_keys USING btree (tenant_id, toolset_id) WHERE (toolset_id IS NOT NULL);
 CREATE TRIGGER audit AFTER INSERT OR DELETE OR UPDATE ON public.api_keys FOR EACH ROW EXECUTE FUNCTION audit_row('{last_used_at}', '{secret_hash}');
 alter table api_keys enable row level security;
 alter table api_keys force row level security;
@@ -4554,6 +4556,35 @@ create table toolcrib_migrations (
 );
 grant select on toolcrib_migrations to toolcrib_app;
 grant select on toolcrib_migrations to toolcrib_maintenance;
+
+create table toolsets (
+    tenant_id uuid not null,
+    id uuid not null,
+    slug text not null,
+    name text not null,
+    instructions text not null default ''::text,
+    catalog text not null default 'auto'::text,
+    status text not null default 'active'::text,
+    tools json not null default '[]'::json,
+    servers uuid[] not null default '{}'::uuid[],
+    revision bigint not null default 1,
+    created_by text not null default ''::text,
+    changed_by text not null default ''::text,
+    created_at timestamp with time zone not null default now(),
+    updated_at timestamp with time zone not null default now(),
+    constraint toolsets_pkey PRIMARY KEY (tenant_id, id),
+    constraint toolsets_tenant_id_slug_key UNIQUE (tenant_id, slug),
+    constraint toolsets_catalog_check CHECK ((catalog = ANY (ARRAY['auto'::text, 'all'::text, 'search'::text]))),
+    constraint toolsets_slug_check CHECK ((slug ~ '^[a-z][a-z0-9-]{0,31}$'::text)),
+    constraint toolsets_status_check CHECK ((status = ANY (ARRAY['active'::text, 'disabled'::text]))),
+    constraint toolsets_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE
+);
+CREATE TRIGGER audit AFTER INSERT OR DELETE OR UPDATE ON public.toolsets FOR EACH ROW EXECUTE FUNCTION audit_row('{changed_by,created_by}', '{}', 'toolset');
+alter table toolsets enable row level security;
+alter table toolsets force row level security;
+create policy tenant_isolation on toolsets for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid));
+grant delete, insert, select, update on toolsets to toolcrib_app;
+comment on table toolsets is 'Tools that tenants offer to MCP clients under one address. Tools and servers are in the row, so that the audit log has each change whole.';
 
 create table usage_days (
     tenant_id uuid not null,

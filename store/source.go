@@ -51,7 +51,7 @@ func (s *Store) Page(ctx context.Context, tenant tool.TenantID, q resolver.PageQ
 	var rows []pageRow
 	err := s.readAfter(ctx, op, db.SetTenantInOrder, tenant, func(b *pgx.Batch) {
 		queue(b, &tenants, db.FindTenant, string(tenant))
-		queue(b, &rows, db.ListEntries, scopeID(tenant), text(q.After), string(q.Implementation), string(q.Bucket),
+		queue(b, &rows, db.ListEntries, scopeID(tenant), text(q.After), q.Within, string(q.Implementation), string(q.Bucket),
 			text(q.Search), pageSize(q.Limit))
 	})
 	if err != nil {

@@ -39,7 +39,7 @@ func TestToolPagesWalkAnIndex(t *testing.T) {
 		"list_tools": {
 			db.ListTools, "'%s', '', '00000000-0000-0000-0000-000000000000', '', null, 'tool1', true, 'http', '', 50",
 		},
-		"list_entries": {db.ListEntries, "'%s', '', 'http', '', 'tool1', 50"},
+		"list_entries": {db.ListEntries, "'%s', '', null, 'http', '', 'tool1', 50"},
 	} {
 		_, err := conn.Prepare(t.Context(), name, q.sql)
 		require.NoError(t, err)

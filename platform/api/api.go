@@ -258,6 +258,7 @@ func New(cfg Config) (http.Handler, error) {
 	s.registerPrices()
 	s.registerBudgets()
 	s.registerProfiles()
+	s.registerToolsets()
 	s.registerCodec()
 	s.registerAudit()
 	for _, name := range []string{"ErrorModel", "ErrorDetail"} { // The framework's; no answer has them.

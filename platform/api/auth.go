@@ -10,6 +10,8 @@ import (
 
 	"github.com/toolcrib/toolcrib/audit"
 	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
+	"github.com/toolcrib/toolcrib/platform/mcpserver"
+	"github.com/toolcrib/toolcrib/store"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
@@ -57,29 +59,50 @@ func (s *server) authenticate(ctx huma.Context, tokens bool) (tool.Principal, er
 	return s.bearer(ctx.Context(), ctx.Header("Authorization"), tokens)
 }
 
-// bearer is [server.authenticate] for the value of a request's Authorization.
+// bearer is [server.authenticate] for the value of a request's Authorization. A key that is bound to a toolset
+// is no key of the API.
 func (s *server) bearer(ctx context.Context, authorization string, tokens bool) (tool.Principal, error) {
+	text, err := bearerText(authorization)
+	if err != nil {
+		return tool.Principal{}, err
+	}
+	if tokens && strings.HasPrefix(text, v1.SubmitTokenPrefix) {
+		return s.openToken(ctx, text)
+	}
+	found, err := s.findKey(ctx, text)
+	if err != nil {
+		return tool.Principal{}, err
+	}
+	if found.ToolsetID != "" {
+		return tool.Principal{}, &tool.Error{
+			Kind: tool.Denied, Op: "api.bearer",
+			Msg: "this key works for MCP clients at " + mcpserver.ToolsetPath(found.Toolset) + " alone",
+		}
+	}
+	return found.Principal().Narrow(), nil
+}
+
+// bearerText returns what a request's Authorization bears.
+func bearerText(authorization string) (string, error) {
 	scheme, key, _ := strings.Cut(authorization, " ")
 	key = strings.TrimSpace(key)
 	if !strings.EqualFold(scheme, "Bearer") || key == "" {
-		return tool.Principal{}, unauthenticated("an API key is required: send it as Authorization: Bearer tck_…")
+		return "", unauthenticated("an API key is required: send it as Authorization: Bearer tck_…")
 	}
-	switch isToken := strings.HasPrefix(key, v1.SubmitTokenPrefix); {
-	case isToken && tokens:
-		return s.openToken(ctx, key)
-	case isToken:
-		return tool.Principal{}, unauthenticated("a token only submits the result of one call, to " +
+	return key, nil
+}
+
+// findKey returns the API key of a text.
+func (s *server) findKey(ctx context.Context, text string) (store.Key, error) {
+	if strings.HasPrefix(text, v1.SubmitTokenPrefix) {
+		return store.Key{}, unauthenticated("a token only submits the result of one call, to " +
 			"/v1/pending-tool-calls/{call}/result: here an API key is required")
 	}
-	found, err := s.cfg.Store.Authenticate(ctx, key)
-	switch {
-	case err == nil:
-		return found.Principal().Narrow(), nil
-	case tool.KindOf(err) == tool.Denied:
-		return tool.Principal{}, unauthenticated(tool.AsError(err).Msg)
-	default:
-		return tool.Principal{}, err
+	found, err := s.cfg.Store.Authenticate(ctx, text)
+	if tool.KindOf(err) == tool.Denied {
+		err = unauthenticated(tool.AsError(err).Msg)
 	}
+	return found, err
 }
 
 func unauthenticated(detail string) *v1.Problem { return refusal(v1.Unauthenticated, detail) }

@@ -26,6 +26,7 @@ import (
 	"github.com/toolcrib/toolcrib/retrieval"
 	"github.com/toolcrib/toolcrib/store"
 	"github.com/toolcrib/toolcrib/tool"
+	"github.com/toolcrib/toolcrib/toolset"
 	"github.com/toolcrib/toolcrib/usage"
 	"github.com/toolcrib/toolcrib/wait"
 )
@@ -127,6 +128,9 @@ func TestForeignTenant(t *testing.T) {
 	require.NoError(t, err)
 	ids["budgets"] = []string{"theirs"}
 	ids["profiles"], ids["assignments"] = seedProfile(t, b)
+	_, err = b.Store.CreateToolset(t.Context(), toolset.Toolset{Tenant: b.tenant, Slug: "theirs"})
+	require.NoError(t, err)
+	ids["toolsets"] = []string{"theirs"}
 	entries, err := b.Store.ListAudit(t.Context(), b.tenant, audit.Query{Limit: 1})
 	require.NoError(t, err)
 	ids["audit"] = []string{entries[0].ID}
@@ -146,6 +150,7 @@ func TestForeignTenant(t *testing.T) {
 		"PUT /v1/mcp/servers/{server}":              `{"server_url":"https://example.com/mcp"}`,
 		"POST /v1/mcp/servers/{server}/approve":     `{"tools":[{"name":"x"}]}`,
 		"PUT /v1/credentials/{credential}":          "{}",
+		"PUT /v1/toolsets/{toolset}":                `{"slug":"x"}`,
 		"PUT /v1/schedules/{schedule}":              "{}",
 		"POST /v1/schedules/{schedule}/backfill":    `{"from":"2026-01-01T00:00:00Z","until":"2026-01-02T00:00:00Z"}`,
 		"PUT /v1/webhooks/{webhook}":                "{}",

@@ -27,7 +27,8 @@ func (s *server) registerKeys() {
 		status:  http.StatusCreated,
 		summary: "Create an API key",
 		detail: "Only this response has the secret: a repeated request with its idempotency key returns " +
-			"the key without the secret. A key has no permission that its creator lacks, and is revoked with it.",
+			"the key without the secret. A key has no permission that its creator lacks, and is revoked with it. A key for a " +
+			"toolset works for MCP clients at its address alone.",
 		secret: true,
 	}, s.createKey)
 	handle(s, route{
@@ -59,7 +60,7 @@ func (s *server) createKey(ctx context.Context, p tool.Principal, in *body[v1.Ne
 	}
 	key, secret, err := s.cfg.Store.CreateKey(ctx, store.Key{
 		Tenant: p.Tenant, Name: in.Body.Name, Permissions: in.Body.Permissions, Scopes: in.Body.Scopes,
-		CreatedBy: p.Subject, ExpiresAt: in.Body.ExpiresAt,
+		CreatedBy: p.Subject, ExpiresAt: in.Body.ExpiresAt, Toolset: in.Body.Toolset,
 	})
 	if err != nil {
 		return nil, err
@@ -134,5 +135,6 @@ func showKey(k store.Key) v1.Key {
 	return v1.Key{
 		ID: k.ID, Name: k.Name, Permissions: k.Permissions, Scopes: k.Scopes, CreatedBy: k.CreatedBy,
 		CreatedAt: k.CreatedAt, ExpiresAt: k.ExpiresAt, RevokedAt: k.RevokedAt, LastUsedAt: k.LastUsedAt,
+		ToolsetID: k.ToolsetID, Toolset: k.Toolset,
 	}
 }

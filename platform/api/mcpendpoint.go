@@ -10,6 +10,7 @@ import (
 
 	"github.com/toolcrib/toolcrib/platform/mcpserver"
 	"github.com/toolcrib/toolcrib/tool"
+	"github.com/toolcrib/toolcrib/toolset"
 )
 
 // registerMCP mounts the MCP server of the tools. It is no endpoint of the description: its clients
@@ -24,12 +25,20 @@ func (s *server) registerMCP(router chi.Router) error {
 	if err != nil {
 		return fmt.Errorf("api: %w", err)
 	}
-	metadata := func(w http.ResponseWriter, r *http.Request) { served.ServeMetadata(w, s.base(r)) }
+	metadata := func(w http.ResponseWriter, r *http.Request) {
+		served.ServeMetadata(w, s.base(r), chi.URLParam(r, toolsetParam))
+	}
 	router.Get(mcpserver.MetadataPath, metadata)
 	router.Get(mcpserver.MetadataPath+mcpserver.Path, metadata)
-	router.HandleFunc(mcpserver.Path, func(w http.ResponseWriter, r *http.Request) { s.serveMCP(served, w, r) })
+	router.Get(mcpserver.MetadataPath+mcpserver.ToolsetPath("{"+toolsetParam+"}"), metadata)
+	serve := func(w http.ResponseWriter, r *http.Request) { s.serveMCP(served, w, r) }
+	router.HandleFunc(mcpserver.Path, serve)
+	router.HandleFunc(mcpserver.ToolsetPath("{"+toolsetParam+"}"), serve)
 	return nil
 }
+
+// toolsetParam is the part of an address of the MCP server that is the slug of a toolset.
+const toolsetParam = "toolset"
 
 // serveMCP authenticates a request of an MCP client and passes it on, as one of the requests that its
 // tenant may have, or as one of its streams.
@@ -39,11 +48,17 @@ func (s *server) serveMCP(served *mcpserver.Server, w http.ResponseWriter, r *ht
 		writeProblem(w, r, refusal(string(tool.Denied), err.Error()))
 		return
 	}
-	p, err := s.bearer(ctx, r.Header.Get("Authorization"), false)
+	slug := chi.URLParam(r, toolsetParam)
+	p, err := s.mcpCaller(ctx, r.Header.Get("Authorization"), slug)
+	var offer *toolset.Offer
+	if err == nil && slug != "" {
+		offer, err = s.offer(ctx, p, slug)
+	}
 	if err != nil {
 		problem := s.problem(ctx, "mcp", err)
 		if problem.Status == http.StatusUnauthorized {
-			w.Header().Set("WWW-Authenticate", mcpserver.Challenge(s.base(r), r.Header.Get("Authorization") != ""))
+			presented := r.Header.Get("Authorization") != ""
+			w.Header().Set("WWW-Authenticate", mcpserver.Challenge(s.base(r), slug, presented))
 		}
 		writeProblem(w, r, problem)
 		return
@@ -60,12 +75,12 @@ func (s *server) serveMCP(served *mcpserver.Server, w http.ResponseWriter, r *ht
 	}
 	defer end()
 	served.Serve(w, r, mcpserver.Caller{
-		Principal: p, TraceID: traceID(ctx), Base: s.base(r),
+		Principal: p, TraceID: traceID(ctx), Base: s.base(r), Offer: offer,
 		Refused: func(ctx context.Context, operation, object string, err error) error {
 			return s.auditRefusal(ctx, operation, p, err, object)
 		},
 		Check: func(ctx context.Context) error {
-			_, err := s.bearer(ctx, r.Header.Get("Authorization"), false)
+			_, err := s.mcpCaller(ctx, r.Header.Get("Authorization"), slug)
 			if problemOf(err).Status == http.StatusUnauthorized {
 				return &tool.Error{Kind: tool.Denied, Op: "api.serveMCP", Msg: "the key is valid no more", Err: err}
 			}
@@ -74,8 +89,51 @@ func (s *server) serveMCP(served *mcpserver.Server, w http.ResponseWriter, r *ht
 	})
 }
 
+// mcpCaller returns the principal of a key that may be used at the address of a toolset, or at that of all tools
+// where slug is empty. For a key that is bound to one toolset, there is no other.
+func (s *server) mcpCaller(ctx context.Context, authorization, slug string) (tool.Principal, error) {
+	text, err := bearerText(authorization)
+	if err != nil {
+		return tool.Principal{}, err
+	}
+	found, err := s.findKey(ctx, text)
+	switch {
+	case err != nil:
+		return tool.Principal{}, err
+	case found.ToolsetID == "" || found.Toolset == slug:
+		return found.Principal().Narrow(), nil
+	case slug == "":
+		return tool.Principal{}, &tool.Error{
+			Kind: tool.Denied, Op: "api.serveMCP",
+			Msg: "this key works at " + mcpserver.ToolsetPath(found.Toolset) + " alone",
+		}
+	}
+	return tool.Principal{}, noToolset(slug)
+}
+
+// offer returns the toolset that a client uses.
+func (s *server) offer(ctx context.Context, p tool.Principal, slug string) (*toolset.Offer, error) {
+	if !toolset.ValidSlug(slug) {
+		return nil, noToolset(slug)
+	}
+	found, err := s.cfg.Store.FindOffer(ctx, p.Tenant, slug)
+	if tool.KindOf(err) == tool.NotFound {
+		err = noToolset(slug)
+	}
+	return &found, err
+}
+
+// noToolset is the answer for a toolset that is not there, is disabled, or is another key's.
+func noToolset(slug string) error {
+	return &tool.Error{
+		Kind: tool.NotFound, Op: "api.serveMCP", Msg: fmt.Sprintf("there is no toolset %q", tool.Clip(slug, maxObjectName)),
+	}
+}
+
 // isMCP reports whether a request is one of an MCP client.
-func isMCP(r *http.Request) bool { return r.URL.Path == mcpserver.Path }
+func isMCP(r *http.Request) bool {
+	return r.URL.Path == mcpserver.Path || strings.HasPrefix(r.URL.Path, mcpserver.Path+"/")
+}
 
 // base returns the scheme and host by which a client reaches the server.
 func (s *server) base(r *http.Request) string {

@@ -64,6 +64,7 @@ const (
 	// profiles apply.
 	AssignmentsRead  = "assignments.read"
 	AssignmentsWrite = "assignments.write"
+	ToolsetsWrite = "toolsets.write" // Choose the tools that MCP clients are offered under an address.
 
 	AuditRead = "audit.read" // See who changed what, and verify and export the audit log.
 
@@ -118,6 +119,7 @@ func KnownPermissions() []Permission {
 		{ProfilesWrite, "make, change and delete profiles"},
 		{AssignmentsRead, "see which tools and profiles are assigned to which agents"},
 		{AssignmentsWrite, "assign tools to agents, and profiles to calls, and revoke that"},
+		{ToolsetsWrite, "make, change and delete toolsets, which MCP clients are offered; tools.read is to see them"},
 		{AuditRead, "see who changed what, with what was changed, and verify and export the audit log"},
 		{SpacesRead, "see the spaces that one is a member of, and their messages"},
 		{SpacesPost, "say something in those spaces, which wakes their agents"},

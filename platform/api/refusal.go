@@ -44,6 +44,7 @@ var refusable = map[string]audit.Action{ //nolint:gosec // Names, no credentials
 	"setBudget": "budget.created", "deleteBudget": "budget.deleted",
 	"createProfile": "profile.created", "changeProfile": "profile.changed", "deleteProfile": "profile.deleted",
 	"setAssignment": "assignment.created", "deleteAssignment": "assignment.deleted",
+	"createToolset": "toolset.created", "updateToolset": "toolset.changed", "deleteToolset": "toolset.deleted",
 
 	"createKey": "key.created", "revokeKey": "key.revoked", "setTenantMasking": "tenant.changed",
 	"createCredential": "credential.created", "changeCredential": "credential.changed",

@@ -68,7 +68,7 @@ func (r *restarting) bridged(key string, options *mcp.ClientOptions) *mcp.Client
 	ours, out := io.Pipe()
 	ended := make(chan error, 1)
 	go func() {
-		ended <- mcpbridge.Run(t.Context(), mcpbridge.Config{Server: server, In: in, Out: out})
+		ended <- mcpbridge.Run(t.Context(), mcpbridge.Config{Server: server.MCP(""), In: in, Out: out})
 		_ = out.Close()
 	}()
 	session, err := mcp.NewClient(&mcp.Implementation{Name: "local", Version: "1"}, options).Connect(

@@ -67,10 +67,14 @@ func (s *Server) callTool(
 	if err != nil {
 		return nil, err
 	}
+	if w.failed != nil {
+		s.report(ctx, c, methodCallTool, w.failed)
+		return refused(w.failed, ""), nil
+	}
 	c.out.begin()
 	asked := runs.NewCall{
 		Request: runs.Request{TraceID: c.TraceID}, Principal: c.Principal,
-		Node: wire.Node{Tool: tool.Ref{Slug: req.Params.Name}, Arguments: req.Params.Arguments, ID: w.nodeID(c)},
+		Node: wire.Node{Tool: w.ref, Arguments: req.Params.Arguments, ID: w.nodeID(c)},
 	}
 	if len(asked.Node.Arguments) == 0 {
 		asked.Node.Arguments = []byte("{}")
@@ -99,17 +103,19 @@ func (c *Caller) refusal(ctx context.Context, name string, err error) error {
 type called struct {
 	typed  bool // It has an output schema.
 	inline int  // The largest answer that is given whole, in bytes of text and JSON.
+	ref    tool.Ref
+	failed error // Why it cannot be called now; nil where it can.
 }
 
 // finds finds a tool. It fails with an error of the protocol for one that the caller does not have.
 func (s *Server) finds(ctx context.Context, c *Caller, name string) (called, error) {
-	none := called{inline: tool.MaxInlineResult}
+	none := called{inline: tool.MaxInlineResult, ref: tool.Ref{Slug: name}}
 	unknown := &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: fmt.Sprintf("unknown tool %q", clip(name))}
 	if !tool.ValidSlug(name) {
 		return none, unknown
 	}
 	found, err := s.cfg.Tools.Resolve(ctx, resolver.Request{
-		Principal: c.Principal, Ref: tool.Ref{Slug: name}, Mode: tool.Production, Outside: true,
+		Principal: c.Principal, Ref: none.ref, Mode: tool.Production, Outside: true, Within: c.within(),
 	})
 	switch {
 	case err == nil && !offered(&found.Tool):
@@ -121,11 +127,17 @@ func (s *Server) finds(ctx context.Context, c *Caller, name string) (called, err
 			return none, failed
 		}
 		return none, unknown
-	case err != nil:
-		return none, nil //nolint:nilerr // Why a tool may not run now is an answer of the call.
+	case err != nil: // Why a tool may not run now is an answer of the call.
+		none.failed = err
+		return none, nil
 	default:
 		d := &found.Version.Snapshot
-		return called{len(d.OutputSchema) > 0, cmp.Or(d.Execution.InlineBytes, none.inline)}, nil
+		out := none
+		out.typed, out.inline = len(d.OutputSchema) > 0, cmp.Or(d.Execution.InlineBytes, none.inline)
+		if c.Offer != nil { // By id: the name may be another tool's by the time that the call is made.
+			out.ref = tool.Ref{ID: found.Tool.ID, Constraint: c.Offer.Tools[found.Tool.ID]}
+		}
+		return out, nil
 	}
 }
 

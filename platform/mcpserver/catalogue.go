@@ -15,6 +15,7 @@ import (
 	"github.com/toolcrib/toolcrib/platform/toolsearch"
 	"github.com/toolcrib/toolcrib/resolver"
 	"github.com/toolcrib/toolcrib/tool"
+	"github.com/toolcrib/toolcrib/toolset"
 )
 
 // catalogueQuery is the parameter of the endpoint's address by which a client chooses how tools are listed.
@@ -22,9 +23,9 @@ const catalogueQuery = "catalog"
 
 // Ways to list tools.
 const (
-	catalogueAuto   = "auto"   // All of them, or the three that find the others where there are many.
-	catalogueAll    = "all"    // Always all.
-	catalogueSearch = "search" // Always the three.
+	catalogueAuto   = string(toolset.CatalogAuto)   // All of them, or the three that find the others where there are many.
+	catalogueAll    = string(toolset.CatalogAll)    // Always all.
+	catalogueSearch = string(toolset.CatalogSearch) // Always the three.
 )
 
 const (
@@ -69,18 +70,22 @@ func newCatalogues(tools Tools) *catalogues {
 	}
 }
 
-// keyOf names a principal with all that decides what it may call.
-func keyOf(p tool.Principal) (string, error) {
-	raw, err := json.Marshal(p)
+// key names a caller with all that decides what it may call. Tools that a server of its toolset brings are
+// part of it for as long as an index lives.
+func (c *Caller) key() (string, error) {
+	raw, err := json.Marshal(c.Principal)
 	if err != nil {
 		return "", fmt.Errorf("naming a principal: %w", err)
 	}
-	return string(raw), nil
+	if c.Offer == nil {
+		return string(raw), nil
+	}
+	return fmt.Sprintf("%s %s %d", raw, c.Offer.ID, c.Offer.Revision), nil
 }
 
-// of returns the catalogue of a principal.
-func (cs *catalogues) of(ctx context.Context, p tool.Principal) (*catalogue, error) {
-	key, err := keyOf(p)
+// of returns the catalogue of a caller.
+func (cs *catalogues) of(ctx context.Context, c *Caller) (*catalogue, error) {
+	key, err := c.key()
 	if err != nil {
 		return nil, err
 	}
@@ -91,7 +96,7 @@ func (cs *catalogues) of(ctx context.Context, p tool.Principal) (*catalogue, err
 		// Others may wait for it, whose requests go on where this one ends.
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), shortTimeout)
 		defer cancel()
-		found, err := cs.index(ctx, p)
+		found, err := cs.index(ctx, c)
 		if err != nil {
 			return nil, err
 		}
@@ -108,13 +113,13 @@ func (cs *catalogues) of(ctx context.Context, p tool.Principal) (*catalogue, err
 	return found, nil
 }
 
-// index reads and indexes the tools of a principal.
-func (cs *catalogues) index(ctx context.Context, p tool.Principal) (*catalogue, error) {
+// index reads and indexes the tools of a caller.
+func (cs *catalogues) index(ctx context.Context, c *Caller) (*catalogue, error) {
 	var documents []toolsearch.Document
 	var items []resolver.Item
 	page := resolver.Page{Limit: watchedPage}
 	for len(documents) < maxIndexed {
-		found, next, err := cs.tools.List(ctx, p, tool.Production, resolver.Filter{Outside: true}, page)
+		found, next, err := cs.tools.List(ctx, c.Principal, tool.Production, c.filter(), page)
 		if err != nil {
 			return nil, err //nolint:wrapcheck // Its words are the client's.
 		}
@@ -129,7 +134,7 @@ func (cs *catalogues) index(ctx context.Context, p tool.Principal) (*catalogue, 
 		}
 		page.After = next
 	}
-	cs.read(ctx, p.Tenant, items, documents)
+	cs.read(ctx, c.Principal.Tenant, items, documents)
 	out := &catalogue{index: toolsearch.New(documents), slugs: make([]string, len(documents))}
 	for i := range documents {
 		out.slugs[i] = documents[i].Name
@@ -168,8 +173,11 @@ func (cs *catalogues) read(
 	_ = group.Wait() // It never fails.
 }
 
-// catalogueOf returns how a request wants tools to be listed.
-func catalogueOf(text string) (string, error) {
+// catalogueOf returns how a request wants tools to be listed: as its address says, else as its toolset does.
+func catalogueOf(text string, of *toolset.Offer) (string, error) {
+	if text == "" && of != nil {
+		text = string(of.Catalog)
+	}
 	switch text {
 	case "", catalogueAuto:
 		return catalogueAuto, nil
@@ -190,7 +198,7 @@ func (s *Server) searches(ctx context.Context, c *Caller) (bool, error) {
 	case catalogueSearch:
 		return true, nil
 	}
-	key, err := keyOf(c.Principal)
+	key, err := c.key()
 	if err != nil {
 		return false, err
 	}
@@ -199,7 +207,7 @@ func (s *Server) searches(ctx context.Context, c *Caller) (bool, error) {
 	}
 	count, page := 0, resolver.Page{Limit: watchedPage}
 	for count <= s.cfg.MaxListed {
-		items, next, err := s.cfg.Tools.List(ctx, c.Principal, tool.Production, resolver.Filter{Outside: true}, page)
+		items, next, err := s.cfg.Tools.List(ctx, c.Principal, tool.Production, c.filter(), page)
 		if err != nil {
 			return false, err //nolint:wrapcheck // Its words are the client's.
 		}

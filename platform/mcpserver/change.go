@@ -20,10 +20,11 @@ const (
 )
 
 // watches tells the clients that follow their session when the list of their tools has changed. Sessions of
-// one key share one look at the list. It is safe for concurrent use.
+// one key at one address share one look at the list. It is safe for concurrent use.
 type watches struct {
-	tools Tools
-	every time.Duration
+	tools  Tools
+	record Record
+	every  time.Duration
 
 	mu sync.Mutex
 	of map[string]*watch // By owner.
@@ -35,12 +36,12 @@ type watch struct {
 	stop     context.CancelFunc
 }
 
-func newWatches(tools Tools, every time.Duration) *watches {
-	return &watches{tools: tools, every: every, of: map[string]*watch{}}
+func newWatches(cfg *Config) *watches {
+	return &watches{tools: cfg.Tools, record: cfg.Record, every: cfg.Watch, of: map[string]*watch{}}
 }
 
 // join watches for a session until leave is called.
-func (ws *watches) join(ctx context.Context, s *session, p tool.Principal) (leave func()) {
+func (ws *watches) join(ctx context.Context, s *session, c *Caller) (leave func()) {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
 	w := ws.of[s.owner]
@@ -49,7 +50,7 @@ func (ws *watches) join(ctx context.Context, s *session, p tool.Principal) (leav
 		var looking context.Context
 		looking, w.stop = context.WithCancel(context.WithoutCancel(ctx))
 		ws.of[s.owner] = w
-		go ws.look(looking, w, p)
+		go ws.look(looking, w, Caller{Principal: c.Principal, Offer: c.Offer})
 	}
 	w.sessions[s]++
 	return func() {
@@ -65,13 +66,13 @@ func (ws *watches) join(ctx context.Context, s *session, p tool.Principal) (leav
 	}
 }
 
-// look looks at the list of a principal until ctx ends.
-func (ws *watches) look(ctx context.Context, w *watch, p tool.Principal) {
+// look looks at the list of a caller until ctx ends.
+func (ws *watches) look(ctx context.Context, w *watch, c Caller) {
 	tick := time.NewTicker(ws.every)
 	defer tick.Stop()
 	var last string
 	for {
-		now, err := ws.digest(ctx, p)
+		now, err := ws.digest(ctx, c)
 		if err == nil && last != "" && now != last {
 			ws.announce(w)
 		}
@@ -105,13 +106,25 @@ func notCalled(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, erro
 	return nil, &tool.Error{Kind: tool.NotFound, Op: "mcpserver", Msg: "unknown tool"}
 }
 
-// digest returns what is equal as long as the list of a principal's tools is.
-func (ws *watches) digest(ctx context.Context, p tool.Principal) (string, error) {
+// digest returns what is equal as long as the list of a caller's tools is. A toolset is read anew; where it
+// was deleted or disabled, the list is empty.
+func (ws *watches) digest(ctx context.Context, c Caller) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, shortTimeout)
 	defer cancel()
 	sum, page := sha256.New(), resolver.Page{Limit: watchedPage}
+	if c.Offer != nil {
+		now, err := ws.record.FindOffer(ctx, c.Principal.Tenant, c.Offer.Slug)
+		if err != nil && tool.KindOf(err) != tool.NotFound {
+			return "", fmt.Errorf("looking at a toolset: %w", err)
+		}
+		if now.ID != c.Offer.ID {
+			return "gone", nil
+		}
+		_, _ = fmt.Fprintln(sum, now.Catalog)
+		c.Offer = &now
+	}
 	for range maxWatchedPages {
-		items, next, err := ws.tools.List(ctx, p, tool.Production, resolver.Filter{Outside: true}, page)
+		items, next, err := ws.tools.List(ctx, c.Principal, tool.Production, c.filter(), page)
 		if err != nil {
 			return "", fmt.Errorf("looking at the list of tools: %w", err)
 		}

@@ -170,7 +170,7 @@ func (s *Server) search(ctx context.Context, c *Caller, raw json.RawMessage) (an
 			Msg: fmt.Sprintf("expected 1 to %d", foundMost),
 		}
 	}
-	catalogue, err := s.catalogues.of(ctx, c.Principal)
+	catalogue, err := s.catalogues.of(ctx, c)
 	if err != nil {
 		return nil, err
 	}
@@ -239,7 +239,7 @@ func (s *Server) resolve(ctx context.Context, c *Caller, name string) (*resolver
 		return nil, absent
 	}
 	found, err := s.cfg.Tools.Resolve(ctx, resolver.Request{
-		Principal: c.Principal, Ref: tool.Ref{Slug: name}, Mode: tool.Production, Outside: true,
+		Principal: c.Principal, Ref: tool.Ref{Slug: name}, Mode: tool.Production, Outside: true, Within: c.within(),
 	})
 	gone := []tool.Kind{tool.NotFound, tool.Denied, tool.Conflict}
 	switch {

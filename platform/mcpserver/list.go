@@ -34,7 +34,7 @@ func (s *Server) listTools(ctx context.Context, c *Caller, req *mcp.ListToolsReq
 			return &mcp.ListToolsResult{Tools: finders(), Cacheable: mcp.Cacheable{CacheScope: "private"}}, nil
 		}
 	}
-	items, next, err := s.cfg.Tools.List(ctx, c.Principal, tool.Production, resolver.Filter{Outside: true}, page)
+	items, next, err := s.cfg.Tools.List(ctx, c.Principal, tool.Production, c.filter(), page)
 	if err != nil {
 		return nil, err //nolint:wrapcheck // Its words are the client's.
 	}
@@ -104,7 +104,8 @@ func isObject(schema json.RawMessage) bool {
 
 // hints returns the annotations of a tool: what its calls may do, as its policy and definition declare
 // it. Its own annotations only add to that: they make no call look harmless that the policy takes for
-// none. Hints are for people, never a boundary.
+// none. Those of an MCP server's tool are the server's word, so that its changes are never shown as harmless
+// for them. Hints are for people, never a boundary.
 func hints(t *tool.Tool, d *tool.Definition) *mcp.ToolAnnotations {
 	var own struct {
 		Destructive *bool `json:"destructive"`
@@ -114,7 +115,7 @@ func hints(t *tool.Tool, d *tool.Definition) *mcp.ToolAnnotations {
 	class := cmp.Or(t.EgressClass, tool.EgressNone)
 	readOnly := d.Execution.Pure || class == tool.EgressReadOnly
 	destructive, open := !readOnly, class != tool.EgressNone
-	if own.Destructive != nil && !readOnly {
+	if own.Destructive != nil && !readOnly && d.ImplementationType() != tool.MCP {
 		destructive = *own.Destructive
 	}
 	if own.OpenWorld != nil {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/toolcrib/toolcrib/audit"
 	"github.com/toolcrib/toolcrib/tool"
+	"github.com/toolcrib/toolcrib/toolset"
 )
 
 // Methods of the protocol.
@@ -80,10 +81,24 @@ func (s *Server) answer(
 	if err != nil {
 		return nil, &libraryError{err}
 	}
+	instruct(result, c.Offer)
 	if method == methodInitialize && of != nil {
 		return result, s.open(of, c, req)
 	}
 	return result, nil
+}
+
+// instruct adds the instructions of a toolset to what a client is shown of the server.
+func instruct(result mcp.Result, of *toolset.Offer) {
+	if of == nil || of.Instructions == "" {
+		return
+	}
+	switch result := result.(type) {
+	case *mcp.InitializeResult:
+		result.Instructions = of.Instructions + "\n\n" + result.Instructions
+	case *mcp.DiscoverResult:
+		result.Instructions = of.Instructions + "\n\n" + result.Instructions
+	}
 }
 
 // libraryError is a refusal of the library, which speaks of the protocol alone.

@@ -42,7 +42,7 @@ func (s *Server) Serve(w http.ResponseWriter, r *http.Request, c Caller) {
 		return
 	}
 	var err error
-	if c.catalogue, err = catalogueOf(r.URL.Query().Get(catalogueQuery)); err != nil {
+	if c.catalogue, err = catalogueOf(r.URL.Query().Get(catalogueQuery), c.Offer); err != nil {
 		writeError(w, http.StatusBadRequest, jsonrpc.CodeInvalidRequest, words(tool.AsError(err)))
 		return
 	}
@@ -60,7 +60,7 @@ func (s *Server) Serve(w http.ResponseWriter, r *http.Request, c Caller) {
 		}
 		defer leave()
 		if r.Method == http.MethodGet {
-			defer s.watches.join(ctx, opened, c.Principal)()
+			defer s.watches.join(ctx, opened, &c)()
 		}
 		if r.Method == http.MethodDelete {
 			s.sessions.remove(opened)

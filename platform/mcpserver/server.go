@@ -16,6 +16,7 @@ import (
 	"github.com/toolcrib/toolcrib/runs"
 	"github.com/toolcrib/toolcrib/store"
 	"github.com/toolcrib/toolcrib/tool"
+	"github.com/toolcrib/toolcrib/toolset"
 	"github.com/toolcrib/toolcrib/wait"
 )
 
@@ -40,8 +41,9 @@ type Runs interface {
 	SubmitResult(ctx context.Context, sub runs.Submission) (runs.Submitted, error)
 }
 
-// Record has what is recorded of runs. [store.Store] implements it.
+// Record has what is recorded of runs, and toolsets. [store.Store] implements it.
 type Record interface {
+	FindOffer(ctx context.Context, tenant tool.TenantID, slug string) (toolset.Offer, error)
 	FindRun(ctx context.Context, tenant tool.TenantID, id string) (agent.Run, error)
 	FindCallEnd(ctx context.Context, tenant tool.TenantID, runID string) (agent.CallEnd, error)
 	ReadStream(ctx context.Context, tenant tool.TenantID, runID string, after int64, limit int) (store.StreamPage, error)
@@ -149,6 +151,8 @@ type Caller struct {
 	Principal tool.Principal
 	TraceID   string // Of the request.
 	Base      string // Scheme and host by which the client reaches the server; empty where that is unknown.
+	// Offer is the toolset at whose address the request came; nil for all tools of the key.
+	Offer *toolset.Offer
 	// Check fails where the key of the request is valid no more. Long answers ask it.
 	Check func(ctx context.Context) error
 	// Refused, unless nil, records that an operation of the API on an object was denied, and returns the
@@ -162,8 +166,26 @@ type Caller struct {
 	catalogue string
 }
 
-// owner names whom a session belongs to.
-func (c *Caller) owner() string { return string(c.Principal.Tenant) + " " + c.Principal.Subject }
+// owner names whom a session belongs to: a key, at one address.
+func (c *Caller) owner() string {
+	owner := string(c.Principal.Tenant) + " " + c.Principal.Subject
+	if c.Offer != nil {
+		owner += " " + c.Offer.ID
+	}
+	return owner
+}
+
+// within returns the tools that the caller is limited to; nil for all.
+func (c *Caller) within() *resolver.Set {
+	if c.Offer == nil {
+		return nil
+	}
+	set := resolver.Set(c.Offer.Tools)
+	return &set
+}
+
+// filter returns the filter of the caller's lists.
+func (c *Caller) filter() resolver.Filter { return resolver.Filter{Outside: true, Within: c.within()} }
 
 // Server serves MCP to the tenants of an installation. It is safe for concurrent use.
 type Server struct {
@@ -184,7 +206,7 @@ func New(cfg Config) (*Server, error) {
 	s := &Server{cfg: cfg.withDefaults()}
 	s.log = s.cfg.Logger
 	s.sessions = newSessions(s.cfg.MaxSessions, s.cfg.SessionIdle)
-	s.watches = newWatches(s.cfg.Tools, s.cfg.Watch)
+	s.watches = newWatches(&s.cfg)
 	s.catalogues = newCatalogues(s.cfg.Tools)
 	// The library's own messages hold what clients sent.
 	quiet := slog.New(slog.DiscardHandler)

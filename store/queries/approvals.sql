@@ -151,8 +151,8 @@ with recursive makers as (
 select exists (select from makers m where m.created_by = any (@makers::text[])) as made;
 
 -- name: CountApprovers :one
--- The active keys with one of the permissions, without those of a subject: itself, and what it
--- created.
+-- The active keys of the API with one of the permissions, without those of a subject: itself, and
+-- what it created.
 with recursive excluded as (
     select @subject::text as subject
     union
@@ -161,6 +161,7 @@ with recursive excluded as (
 )
 select count(*) from api_keys k
 where k.tenant_id = @tenant_id and k.revoked_at is null and (k.expires_at is null or k.expires_at > now())
+  and k.toolset_id is null
   and (cardinality(@permissions::text[]) = 0 or k.permissions && (@permissions::text[] || '*'::text))
   and not exists (select from excluded x where x.subject = 'key:' || k.id::text);
 

@@ -6,16 +6,26 @@ with maker as (
     where m.tenant_id = @tenant_id and m.id = sqlc.narg('maker_id')::uuid and m.revoked_at is null
     for share
 )
-insert into api_keys (id, tenant_id, name, secret_hash, permissions, scopes, created_by, expires_at)
-select @id, @tenant_id, @name, @secret_hash, @permissions, @scopes, @created_by, @expires_at
+insert into api_keys (id, tenant_id, name, secret_hash, permissions, scopes, created_by, expires_at, toolset_id)
+select @id, @tenant_id, @name, @secret_hash, @permissions, @scopes, @created_by, @expires_at, sqlc.narg('toolset_id')
 where sqlc.narg('maker_id')::uuid is null or exists (select from maker)
 returning *;
 
+-- name: LockToolset :one
+-- The toolset that a key is made for, which is not deleted meanwhile.
+select s.id, s.slug from toolsets s where s.tenant_id = @tenant_id and s.slug = @slug for share;
+
 -- name: ListKeys :many
-select * from api_keys where tenant_id = @tenant_id order by id;
+select sqlc.embed(k), coalesce(s.slug, '')::text as toolset
+from api_keys k
+left join toolsets s on s.tenant_id = @tenant_id and s.id = k.toolset_id
+where k.tenant_id = @tenant_id order by k.id;
 
 -- name: FindKey :one
-select * from api_keys where tenant_id = @tenant_id and id = @id;
+select sqlc.embed(k), coalesce(s.slug, '')::text as toolset
+from api_keys k
+left join toolsets s on s.tenant_id = @tenant_id and s.id = k.toolset_id
+where k.tenant_id = @tenant_id and k.id = @id;
 
 -- name: LockKeysShared :exec
 -- Keys may be created while this is held, and none is revoked.
@@ -49,7 +59,9 @@ with used as (
       and u.revoked_at is null and (u.expires_at is null or u.expires_at > now())
       and (u.last_used_at is null or u.last_used_at < now() - interval '1 minute')
 )
-select sqlc.embed(k), n.status as tenant_status, (k.expires_at is not null and k.expires_at <= now())::boolean as expired
+select sqlc.embed(k), n.status as tenant_status, (k.expires_at is not null and k.expires_at <= now())::boolean as expired,
+       coalesce(s.slug, '')::text as toolset
 from api_keys k
 join tenants n on n.id = k.tenant_id
+left join toolsets s on s.tenant_id = @tenant_id and s.id = k.toolset_id
 where k.tenant_id = @tenant_id and k.id = @id;

@@ -102,6 +102,7 @@ with page as (
     cross join lateral (
         select r.slug from tool_registry r
         where r.scope_id = s.id and r.deleted_at is null and r.slug > @after_slug
+          and (sqlc.narg('within')::uuid[] is null or r.id = any (sqlc.narg('within')))
           and case
             when @implementation::text <> '' and r.implementation_type not in ('', @implementation) then false
             when @bucket::text <> '' and (@bucket = 'built_in') <> (r.is_system or r.builtin_key <> '') then false

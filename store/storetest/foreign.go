@@ -65,6 +65,7 @@ func testForeign(t *testing.T, d *Database) {
 	maps.Copy(cases, usageCases)
 	maps.Copy(cases, budgetCases)
 	maps.Copy(cases, profileCases)
+	maps.Copy(cases, toolsetCases)
 	maps.Copy(cases, credentialCases)
 	maps.Copy(cases, retrievalCases)
 	maps.Copy(cases, runCases)

@@ -32,6 +32,7 @@ func Run(t *testing.T, newDatabase func(tb testing.TB) *Database) {
 		{"Budgets", testBudgets},
 		{"BudgetEnds", testBudgetEnds},
 		{"Profiles", testProfiles},
+		{"Toolsets", testToolsets},
 		{"Prices", testPrices},
 		{"Pauses", testPauses},
 		{"Reads", testReads},

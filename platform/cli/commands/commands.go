@@ -25,6 +25,7 @@ func New(invocation *cli.App) []*cobra.Command {
 		a.invocationsCommand(), a.explainCommand(), a.approvalsCommand(), a.resultsCommand(), a.inputsCommand(),
 		a.fileCommand(), a.keyCommand(), a.credentialCommand(), a.scheduleCommand(), a.webhookCommand(), a.spaceCommand(),
 		a.pipelineCommand(), a.graphCommand(), a.usageCommand(), a.priceCommand(), a.budgetCommand(), a.profileCommand(),
+		a.toolsetCommand(),
 		a.tenantCommand(), a.auditCommand(),
 	}
 	a.completeFlags(all)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/toolcrib/toolcrib/platform/api"
 	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
 	"github.com/toolcrib/toolcrib/platform/cli"
 	"github.com/toolcrib/toolcrib/platform/cli/terminal"
@@ -35,10 +36,14 @@ func (a *app) keyCreateCommand() *cobra.Command {
 made with --tenant, on the owner's database. "toolcrib key permissions" lists what
 keys can be allowed; a permission of your own is for tools that require it.`,
 		Example: `  toolcrib key create ci --permission runs.write --permission runs.read --expires 720h
+  toolcrib key create support-desk --toolset support
   toolcrib key create admin --tenant acme --permission '*' --database-url postgres://owner@db/toolcrib`,
 		Args: cli.Operands("name"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in.Name = args[0]
+			if in.Toolset != "" && len(in.Permissions) == 0 {
+				in.Permissions = []string{api.ToolsRead, api.RunsWrite}
+			}
 			if len(in.Permissions) == 0 {
 				return cli.Usagef("a key needs at least one --permission, such as runs.write, or * for all")
 			}
@@ -48,6 +53,9 @@ keys can be allowed; a permission of your own is for tools that require it.`,
 			}
 			asked := slices.Concat(in.Permissions, in.Scopes)
 			if tenant != "" {
+				if in.Toolset != "" {
+					return cli.Usagef("the first key of a tenant is a key of the API: leave --toolset out")
+				}
 				a.warnOfPermissions(cmd.Context(), nil, asked)
 				return a.createFirstKey(cmd.Context(), database, tenant, in)
 			}
@@ -67,6 +75,8 @@ keys can be allowed; a permission of your own is for tools that require it.`,
 	cmd.Flags().StringArrayVar(&in.Permissions, "permission", nil,
 		"what the key may do, such as tools.read (toolcrib key permissions); may be repeated")
 	cmd.Flags().StringArrayVar(&in.Scopes, "scope", nil, "narrows the key to this permission; may be repeated")
+	cmd.Flags().StringVar(&in.Toolset, "toolset", "",
+		"slug of the toolset at whose address alone the key works (permissions by default: tools.read and runs.write)")
 	cmd.Flags().DurationVar(&expires, "expires", 0, "how long the key is good for (default: for good)")
 	cmd.Flags().StringVar(&tenant, "tenant", "", "slug or id of the tenant, to make its first key")
 	cli.DatabaseFlag(cmd, &database)
@@ -122,10 +132,10 @@ func (a *app) keyListCommand() *cobra.Command {
 				return err
 			}
 			return showPage(a, filtered(cmd), v1.Page[v1.Key]{Items: keys}, listing[v1.Key]{
-				header: "KEY NAME PERMISSIONS~ STATE EXPIRES USED CREATED",
+				header: "KEY NAME PERMISSIONS~ TOOLSET STATE EXPIRES USED CREATED",
 				row: func(k v1.Key) []string {
 					return []string{
-						k.ID, k.Name, strings.Join(k.Permissions, " "), keyState(k), terminal.SinceOf(k.ExpiresAt),
+						k.ID, k.Name, strings.Join(k.Permissions, " "), k.Toolset, keyState(k), terminal.SinceOf(k.ExpiresAt),
 						terminal.SinceOf(k.LastUsedAt),
 						terminal.Since(k.CreatedAt),
 					}

@@ -16,18 +16,23 @@ import (
 	"github.com/toolcrib/toolcrib/platform/cli"
 	"github.com/toolcrib/toolcrib/platform/client"
 	"github.com/toolcrib/toolcrib/platform/mcpbridge"
+	"github.com/toolcrib/toolcrib/toolset"
 )
 
 func (a *app) mcpServeCommand() *cobra.Command {
 	var patience time.Duration
+	var of string
 	cmd := cli.Describe(&cobra.Command{
 		Use: "serve", Short: "Offer the server's tools to a local MCP client, over stdin and stdout", Args: cli.Operands(),
 		RunE: a.Online(func(cmd *cobra.Command, c *client.Client, _ []string) error {
 			if patience <= 0 {
 				return cli.Usagef("--patience %s: expected more than 0", patience)
 			}
+			if of != "" && !toolset.ValidSlug(of) {
+				return cli.Usagef("--toolset %q: expected the slug of a toolset", of)
+			}
 			return mcpbridge.Run(cmd.Context(), mcpbridge.Config{ //nolint:wrapcheck // It says what failed.
-				Server: c, In: a.Env.In, Out: a.Env.Out, Patience: patience,
+				Server: c.MCP(of), In: a.Env.In, Out: a.Env.Out, Patience: patience,
 				Logger: slog.New(slog.NewTextHandler(a.Env.Err, nil)),
 			})
 		}),
@@ -35,11 +40,18 @@ func (a *app) mcpServeCommand() *cobra.Command {
 to the MCP endpoint of the server, with the key. It outlives restarts of the server,
 and calls of tools are made once. toolcrib mcp config prints the entry for a client's configuration.`,
 		`  toolcrib mcp serve
-  toolcrib mcp serve --context production`)
+  toolcrib mcp serve --context production
+  toolcrib mcp serve --toolset support`)
+	toolsetFlag(cmd, &of)
 	cmd.Flags().DurationVar(
 		&patience, "patience", mcpbridge.DefaultPatience, "how long a request is sent again while the server is away",
 	)
 	return cmd
+}
+
+// toolsetFlag adds the flag that chooses a toolset instead of all tools of the key.
+func toolsetFlag(cmd *cobra.Command, to *string) {
+	cmd.Flags().StringVar(to, "toolset", "", "slug of the toolset that is offered (default: every tool of the key)")
 }
 
 // Clients of the Model Context Protocol for which there are snippets, and their transports.
@@ -70,7 +82,7 @@ func mcpClientNames() []string {
 var serverName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]{0,63}$`)
 
 func (a *app) mcpConfigCommand() *cobra.Command {
-	var transport, name string
+	var transport, name, of string
 	cmd := cli.Describe(&cobra.Command{
 		Use: "config CLIENT", Short: "Print how an MCP client is configured for the server", Args: cli.Operands("client"),
 		ValidArgs: mcpClientNames(),
@@ -81,6 +93,8 @@ func (a *app) mcpConfigCommand() *cobra.Command {
 				return cli.Usagef("%q is no client that is known: expected %s", args[0], strings.Join(mcpClientNames(), ", "))
 			case transport != overHTTP && transport != overStdio:
 				return cli.Usagef("--transport %q: expected %s or %s", transport, overHTTP, overStdio)
+			case of != "" && !toolset.ValidSlug(of):
+				return cli.Usagef("--toolset %q: expected the slug of a toolset", of)
 			case !serverName.MatchString(name):
 				return cli.Usagef("--name %q: expected a letter and up to 63 letters, digits, - and _", name)
 			}
@@ -88,7 +102,7 @@ func (a *app) mcpConfigCommand() *cobra.Command {
 			if flag := cmd.Flag("context"); flag != nil {
 				known = flag.Value.String()
 			}
-			snippet := mcpSnippet(args[0], transport, name, strings.TrimSuffix(c.Server(), "/"), known)
+			snippet := mcpSnippet(args[0], snippetOf{transport, name, strings.TrimSuffix(c.Server(), "/"), known, of})
 			return a.Printer.Show(snippet, func(w io.Writer) error {
 				raw, err := json.MarshalIndent(snippet, "", "  ")
 				if err != nil {
@@ -104,7 +118,9 @@ VS Code. The key is never part of it: clients take it from the variable TOOLCRIB
 VS Code asks for it, and with --transport stdio --context NAME it stays in the context.`,
 		`  toolcrib mcp config claude > .mcp.json
   toolcrib mcp config vscode --transport stdio
-  toolcrib mcp config cursor --transport stdio --context production`)
+  toolcrib mcp config cursor --transport stdio --context production
+  toolcrib mcp config claude --toolset support`)
+	toolsetFlag(cmd, &of)
 	cmd.Flags().StringVar(&transport, "transport", overHTTP, "http, or stdio for a client that starts toolcrib mcp serve")
 	cmd.Flags().StringVar(&name, "name", "toolcrib", "what the client calls the server")
 	return cmd
@@ -138,31 +154,45 @@ type mcpConfig struct {
 // keyInput is the id of the key among what VS Code asks for.
 const keyInput = "toolcrib-key"
 
-// mcpSnippet returns the configuration of a client, in which the key is a variable of the client's. known is
-// the context that has server and key; empty for none.
-func mcpSnippet(name, transport, as, server, known string) mcpConfig {
+// snippetOf is what the configuration of a client says.
+type snippetOf struct {
+	transport string
+	as        string // What the client calls the server.
+	server    string // The URL.
+	known     string // The context that has server and key; empty for none.
+	toolset   string // Slug; empty for all tools.
+}
+
+// mcpSnippet returns the configuration of a client, in which the key is a variable of the client's.
+func mcpSnippet(name string, of snippetOf) mcpConfig {
 	key := map[string]string{
 		clientClaude: "${" + cli.KeyVariable + "}",
 		clientCursor: "${env:" + cli.KeyVariable + "}",
 		clientVSCode: "${input:" + keyInput + "}",
 	}[name]
 	entry := mcpEntry{
-		Type: overHTTP, URL: server + "/mcp", Headers: map[string]string{"Authorization": "Bearer " + key},
+		Type: overHTTP, URL: of.server + "/mcp", Headers: map[string]string{"Authorization": "Bearer " + key},
+	}
+	if of.toolset != "" {
+		entry.URL += "/" + of.toolset
 	}
 	if name == clientCursor {
 		entry.Type = "" // The address says it.
 	}
 	asks := name == clientVSCode
-	if transport == overStdio {
+	if of.transport == overStdio {
 		entry = mcpEntry{Type: overStdio, Command: "toolcrib", Args: []string{"mcp", "serve"}}
-		if known != "" {
-			entry.Args, asks = append(entry.Args, "--context", known), false
+		if of.toolset != "" {
+			entry.Args = append(entry.Args, "--toolset", of.toolset)
+		}
+		if of.known != "" {
+			entry.Args, asks = append(entry.Args, "--context", of.known), false
 		} else {
-			entry.Args = append(entry.Args, "--server", server)
+			entry.Args = append(entry.Args, "--server", of.server)
 			entry.Env = map[string]string{cli.KeyVariable: key}
 		}
 	}
-	servers := map[string]mcpEntry{cmp.Or(as, "toolcrib"): entry}
+	servers := map[string]mcpEntry{cmp.Or(of.as, "toolcrib"): entry}
 	if name != clientVSCode {
 		return mcpConfig{MCPServers: servers}
 	}

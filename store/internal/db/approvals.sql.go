@@ -175,6 +175,7 @@ with recursive excluded as (
 )
 select count(*) from api_keys k
 where k.tenant_id = $1 and k.revoked_at is null and (k.expires_at is null or k.expires_at > now())
+  and k.toolset_id is null
   and (cardinality($2::text[]) = 0 or k.permissions && ($2::text[] || '*'::text))
   and not exists (select from excluded x where x.subject = 'key:' || k.id::text)
 `
@@ -185,8 +186,8 @@ type CountApproversParams struct {
 	Subject     string
 }
 
-// The active keys with one of the permissions, without those of a subject: itself, and what it
-// created.
+// The active keys of the API with one of the permissions, without those of a subject: itself, and
+// what it created.
 func (q *Queries) CountApprovers(ctx context.Context, arg CountApproversParams) (int64, error) {
 	row := q.db.QueryRow(ctx, CountApprovers, arg.TenantID, arg.Permissions, arg.Subject)
 	var count int64

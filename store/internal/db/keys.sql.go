@@ -13,13 +13,13 @@ import (
 const CreateKey = `-- name: CreateKey :one
 with maker as (
     select m.id from api_keys m
-    where m.tenant_id = $2 and m.id = $9::uuid and m.revoked_at is null
+    where m.tenant_id = $2 and m.id = $10::uuid and m.revoked_at is null
     for share
 )
-insert into api_keys (id, tenant_id, name, secret_hash, permissions, scopes, created_by, expires_at)
-select $1, $2, $3, $4, $5, $6, $7, $8
-where $9::uuid is null or exists (select from maker)
-returning id, tenant_id, name, secret_hash, permissions, scopes, created_by, expires_at, revoked_at, last_used_at, created_at
+insert into api_keys (id, tenant_id, name, secret_hash, permissions, scopes, created_by, expires_at, toolset_id)
+select $1, $2, $3, $4, $5, $6, $7, $8, $9
+where $10::uuid is null or exists (select from maker)
+returning id, tenant_id, name, secret_hash, permissions, scopes, created_by, expires_at, revoked_at, last_used_at, created_at, toolset_id
 `
 
 type CreateKeyParams struct {
@@ -31,6 +31,7 @@ type CreateKeyParams struct {
 	Scopes      []string
 	CreatedBy   string
 	ExpiresAt   *time.Time
+	ToolsetID   *string
 	MakerID     *string
 }
 
@@ -46,6 +47,7 @@ func (q *Queries) CreateKey(ctx context.Context, arg CreateKeyParams) (APIKey, e
 		arg.Scopes,
 		arg.CreatedBy,
 		arg.ExpiresAt,
+		arg.ToolsetID,
 		arg.MakerID,
 	)
 	var i APIKey
@@ -61,12 +63,16 @@ func (q *Queries) CreateKey(ctx context.Context, arg CreateKeyParams) (APIKey, e
 		&i.RevokedAt,
 		&i.LastUsedAt,
 		&i.CreatedAt,
+		&i.ToolsetID,
 	)
 	return i, err
 }
 
 const FindKey = `-- name: FindKey :one
-select id, tenant_id, name, secret_hash, permissions, scopes, created_by, expires_at, revoked_at, last_used_at, created_at from api_keys where tenant_id = $1 and id = $2
+select k.id, k.tenant_id, k.name, k.secret_hash, k.permissions, k.scopes, k.created_by, k.expires_at, k.revoked_at, k.last_used_at, k.created_at, k.toolset_id, coalesce(s.slug, '')::text as toolset
+from api_keys k
+left join toolsets s on s.tenant_id = $1 and s.id = k.toolset_id
+where k.tenant_id = $1 and k.id = $2
 `
 
 type FindKeyParams struct {
@@ -74,50 +80,67 @@ type FindKeyParams struct {
 	ID       string
 }
 
-func (q *Queries) FindKey(ctx context.Context, arg FindKeyParams) (APIKey, error) {
+type FindKeyRow struct {
+	APIKey  APIKey
+	Toolset string
+}
+
+func (q *Queries) FindKey(ctx context.Context, arg FindKeyParams) (FindKeyRow, error) {
 	row := q.db.QueryRow(ctx, FindKey, arg.TenantID, arg.ID)
-	var i APIKey
+	var i FindKeyRow
 	err := row.Scan(
-		&i.ID,
-		&i.TenantID,
-		&i.Name,
-		&i.SecretHash,
-		&i.Permissions,
-		&i.Scopes,
-		&i.CreatedBy,
-		&i.ExpiresAt,
-		&i.RevokedAt,
-		&i.LastUsedAt,
-		&i.CreatedAt,
+		&i.APIKey.ID,
+		&i.APIKey.TenantID,
+		&i.APIKey.Name,
+		&i.APIKey.SecretHash,
+		&i.APIKey.Permissions,
+		&i.APIKey.Scopes,
+		&i.APIKey.CreatedBy,
+		&i.APIKey.ExpiresAt,
+		&i.APIKey.RevokedAt,
+		&i.APIKey.LastUsedAt,
+		&i.APIKey.CreatedAt,
+		&i.APIKey.ToolsetID,
+		&i.Toolset,
 	)
 	return i, err
 }
 
 const ListKeys = `-- name: ListKeys :many
-select id, tenant_id, name, secret_hash, permissions, scopes, created_by, expires_at, revoked_at, last_used_at, created_at from api_keys where tenant_id = $1 order by id
+select k.id, k.tenant_id, k.name, k.secret_hash, k.permissions, k.scopes, k.created_by, k.expires_at, k.revoked_at, k.last_used_at, k.created_at, k.toolset_id, coalesce(s.slug, '')::text as toolset
+from api_keys k
+left join toolsets s on s.tenant_id = $1 and s.id = k.toolset_id
+where k.tenant_id = $1 order by k.id
 `
 
-func (q *Queries) ListKeys(ctx context.Context, tenantID string) ([]APIKey, error) {
+type ListKeysRow struct {
+	APIKey  APIKey
+	Toolset string
+}
+
+func (q *Queries) ListKeys(ctx context.Context, tenantID string) ([]ListKeysRow, error) {
 	rows, err := q.db.Query(ctx, ListKeys, tenantID)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	var items []APIKey
+	var items []ListKeysRow
 	for rows.Next() {
-		var i APIKey
+		var i ListKeysRow
 		if err := rows.Scan(
-			&i.ID,
-			&i.TenantID,
-			&i.Name,
-			&i.SecretHash,
-			&i.Permissions,
-			&i.Scopes,
-			&i.CreatedBy,
-			&i.ExpiresAt,
-			&i.RevokedAt,
-			&i.LastUsedAt,
-			&i.CreatedAt,
+			&i.APIKey.ID,
+			&i.APIKey.TenantID,
+			&i.APIKey.Name,
+			&i.APIKey.SecretHash,
+			&i.APIKey.Permissions,
+			&i.APIKey.Scopes,
+			&i.APIKey.CreatedBy,
+			&i.APIKey.ExpiresAt,
+			&i.APIKey.RevokedAt,
+			&i.APIKey.LastUsedAt,
+			&i.APIKey.CreatedAt,
+			&i.APIKey.ToolsetID,
+			&i.Toolset,
 		); err != nil {
 			return nil, err
 		}
@@ -149,10 +172,32 @@ func (q *Queries) LockKeysShared(ctx context.Context, tenantID string) error {
 	return err
 }
 
+const LockToolset = `-- name: LockToolset :one
+select s.id, s.slug from toolsets s where s.tenant_id = $1 and s.slug = $2 for share
+`
+
+type LockToolsetParams struct {
+	TenantID string
+	Slug     string
+}
+
+type LockToolsetRow struct {
+	ID   string
+	Slug string
+}
+
+// The toolset that a key is made for, which is not deleted meanwhile.
+func (q *Queries) LockToolset(ctx context.Context, arg LockToolsetParams) (LockToolsetRow, error) {
+	row := q.db.QueryRow(ctx, LockToolset, arg.TenantID, arg.Slug)
+	var i LockToolsetRow
+	err := row.Scan(&i.ID, &i.Slug)
+	return i, err
+}
+
 const RevokeKey = `-- name: RevokeKey :one
 update api_keys set revoked_at = coalesce(revoked_at, now())
 where tenant_id = $1 and id = $2
-returning id, tenant_id, name, secret_hash, permissions, scopes, created_by, expires_at, revoked_at, last_used_at, created_at
+returning id, tenant_id, name, secret_hash, permissions, scopes, created_by, expires_at, revoked_at, last_used_at, created_at, toolset_id
 `
 
 type RevokeKeyParams struct {
@@ -175,6 +220,7 @@ func (q *Queries) RevokeKey(ctx context.Context, arg RevokeKeyParams) (APIKey, e
 		&i.RevokedAt,
 		&i.LastUsedAt,
 		&i.CreatedAt,
+		&i.ToolsetID,
 	)
 	return i, err
 }
@@ -210,9 +256,11 @@ with used as (
       and u.revoked_at is null and (u.expires_at is null or u.expires_at > now())
       and (u.last_used_at is null or u.last_used_at < now() - interval '1 minute')
 )
-select k.id, k.tenant_id, k.name, k.secret_hash, k.permissions, k.scopes, k.created_by, k.expires_at, k.revoked_at, k.last_used_at, k.created_at, n.status as tenant_status, (k.expires_at is not null and k.expires_at <= now())::boolean as expired
+select k.id, k.tenant_id, k.name, k.secret_hash, k.permissions, k.scopes, k.created_by, k.expires_at, k.revoked_at, k.last_used_at, k.created_at, k.toolset_id, n.status as tenant_status, (k.expires_at is not null and k.expires_at <= now())::boolean as expired,
+       coalesce(s.slug, '')::text as toolset
 from api_keys k
 join tenants n on n.id = k.tenant_id
+left join toolsets s on s.tenant_id = $1 and s.id = k.toolset_id
 where k.tenant_id = $1 and k.id = $2
 `
 
@@ -226,6 +274,7 @@ type UseKeyRow struct {
 	APIKey       APIKey
 	TenantStatus string
 	Expired      bool
+	Toolset      string
 }
 
 // Reads a key with its tenant, and records its use when the secret is right, at most once
@@ -245,8 +294,10 @@ func (q *Queries) UseKey(ctx context.Context, arg UseKeyParams) (UseKeyRow, erro
 		&i.APIKey.RevokedAt,
 		&i.APIKey.LastUsedAt,
 		&i.APIKey.CreatedAt,
+		&i.APIKey.ToolsetID,
 		&i.TenantStatus,
 		&i.Expired,
+		&i.Toolset,
 	)
 	return i, err
 }

@@ -20,6 +20,8 @@ type APIKey struct {
 	RevokedAt   *time.Time
 	LastUsedAt  *time.Time
 	CreatedAt   time.Time
+	// The toolset at whose address alone the key works; null for a key of the API.
+	ToolsetID *string
 }
 
 type Agent struct {
@@ -783,6 +785,24 @@ type ToolVersion struct {
 	CreatedAt       time.Time
 	ReadsDeclaredBy string
 	ReadsDeclaredAt *time.Time
+}
+
+// Tools that tenants offer to MCP clients under one address. Tools and servers are in the row, so that the audit log has each change whole.
+type Toolset struct {
+	TenantID     string
+	ID           string
+	Slug         string
+	Name         string
+	Instructions string
+	Catalog      string
+	Status       string
+	Tools        []byte
+	Servers      []string
+	Revision     int64
+	CreatedBy    string
+	ChangedBy    string
+	CreatedAt    time.Time
+	UpdatedAt    time.Time
 }
 
 // Where events of a tenant are sent.

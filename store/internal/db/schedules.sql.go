@@ -414,7 +414,7 @@ func (q *Queries) EndScheduleSync(ctx context.Context, arg EndScheduleSyncParams
 }
 
 const FindCaller = `-- name: FindCaller :one
-select k.id, k.tenant_id, k.name, k.secret_hash, k.permissions, k.scopes, k.created_by, k.expires_at, k.revoked_at, k.last_used_at, k.created_at, t.status as tenant_status, coalesce(k.expires_at <= now(), false)::boolean as expired
+select k.id, k.tenant_id, k.name, k.secret_hash, k.permissions, k.scopes, k.created_by, k.expires_at, k.revoked_at, k.last_used_at, k.created_at, k.toolset_id, t.status as tenant_status, coalesce(k.expires_at <= now(), false)::boolean as expired
 from api_keys k
 join tenants t on t.id = k.tenant_id
 where k.tenant_id = $1 and k.id = $2
@@ -447,6 +447,7 @@ func (q *Queries) FindCaller(ctx context.Context, arg FindCallerParams) (FindCal
 		&i.APIKey.RevokedAt,
 		&i.APIKey.LastUsedAt,
 		&i.APIKey.CreatedAt,
+		&i.APIKey.ToolsetID,
 		&i.TenantStatus,
 		&i.Expired,
 	)

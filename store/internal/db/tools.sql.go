@@ -428,21 +428,22 @@ with page as (
     cross join lateral (
         select r.slug from tool_registry r
         where r.scope_id = s.id and r.deleted_at is null and r.slug > $2
+          and ($3::uuid[] is null or r.id = any ($3))
           and case
-            when $3::text <> '' and r.implementation_type not in ('', $3) then false
-            when $4::text <> '' and ($4 = 'built_in') <> (r.is_system or r.builtin_key <> '') then false
-            when $4 = 'artifact' and r.implementation_type not in ('', 'artifact') and r.artifact_id = '' then false
-            when $4 = 'custom' and (r.implementation_type in ('mcp', 'artifact') or r.artifact_id <> '') then false
-            when $4 = 'mcp' and r.implementation_type not in ('', 'mcp')
+            when $4::text <> '' and r.implementation_type not in ('', $4) then false
+            when $5::text <> '' and ($5 = 'built_in') <> (r.is_system or r.builtin_key <> '') then false
+            when $5 = 'artifact' and r.implementation_type not in ('', 'artifact') and r.artifact_id = '' then false
+            when $5 = 'custom' and (r.implementation_type in ('mcp', 'artifact') or r.artifact_id <> '') then false
+            when $5 = 'mcp' and r.implementation_type not in ('', 'mcp')
                 and strpos(r.config_schema::text, 'mcp') + strpos(r.config_schema::text, '\u') = 0 then false
-            when $5::text = '' then true
-            else strpos(lower((r.slug || e'\n' || r.name || e'\n' || r.description) collate "C"), $5) > 0 end
+            when $6::text = '' then true
+            else strpos(lower((r.slug || e'\n' || r.name || e'\n' || r.description) collate "C"), $6) > 0 end
         order by r.slug
-        limit $6::int
+        limit $7::int
     ) f
     group by f.slug
     order by f.slug
-    limit $6::int
+    limit $7::int
 )
 select t.id, t.tenant_id, t.scope_id, t.scope, t.slug, t.name, t.description, t.category, t.icon, t.schema, t.config_schema, t.interaction, t.implementation_type, t.egress_class, t.requires_approval, t.permission_policy, t.required_permission, t.tenant_slugs, t.status, t.is_active, t.is_system, t.builtin_key, t.builtin_template_id, t.is_builtin_template, t.artifact_id, t.artifact_version, t.version, t.revision, t.published_at, t.created_at, t.updated_at, t.egress_rules, t.quarantine, t.deleted_at, t.reads_declared_by, t.reads_declared_at, v.ids, v.numbers, v.digests, v.published, v.declared_by, v.declared_at,
        (select json_agg(o) from tool_overrides o
@@ -463,6 +464,7 @@ order by t.slug, t.id
 type ListEntriesParams struct {
 	ScopeID        string
 	AfterSlug      string
+	Within         []string
 	Implementation string
 	Bucket         string
 	Search         string
@@ -522,6 +524,7 @@ func (q *Queries) ListEntries(ctx context.Context, arg ListEntriesParams) ([]Lis
 	rows, err := q.db.Query(ctx, ListEntries,
 		arg.ScopeID,
 		arg.AfterSlug,
+		arg.Within,
 		arg.Implementation,
 		arg.Bucket,
 		arg.Search,
