@@ -36,6 +36,7 @@ type stranger struct {
 
 	mu    sync.Mutex
 	calls map[string]int
+	heard strings.Builder // All requests, with their headers.
 }
 
 const (
@@ -56,7 +57,7 @@ func newStranger(t *testing.T) *stranger {
 	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
 		r.Body = io.NopCloser(bytes.NewReader(body))
-		s.note(body)
+		s.note(r.Header, body)
 		handler.ServeHTTP(w, r)
 	}))
 	s.url = front.URL
@@ -79,7 +80,7 @@ func (s *stranger) offer(name, description, input string) {
 }
 
 // note counts a call, of a tool that is there or not.
-func (s *stranger) note(body []byte) {
+func (s *stranger) note(header http.Header, body []byte) {
 	var m struct {
 		Method string `json:"method"`
 		Params struct {
@@ -89,6 +90,8 @@ func (s *stranger) note(body []byte) {
 	_ = json.Unmarshal(body, &m)
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	_ = header.Write(&s.heard)
+	_, _ = s.heard.Write(body)
 	if m.Method == "tools/call" {
 		s.calls[m.Params.Name]++
 	}

@@ -40,7 +40,7 @@ func newLocal(t *testing.T, handle http.HandlerFunc, patience time.Duration) *lo
 	l := &local{t: t, in: theirs, lines: bufio.NewScanner(ours), ended: make(chan error, 1)}
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() {
-		l.ended <- mcpbridge.Run(ctx, mcpbridge.Config{Server: c, In: in, Out: out, Patience: patience})
+		l.ended <- mcpbridge.Run(ctx, mcpbridge.Config{Server: c.MCP(""), In: in, Out: out, Patience: patience})
 		_ = out.Close()
 	}()
 	t.Cleanup(func() {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -16,6 +17,9 @@ import (
 func answered(r *tool.Result, w waiting) *mcp.CallToolResult {
 	out := &mcp.CallToolResult{IsError: r.IsError, Meta: mcp.Meta{metaRunID: w.call.RunID}}
 	for _, c := range shown(r.Content, w.call.RunID, w.inline) {
+		if strings.HasPrefix(c.URI, runPrefix) && c.URI != runURI(w.call.RunID) {
+			continue // A tool does not speak for the platform: addresses of runs are not its to give.
+		}
 		if block := content(c); block != nil {
 			out.Content = append(out.Content, block)
 		}

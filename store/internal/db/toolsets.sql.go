@@ -101,7 +101,7 @@ cross join lateral (
     from (
         select distinct on (a.tool_id) a.tool_id, a.version
         from (
-            select (x.tool ->> 'tool_id')::uuid as tool_id, x.tool ->> 'version' as version, 0 as place
+            select (x.tool ->> 'tool_id')::uuid as tool_id, coalesce(x.tool ->> 'version', '') as version, 0 as place
             from json_array_elements(s.tools) as x (tool)
             union all
             select r.tool_id, '', 1 from mcp_remote_tools r
