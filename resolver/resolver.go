@@ -79,6 +79,43 @@ func (r *Resolver) Version(ctx context.Context, tenant tool.TenantID, toolID, di
 	return v, nil
 }
 
+// Versions returns the contents of items of a list, in their order. Those that are not in memory are read together.
+// It fails as [Resolver.Version] does.
+func (r *Resolver) Versions(ctx context.Context, tenant tool.TenantID, items []Item) ([]*tool.Version, error) {
+	out := make([]*tool.Version, len(items))
+	var ids, digests []string
+	for i := range items {
+		v, ok := r.versions.Get(versionKey{tenant, items[i].Tool.ID, items[i].Digest})
+		if out[i] = v; !ok {
+			ids, digests = append(ids, items[i].Tool.ID), append(digests, items[i].Digest)
+		}
+	}
+	if len(ids) == 0 {
+		return out, nil
+	}
+	read, err := r.source.VersionsOf(ctx, tenant, ids, digests)
+	if err != nil {
+		return nil, fmt.Errorf("loading %d versions of tools: %w", len(ids), err)
+	}
+	found := make(map[versionKey]*tool.Version, len(read))
+	for _, v := range read {
+		key := versionKey{tenant, v.ToolID, v.Digest}
+		found[key] = v
+		r.versions.Set(key, v)
+	}
+	for i := range items {
+		if out[i] != nil {
+			continue
+		}
+		if out[i] = found[versionKey{tenant, items[i].Tool.ID, items[i].Digest}]; out[i] == nil { // A draft.
+			if out[i], err = r.Version(ctx, tenant, items[i].Tool.ID, items[i].Digest); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return out, nil
+}
+
 // draft returns the head of a tool as a version when it has the given digest.
 func (r *Resolver) draft(ctx context.Context, tenant tool.TenantID, toolID, digest string) (*tool.Version, error) {
 	ref := tool.Ref{ID: toolID}

@@ -20,6 +20,9 @@ type Source interface {
 	Policies(ctx context.Context, tenant tool.TenantID, toolIDs []string) (map[string]tool.Policy, error)
 	// Version returns a snapshot of a tool the tenant may see by its digest.
 	Version(ctx context.Context, tenant tool.TenantID, toolID, digest string) (*tool.Version, error)
+	// VersionsOf returns the snapshots that the tenant may see of several, each given by the id of its tool and
+	// its digest, in any order.
+	VersionsOf(ctx context.Context, tenant tool.TenantID, toolIDs, digests []string) ([]*tool.Version, error)
 }
 
 // Candidates are the entries that a tenant's reference may refer to.

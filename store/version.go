@@ -104,6 +104,26 @@ func (s *Store) Version(ctx context.Context, tenant tool.TenantID, toolID, diges
 	return &v, nil
 }
 
+// VersionsOf implements [resolver.Source].
+func (s *Store) VersionsOf(
+	ctx context.Context, tenant tool.TenantID, toolIDs, digests []string,
+) ([]*tool.Version, error) {
+	const op = "store.VersionsOf"
+	if err := checkIDs(op, toolIDs...); err != nil {
+		return nil, err
+	}
+	rows, err := ask(ctx, s.do, op, tenant, (*db.Queries).FindToolVersions, db.FindToolVersionsParams{
+		ScopeID: scopeID(tenant), ToolIds: toolIDs, Digests: convert(digests, text),
+	})
+	if err != nil {
+		return nil, err
+	}
+	return collect(rows, func(row db.FindToolVersionsRow) (*tool.Version, error) {
+		v, err := versionOf(row.ToolVersion, row.Slug)
+		return &v, err
+	})
+}
+
 func versionOf(row db.ToolVersion, slug string) (tool.Version, error) {
 	v := tool.Version{
 		ID: row.ID, ToolID: row.ToolID, Tenant: tool.TenantID(value(row.TenantID)), Slug: slug, Number: row.Version,

@@ -64,7 +64,7 @@ const (
 	// profiles apply.
 	AssignmentsRead  = "assignments.read"
 	AssignmentsWrite = "assignments.write"
-	ToolsetsWrite = "toolsets.write" // Choose the tools that MCP clients are offered under an address.
+	ToolsetsWrite    = "toolsets.write" // Choose the tools that MCP clients are offered under an address.
 
 	AuditRead = "audit.read" // See who changed what, and verify and export the audit log.
 

@@ -86,7 +86,9 @@ func (s *server) createToolset(
 	}, nil
 }
 
-func showToolset(t toolset.Toolset) v1.Toolset { return v1.FromToolset(t, mcpserver.ToolsetPath(t.Slug)) }
+func showToolset(t toolset.Toolset) v1.Toolset {
+	return v1.FromToolset(t, mcpserver.ToolsetPath(t.Slug))
+}
 
 func (s *server) listToolsets(ctx context.Context, p tool.Principal, in *Paging) (*listed[v1.Toolset], error) {
 	after, err := openCursor(in.Cursor)

@@ -49,6 +49,7 @@ func benchmarks() []benchmark {
 		{"noisy", "A tenant beside another that has thousands of calls queued", noisy},
 		{"overload", "Five times as many calls over HTTP as can be answered", overload},
 		{"waiting", "Runs that wait for an approval or for a result from outside", waiting},
+		{"mcp", "Tools of a tenant with thousands, as MCP clients list and call them", overMCP},
 		{"registry", "Finding one tool among a million", registryScale},
 	}
 }

@@ -60,16 +60,7 @@ func (l *lab) newCrowd(ctx context.Context, tools int) (*crowd, error) {
 		return nil, err
 	}
 	c.largest = first.Tenant
-	_, version, err := publishTool(ctx, d.Store, c.largest, "patternTool", tool.Definition{
-		Name:           "Find an order",
-		Description:    strings.Repeat("Finds the orders of a customer. ", 8),
-		Implementation: tool.HTTP,
-		InputSchema: []byte(
-			`{"type":"object","properties":{"customer":{"type":"string"},"since":{"type":"string"},"limit":{"type":"integer"}}}`,
-		),
-		Config:    []byte(`{"method":"GET","url":"https://api.example.com/orders"}`),
-		Execution: tool.Execution{Pure: true, TimeoutSeconds: 5},
-	}, tool.Policy{EgressClass: tool.EgressReadOnly, PermissionPolicy: tool.PermissionAuto})
+	_, version, err := publishTool(ctx, d.Store, c.largest, "patternTool", patternTool(), patternPolicy())
 	if err != nil {
 		return nil, err
 	}
@@ -82,34 +73,17 @@ func (l *lab) newCrowd(ctx context.Context, tools int) (*crowd, error) {
 // they have. It acts as superuser and leaves nothing out that an ordinary write
 // would check but the row level security.
 func (c *crowd) fill(ctx context.Context) error {
-	steps := []string{
-		`insert into tenants (id, slug, name) select gen_random_uuid(), 'tenant-' || n, 'Tenant ' || n from generate_series(1, ` + strconv.Itoa(
-			c.lab.size.Tenants,
-		) + `) n`,
-		`create table bench_crowd as
-			select gen_random_uuid() as id, gen_random_uuid() as version_id, t.id as tenant_id, 'tool' || n as slug
-			from tenants t cross join generate_series(1, ` + strconv.Itoa(c.each) + `) n where t.slug like 'tenant-%'
-			union all select gen_random_uuid(), gen_random_uuid(), t.id, 'tool' || n
-			from tenants t cross join generate_series(1, ` + strconv.Itoa(c.lab.size.Largest) +
-			`) n where t.slug = 'bench-registry'`,
-	}
-	heads, err := c.copies(ctx, "tool_registry", map[string]string{
-		"id": "c.id", "tenant_id": "c.tenant_id", "slug": "c.slug",
-	})
+	_, err := c.pool.Exec(ctx, `insert into tenants (id, slug, name)
+		select gen_random_uuid(), 'tenant-' || n, 'Tenant ' || n from generate_series(1, $1) n`, c.lab.size.Tenants)
 	if err != nil {
-		return err
+		return fmt.Errorf("filling the registry: %w", err)
 	}
-	versions, err := c.copies(ctx, "tool_versions", map[string]string{
-		"id": "c.version_id", "tool_id": "c.id", "tenant_id": "c.tenant_id",
-	})
-	if err != nil {
+	if err := c.multiply(ctx, `select gen_random_uuid() as id, gen_random_uuid() as version_id, t.id as tenant_id, 'tool' || n as slug
+		from tenants t cross join generate_series(1, `+strconv.Itoa(c.each)+`) n where t.slug like 'tenant-%'
+		union all select gen_random_uuid(), gen_random_uuid(), t.id, 'tool' || n
+		from tenants t cross join generate_series(1, `+strconv.Itoa(c.lab.size.Largest)+
+		`) n where t.slug = 'bench-registry'`); err != nil {
 		return err
-	}
-	for _, step := range append(steps, heads, versions, "drop table bench_crowd", "vacuum analyze tool_registry",
-		"vacuum analyze tool_versions", "analyze tenants") {
-		if _, err := c.pool.Exec(ctx, step); err != nil {
-			return fmt.Errorf("filling the registry: %w", err)
-		}
 	}
 	rows, err := c.pool.Query(ctx, "select id::text from tenants where slug like 'tenant-%'")
 	if err != nil {
@@ -123,6 +97,31 @@ func (c *crowd) fill(ctx context.Context) error {
 		err = fmt.Errorf("the registry holds %d tools instead of %d", n, want)
 	}
 	return err
+}
+
+// multiply copies the only tool of the largest tenant for each row of a query: id, version_id, tenant_id and slug.
+func (c *crowd) multiply(ctx context.Context, rows string) error {
+	heads, err := c.copies(ctx, "tool_registry", map[string]string{
+		"id": "c.id", "tenant_id": "c.tenant_id", "slug": "c.slug",
+	})
+	if err != nil {
+		return err
+	}
+	versions, err := c.copies(ctx, "tool_versions", map[string]string{
+		"id": "c.version_id", "tool_id": "c.id", "tenant_id": "c.tenant_id",
+	})
+	if err != nil {
+		return err
+	}
+	for _, step := range []string{
+		"create table bench_crowd as " + rows, heads, versions, "drop table bench_crowd", "vacuum analyze tool_registry",
+		"vacuum analyze tool_versions", "analyze tenants",
+	} {
+		if _, err := c.pool.Exec(ctx, step); err != nil {
+			return fmt.Errorf("filling the registry: %w", err)
+		}
+	}
+	return nil
 }
 
 // copies returns the statement that copies the only row of a tenant in a table,

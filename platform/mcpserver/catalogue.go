@@ -5,10 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
-	"golang.org/x/sync/errgroup"
 	"golang.org/x/sync/singleflight"
 
 	"github.com/toolcrib/toolcrib/internal/cache"
@@ -39,7 +39,6 @@ const (
 	// schemaBudget is how long an index waits for schemas that were not read yet. Without them, tools are
 	// found by names and descriptions; the next index has more of them.
 	schemaBudget = 3 * time.Second
-	schemaReads  = 8 // At once.
 	// maxSchemas bounds the words of schemas that are kept, in words.
 	maxSchemas = 4 << 20
 	// maxSizes bounds the keys of which it is known whether they have many tools.
@@ -148,29 +147,31 @@ func (cs *catalogues) read(
 ) {
 	ctx, cancel := context.WithTimeout(ctx, schemaBudget)
 	defer cancel()
-	var group errgroup.Group
-	group.SetLimit(schemaReads)
+	var missing []int
 	for i := range items {
 		words, ok := cs.schemas.Get(items[i].Digest)
-		if ok {
-			documents[i].Words = words
-			continue
+		if documents[i].Words = words; !ok {
+			missing = append(missing, i)
 		}
+	}
+	for some := range slices.Chunk(missing, watchedPage) {
+		wanted := make([]resolver.Item, len(some))
+		for at, i := range some {
+			wanted[at] = items[i]
+		}
+		versions, err := cs.tools.Versions(ctx, tenant, wanted)
 		if ctx.Err() != nil {
-			continue
+			return
 		}
-		group.Go(func() error {
-			v, err := cs.tools.Version(ctx, tenant, items[i].Tool.ID, items[i].Digest)
-			if err != nil {
-				return nil //nolint:nilerr // The tool is found by its other words.
-			}
-			words := toolsearch.SchemaWords(v.Snapshot.InputSchema)
+		if err != nil {
+			continue // These tools are found by their other words.
+		}
+		for at, i := range some {
+			words := toolsearch.SchemaWords(versions[at].Snapshot.InputSchema)
 			cs.schemas.SetWeighing(items[i].Digest, words, uint32(len(words)+1)) //nolint:gosec // Bounded.
 			documents[i].Words = words
-			return nil
-		})
+		}
 	}
-	_ = group.Wait() // It never fails.
 }
 
 // catalogueOf returns how a request wants tools to be listed: as its address says, else as its toolset does.

@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -42,14 +43,12 @@ func (s *Server) listTools(ctx context.Context, c *Caller, req *mcp.ListToolsReq
 		Tools: make([]*mcp.Tool, 0, len(items)), NextCursor: next, Cacheable: mcp.Cacheable{CacheScope: "private"},
 	}
 	anyOutput := req.ProtocolVersion() >= statelessSince
-	for i := range items {
-		if !offered(&items[i].Tool) {
-			continue
-		}
-		v, err := s.cfg.Tools.Version(ctx, c.Principal.Tenant, items[i].Tool.ID, items[i].Digest)
-		if err != nil {
-			return nil, fmt.Errorf("reading the version of a tool: %w", err)
-		}
+	items = slices.DeleteFunc(items, func(i resolver.Item) bool { return !offered(&i.Tool) })
+	versions, err := s.cfg.Tools.Versions(ctx, c.Principal.Tenant, items)
+	if err != nil {
+		return nil, fmt.Errorf("reading the versions of tools: %w", err)
+	}
+	for i, v := range versions {
 		result.Tools = append(result.Tools, describe(&items[i].Tool, v, anyOutput))
 	}
 	return result, nil

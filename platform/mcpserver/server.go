@@ -29,7 +29,7 @@ type Tools interface {
 		ctx context.Context, p tool.Principal, mode tool.Mode, f resolver.Filter, page resolver.Page,
 	) (items []resolver.Item, next string, err error)
 	Resolve(ctx context.Context, req resolver.Request) (*resolver.Resolved, error)
-	Version(ctx context.Context, tenant tool.TenantID, toolID, digest string) (*tool.Version, error)
+	Versions(ctx context.Context, tenant tool.TenantID, items []resolver.Item) ([]*tool.Version, error)
 }
 
 // Runs makes calls. [runs.Service] implements it.

@@ -207,6 +207,18 @@ func (s *Store) Version(_ context.Context, id tool.TenantID, toolID, digest stri
 	return nil, notFound("version", digest)
 }
 
+// VersionsOf implements [resolver.Source].
+func (s *Store) VersionsOf(
+	ctx context.Context, id tool.TenantID, toolIDs, digests []string,
+) (out []*tool.Version, err error) {
+	for i := range toolIDs {
+		if v, err := s.Version(ctx, id, toolIDs[i], digests[i]); err == nil {
+			out = append(out, v)
+		}
+	}
+	return out, nil
+}
+
 func (s *Store) candidates(id tool.TenantID) resolver.Candidates {
 	t := s.tenants[id]
 	return resolver.Candidates{TenantSlug: t.slug, TenantActive: t.active}

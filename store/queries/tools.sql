@@ -205,6 +205,15 @@ where v.scope_id in (@scope_id, '00000000-0000-0000-0000-000000000000') and v.to
 order by v.published desc, v.id desc
 limit 1;
 
+-- name: FindToolVersions :many
+-- FindToolVersion for several tools, each with its digest.
+select distinct on (v.tool_id, v.digest) sqlc.embed(v), t.slug
+from unnest(@tool_ids::uuid[]) with ordinality as a (tool_id, place)
+join tool_versions v on v.scope_id in (@scope_id, '00000000-0000-0000-0000-000000000000') and v.tool_id = a.tool_id
+                    and v.digest = (@digests::text[])[a.place]
+join tool_registry t on t.id = v.tool_id and t.scope_id = v.scope_id
+order by v.tool_id, v.digest, v.published desc, v.id desc;
+
 -- name: ListVersionsBySlug :many
 select v.tool_id, v.id, v.version, v.digest, v.published, v.reads_declared_by, v.reads_declared_at
 from tool_registry t

@@ -125,6 +125,18 @@ var foreignCases = map[string]func(t *testing.T, f foreign){
 		_, err := f.Store.Version(t.Context(), f.stranger, f.Tool.ID, f.Version.Digest)
 		RequireKind(t, tool.NotFound, err)
 	},
+	"VersionsOf": func(t *testing.T, f foreign) {
+		t.Helper()
+		ids, digests := []string{f.Tool.ID}, []string{f.Version.Digest}
+		found, err := f.Store.VersionsOf(t.Context(), f.stranger, ids, digests)
+		require.NoError(t, err)
+		require.Empty(t, found)
+		found, err = f.Store.VersionsOf(t.Context(), f.Tenant, ids, digests)
+		require.NoError(t, err)
+		one, err := f.Store.Version(t.Context(), f.Tenant, ids[0], digests[0])
+		require.NoError(t, err)
+		require.Equal(t, []*tool.Version{one}, found)
+	},
 	"CreateArtifact": func(t *testing.T, f foreign) { // The same slug is free, and only the tenant's own.
 		t.Helper()
 		f.upload(t, f.Tenant)

@@ -284,6 +284,62 @@ func (q *Queries) FindToolVersion(ctx context.Context, arg FindToolVersionParams
 	return i, err
 }
 
+const FindToolVersions = `-- name: FindToolVersions :many
+select distinct on (v.tool_id, v.digest) v.id, v.tool_id, v.tenant_id, v.scope_id, v.version, v.digest, v.schema_snapshot, v.published, v.published_at, v.created_by, v.created_at, v.reads_declared_by, v.reads_declared_at, t.slug
+from unnest($1::uuid[]) with ordinality as a (tool_id, place)
+join tool_versions v on v.scope_id in ($2, '00000000-0000-0000-0000-000000000000') and v.tool_id = a.tool_id
+                    and v.digest = ($3::text[])[a.place]
+join tool_registry t on t.id = v.tool_id and t.scope_id = v.scope_id
+order by v.tool_id, v.digest, v.published desc, v.id desc
+`
+
+type FindToolVersionsParams struct {
+	ToolIds []string
+	ScopeID string
+	Digests []string
+}
+
+type FindToolVersionsRow struct {
+	ToolVersion ToolVersion
+	Slug        string
+}
+
+// FindToolVersion for several tools, each with its digest.
+func (q *Queries) FindToolVersions(ctx context.Context, arg FindToolVersionsParams) ([]FindToolVersionsRow, error) {
+	rows, err := q.db.Query(ctx, FindToolVersions, arg.ToolIds, arg.ScopeID, arg.Digests)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []FindToolVersionsRow
+	for rows.Next() {
+		var i FindToolVersionsRow
+		if err := rows.Scan(
+			&i.ToolVersion.ID,
+			&i.ToolVersion.ToolID,
+			&i.ToolVersion.TenantID,
+			&i.ToolVersion.ScopeID,
+			&i.ToolVersion.Version,
+			&i.ToolVersion.Digest,
+			&i.ToolVersion.SchemaSnapshot,
+			&i.ToolVersion.Published,
+			&i.ToolVersion.PublishedAt,
+			&i.ToolVersion.CreatedBy,
+			&i.ToolVersion.CreatedAt,
+			&i.ToolVersion.ReadsDeclaredBy,
+			&i.ToolVersion.ReadsDeclaredAt,
+			&i.Slug,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const FindToolsByID = `-- name: FindToolsByID :many
 select id, tenant_id, scope_id, scope, slug, name, description, category, icon, schema, config_schema, interaction, implementation_type, egress_class, requires_approval, permission_policy, required_permission, tenant_slugs, status, is_active, is_system, builtin_key, builtin_template_id, is_builtin_template, artifact_id, artifact_version, version, revision, published_at, created_at, updated_at, egress_rules, quarantine, deleted_at, reads_declared_by, reads_declared_at from tool_registry
 where scope_id in ($1, '00000000-0000-0000-0000-000000000000') and id = $2 and deleted_at is null
