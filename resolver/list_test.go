@@ -24,6 +24,7 @@ func TestListIffResolve(t *testing.T) {
 		store := registrytest.NewStore()
 		tenants := []tool.TenantID{store.AddTenant("acme"), store.AddTenant("other"), ""}
 		slugs := make(map[string]bool)
+		set := resolver.Set{}
 		for range rapid.IntRange(0, 12).Draw(t, "tools") {
 			head := drawTool(t, tenants)
 			head, err := store.Platform().CreateTool(ctx, head)
@@ -31,6 +32,9 @@ func TestListIffResolve(t *testing.T) {
 				continue // Its slug is taken.
 			}
 			slugs[head.Slug] = true
+			if rapid.Bool().Draw(t, "chosen") {
+				set[head.ID] = rapid.SampledFrom([]string{"", "^1", "1.0.0", ">=2"}).Draw(t, "constraint")
+			}
 			drawVersions(ctx, t, store, head)
 			for _, tenant := range []tool.TenantID{tenants[0], ""} {
 				if decided := rapid.SampledFrom([]string{"", "on", "off"}).Draw(t, "override"); decided != "" {
@@ -45,10 +49,14 @@ func TestListIffResolve(t *testing.T) {
 		mode := rapid.SampledFrom([]tool.Mode{tool.Production, tool.Debug}).Draw(t, "mode")
 		r := resolver.New(store, resolver.Options{})
 
+		var within *resolver.Set
+		if rapid.Bool().Draw(t, "limited") {
+			within = &set
+		}
 		listed := make(map[string]resolver.Item)
 		page := resolver.Page{Limit: rapid.IntRange(1, 4).Draw(t, "limit")}
 		for {
-			items, next, err := r.List(ctx, p, mode, resolver.Filter{}, page)
+			items, next, err := r.List(ctx, p, mode, resolver.Filter{Within: within}, page)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -64,7 +72,12 @@ func TestListIffResolve(t *testing.T) {
 			page.After = next
 		}
 		for slug := range slugs {
-			got, err := r.Resolve(ctx, resolver.Request{Principal: p, Ref: tool.Ref{Slug: slug}, Mode: mode})
+			got, err := r.Resolve(ctx, resolver.Request{
+				Principal: p, Ref: tool.Ref{Slug: slug}, Mode: mode, Within: within,
+			})
+			if _, chosen := set[idOf(got)]; err == nil && within != nil && !chosen {
+				t.Fatalf("%s is not in the set", slug)
+			}
 			item, ok := listed[slug]
 			if (err == nil) != ok {
 				t.Fatalf("%s: listed %t, resolved %v", slug, ok, err)
@@ -78,6 +91,14 @@ func TestListIffResolve(t *testing.T) {
 			t.Fatalf("%d listed of %d", len(listed), len(slugs))
 		}
 	})
+}
+
+// idOf returns the id of what was resolved; empty for nothing.
+func idOf(r *resolver.Resolved) string {
+	if r == nil {
+		return ""
+	}
+	return r.Tool.ID
 }
 
 func drawTool(t *rapid.T, tenants []tool.TenantID) tool.Tool {

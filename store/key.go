@@ -83,8 +83,11 @@ func (s *Store) CreateKey(ctx context.Context, k Key) (Key, string, error) {
 		}
 		if k.ToolsetID = ""; k.Toolset != "" {
 			of, err := q.LockToolset(ctx, db.LockToolsetParams{TenantID: string(k.Tenant), Slug: text(k.Toolset)})
+			if errors.Is(err, pgx.ErrNoRows) {
+				return notFound(op, fmt.Sprintf("toolset %q not found", k.Toolset))
+			}
 			if err != nil {
-				return explain(failure(op, err), tool.NotFound, fmt.Sprintf("toolset %q not found", k.Toolset))
+				return err
 			}
 			k.ToolsetID = of.ID
 		}

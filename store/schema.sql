@@ -2802,7 +2802,6 @@ create table api_keys (
     constraint api_keys_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE
 );
 CREATE INDEX api_keys_maker ON public.api_keys USING btree (tenant_id, created_by);
-CREATE INDEX api_keys_toolset ON public.api_keys USING btree (tenant_id, toolset_id) WHERE (toolset_id IS NOT NULL);
 CREATE TRIGGER audit AFTER INSERT OR DELETE OR UPDATE ON public.api_keys FOR EACH ROW EXECUTE FUNCTION audit_row('{last_used_at}', '{secret_hash}');
 alter table api_keys enable row level security;
 alter table api_keys force row level security;

@@ -225,7 +225,7 @@ func (d *mcpDoor) calls(ctx context.Context) (Figure, error) {
 	ways := []func() error{
 		func() error {
 			raw, err := d.ask(ctx, "/mcp", "tools/call", d.callee, map[string]any{"name": d.callee, "arguments": arguments})
-			if err == nil && (strings.Contains(string(raw), `"isError":true`) || !strings.Contains(string(raw), "structuredContent")) {
+			if err == nil && !strings.Contains(string(raw), "structuredContent") {
 				err = fmt.Errorf("a call was answered with %.300s", raw)
 			}
 			return err

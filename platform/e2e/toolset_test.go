@@ -51,8 +51,9 @@ func TestAToolsetIsAllThatItsClientsSee(t *testing.T) {
 	c.release(read, "2.0.0")
 	c.publish("readLetter", functionTool("read", tool.Execution{Pure: true}), tool.Policy{})
 	c.publish("later", functionTool("readNew", tool.Execution{Pure: true}), tool.Policy{})
-	c.publish("secretNote", functionTool("read", tool.Execution{Pure: true}), tool.Policy{RequiredPermission: "secrets.read"})
-	global := c.publishIn(c.db.Platform.Registry(), "", "platformRead", functionTool("read", tool.Execution{Pure: true}), tool.Policy{})
+	pure := functionTool("read", tool.Execution{Pure: true})
+	c.publish("secretNote", pure, tool.Policy{RequiredPermission: "secrets.read"})
+	global := c.publishIn(c.db.Platform.Registry(), "", "platformRead", pure, tool.Policy{})
 	c.offer("notes", toolset.Tool{Name: "readNote", Version: "^1"}, toolset.Tool{Name: "later", Version: "^9"},
 		toolset.Tool{Name: "secretNote"}, toolset.Tool{Name: global.ID})
 
@@ -145,7 +146,9 @@ func TestAToolsetChangesUnderItsSessions(t *testing.T) {
 	require.NoError(t, err)
 	c.key = all
 	free := c.connect(withSessions, nil)
-	for path, status := range map[string]int{"/mcp/numbers": http.StatusOK, "/mcp": http.StatusNotFound, "/mcp/others": http.StatusNotFound} {
+	for path, status := range map[string]int{
+		"/mcp/numbers": http.StatusOK, "/mcp": http.StatusNotFound, "/mcp/others": http.StatusNotFound,
+	} {
 		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, c.served.URL+path,
 			strings.NewReader(`{"jsonrpc":"2.0","id":9,"method":"tools/list"}`))
 		require.NoError(t, err)

@@ -43,7 +43,8 @@ func (s *Server) ServeMetadata(w http.ResponseWriter, base, toolset string) {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Access-Control-Allow-Origin", "*") // It is the same for everyone, and no secret.
 	_ = json.NewEncoder(w).Encode(Metadata{            // An error cannot be reported any more.
-		Resource: strings.TrimSuffix(base, "/") + resourcePath(toolset), Name: "Toolcrib", BearerMethods: []string{"header"}, Scopes: scopes,
+		Resource: strings.TrimSuffix(base, "/") + resourcePath(toolset), Name: "Toolcrib",
+		BearerMethods: []string{"header"}, Scopes: scopes,
 	})
 }
 
