@@ -12,6 +12,7 @@ import (
 	"log/slog"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -29,16 +30,21 @@ type Config struct {
 	// Patience is how long a request is sent again while the server is away. Defaults to
 	// [DefaultPatience].
 	Patience time.Duration
-	Logger   *slog.Logger // Defaults to discarding.
+	// Silence is how long the server may send nothing while an answer of it is open: it sends a comment every
+	// 15 s. A session has to be opened within it. Defaults to [DefaultSilence].
+	Silence time.Duration
+	Logger  *slog.Logger // Defaults to discarding.
 }
 
 const (
 	// DefaultPatience is the default of [Config].Patience.
 	DefaultPatience = 2 * time.Minute
+	// DefaultSilence is the default of [Config].Silence.
+	DefaultSilence = time.Minute
 
 	maxMessage  = 4 << 20  // Of the client, in bytes. The server takes less.
 	maxAnswer   = 32 << 20 // Of the server, in bytes.
-	maxRequests = 256      // Of the client, at once.
+	maxRequests = 256      // Of the client, at once, and messages without an answer likewise.
 	// shortTimeout bounds a message that has no answer.
 	shortTimeout = 10 * time.Second
 	// lastWait is how long requests may take that are open when the client's input ends, as that of a script
@@ -54,25 +60,34 @@ type bridge struct {
 	log   *slog.Logger
 	life  context.Context //nolint:containedctx // That of Run: the streams of sessions outlast requests.
 	work  sync.WaitGroup  // What goes on until life ends.
-	calls sync.WaitGroup  // Requests of the client.
+	calls sync.WaitGroup  // Messages of the client that are passed on.
+	ids   atomic.Int64    // Of the ids at the server.
 
 	out sync.Mutex // Guards the writer.
 
-	opening sync.Mutex // Held while a session is opened, from the time that the client asks for it.
+	opening chan struct{} // Full while a session is opened.
+	telling chan struct{} // Has an entry for each message without an answer.
+	// gate is closed once the messages before have been passed on that others have to come behind; nil before
+	// the first of them. It is that of the goroutine of Run.
+	gate <-chan struct{}
 
 	mu       sync.Mutex
 	hello    *message // The client's initialize; nil before.
 	ready    bool     // The client said that it is initialized.
 	session  *session // Nil where there is none.
 	epoch    int      // Of the last session.
-	requests map[string]context.CancelFunc
+	requests map[string]*request
 }
 
 // Run passes messages on until the client's end, which is no error, or ctx ends.
 func Run(ctx context.Context, cfg Config) error {
 	cfg.Patience = cmp.Or(cfg.Patience, DefaultPatience)
+	cfg.Silence = cmp.Or(cfg.Silence, DefaultSilence)
 	cfg.Logger = cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler))
-	b := &bridge{cfg: cfg, log: cfg.Logger, requests: map[string]context.CancelFunc{}}
+	b := &bridge{
+		cfg: cfg, log: cfg.Logger, requests: map[string]*request{},
+		opening: make(chan struct{}, 1), telling: make(chan struct{}, maxRequests),
+	}
 	ctx, stop := context.WithCancel(ctx)
 	b.life = ctx
 	defer func() {
@@ -170,87 +185,6 @@ func (b *bridge) take(ctx context.Context, line []byte) {
 	default:
 		b.write(failure(nil, codeInvalid, "the message is neither a request nor an answer"))
 	}
-}
-
-// request passes a request on, in a goroutine of its own.
-func (b *bridge) request(ctx context.Context, m message) {
-	key := string(m.ID)
-	ctx, cancel := context.WithCancel(ctx)
-	b.mu.Lock()
-	_, twice := b.requests[key]
-	many := len(b.requests) >= maxRequests
-	if !twice && !many {
-		b.requests[key] = cancel
-	}
-	b.mu.Unlock()
-	if twice || many {
-		cancel()
-		b.write(failure(m.ID, codeInvalid, "too many requests at once, or two with one id"))
-		return
-	}
-	first := m.Method == methodInitialize
-	if first { // What comes behind it waits for its session.
-		b.opening.Lock()
-	}
-	b.calls.Go(func() {
-		defer func() {
-			cancel()
-			b.mu.Lock()
-			delete(b.requests, key)
-			b.mu.Unlock()
-			if first {
-				b.opening.Unlock()
-			}
-		}()
-		b.serve(ctx, m)
-	})
-}
-
-// notify passes a notification on. It may be lost, as the protocol has it.
-func (b *bridge) notify(ctx context.Context, m message) {
-	if m.Method == methodInitialized {
-		b.opening.Lock() // A script does not wait for the answer to its initialize.
-		defer b.opening.Unlock()
-	}
-	b.mu.Lock()
-	b.ready = b.ready || m.Method == methodInitialized
-	s := b.session
-	cancel := b.requests[m.cancels()]
-	b.mu.Unlock()
-	if s != nil {
-		b.tell(ctx, s, m.raw)
-	}
-	if m.Method == methodInitialized && s != nil {
-		b.listen(s) //nolint:contextcheck // It outlasts the message.
-	}
-	if m.Method == methodCancelled && cancel != nil {
-		cancel()
-	}
-}
-
-// reply passes the client's answer to a request of the server on, where that is still waiting for it.
-func (b *bridge) reply(ctx context.Context, m message) {
-	b.mu.Lock()
-	s := b.session
-	b.mu.Unlock()
-	if s == nil {
-		return
-	}
-	if id, ok := toServer(s.epoch, m.ID); ok {
-		b.tell(ctx, s, m.with("id", id))
-	}
-}
-
-// tell sends a message that has no answer.
-func (b *bridge) tell(ctx context.Context, s *session, body []byte) {
-	ctx, cancel := context.WithTimeout(ctx, shortTimeout)
-	defer cancel()
-	resp, err := b.cfg.Server.MCP(ctx, http.MethodPost, s.header(), body)
-	if err != nil {
-		b.log.DebugContext(ctx, "a message was lost", slog.Any("error", err))
-		return
-	}
-	_ = resp.Body.Close() // Its answer is empty.
 }
 
 // write writes a message to the client. Where that fails, the client has gone, and its input ends.

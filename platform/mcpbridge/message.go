@@ -5,7 +5,8 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"fmt"
-	"maps"
+	"math"
+	"strconv"
 	"strings"
 )
 
@@ -39,6 +40,7 @@ type message struct {
 	Method string          `json:"method,omitempty"`
 	Params json.RawMessage `json:"params,omitempty"`
 	Result json.RawMessage `json:"result,omitempty"`
+	Error  json.RawMessage `json:"error,omitempty"`
 
 	raw json.RawMessage
 }
@@ -60,6 +62,28 @@ func read(raw []byte) (message, error) {
 func (m *message) asks() bool    { return m.Method != "" && m.ID != nil }
 func (m *message) answers() bool { return m.Method == "" && m.ID != nil }
 
+// refuses reports whether a message is an answer to a request that the server could not read.
+func (m *message) refuses() bool { return m.Method == "" && m.ID == nil && m.failure().Message != "" }
+
+// problem is why a request failed.
+type problem struct {
+	Message string `json:"message"`
+	Data    struct {
+		Retryable bool `json:"retryable"`
+	} `json:"data"`
+}
+
+// failure returns why a request failed that a message answers; nothing where it did not.
+func (m *message) failure() (p problem) {
+	var text struct {
+		Message string `json:"message"`
+	}
+	if json.Unmarshal(m.Error, &p) != nil && json.Unmarshal(m.Error, &text) == nil { // The data may be anything.
+		p = problem{Message: text.Message}
+	}
+	return p
+}
+
 // with returns the message with a member replaced.
 func (m *message) with(member string, value json.RawMessage) json.RawMessage {
 	return set(m.raw, member, value)
@@ -67,34 +91,55 @@ func (m *message) with(member string, value json.RawMessage) json.RawMessage {
 
 // set returns an object with a member replaced.
 func set(object json.RawMessage, member string, value json.RawMessage) json.RawMessage {
-	members := map[string]json.RawMessage{}
-	if len(object) > 0 && json.Unmarshal(object, &members) != nil {
+	all, ok := members(object)
+	if !ok {
 		return object
 	}
-	members[member] = value
-	out, err := json.Marshal(members)
+	all[member] = value
+	out, err := json.Marshal(all)
 	if err != nil {
 		return object
 	}
 	return out
 }
 
-// named returns the call of a tool with an id that makes it once: the client's, or one of the bridge.
-func (m *message) named() json.RawMessage {
-	var params struct {
-		Meta map[string]json.RawMessage `json:"_meta"` //nolint:tagliatelle // The protocol's name.
+// named returns the call of a tool with an id that makes it once: the client's, or one of the bridge. It
+// reports false for a call that has no place for one.
+func (m *message) named() (json.RawMessage, bool) {
+	params, ok := members(m.Params)
+	if !ok {
+		return m.raw, false
 	}
-	if json.Unmarshal(m.Params, &params) != nil || params.Meta[metaCallID] != nil {
-		return m.raw
+	meta, ok := members(params["_meta"])
+	if !ok {
+		return m.raw, false
 	}
-	meta := make(map[string]json.RawMessage, len(params.Meta)+1)
-	maps.Copy(meta, params.Meta)
+	if given := meta[metaCallID]; len(given) > 0 && string(given) != "null" {
+		return m.raw, true
+	}
 	meta[metaCallID] = quoted("bridge-" + rand.Text())
 	raw, err := json.Marshal(meta)
 	if err != nil {
-		return m.raw
+		return m.raw, false
 	}
-	return m.with("params", set(m.Params, "_meta", raw))
+	params["_meta"] = raw
+	if raw, err = json.Marshal(params); err != nil {
+		return m.raw, false
+	}
+	return m.with("params", raw), true
+}
+
+// members returns those of an object, by their exact names, and none for what is absent or null. It reports
+// false for anything else.
+func members(object json.RawMessage) (map[string]json.RawMessage, bool) {
+	out := map[string]json.RawMessage{}
+	if len(object) > 0 && json.Unmarshal(object, &out) != nil {
+		return nil, false
+	}
+	if out == nil { // It was null.
+		out = map[string]json.RawMessage{}
+	}
+	return out, true
 }
 
 // interrupted reports whether the answer to a named call says that the server stopped before the call had
@@ -106,13 +151,29 @@ func (m *message) interrupted() bool {
 	return json.Unmarshal(m.Result, &result) == nil && string(result.Meta[metaRejoin]) == "true"
 }
 
-// cancels returns the id of the request that a notification cancels.
-func (m *message) cancels() string {
-	var params struct {
-		RequestID json.RawMessage `json:"requestId"` //nolint:tagliatelle // The protocol's name.
+// cancels returns the id of the request that a notification cancels; nil for none.
+func (m *message) cancels() json.RawMessage {
+	params, _ := members(m.Params) // No id is that of no request.
+	return params["requestId"]
+}
+
+// wireID returns an id that no request of the bridge had at the server.
+func (b *bridge) wireID() json.RawMessage {
+	return quoted("bridge-" + strconv.FormatInt(b.ids.Add(1), 10))
+}
+
+// key returns the same text for ids that are equal, however they are written.
+func key(id json.RawMessage) string {
+	var text string
+	if json.Unmarshal(id, &text) == nil {
+		return strconv.Quote(text)
 	}
-	_ = json.Unmarshal(m.Params, &params) // No id is that of no request.
-	return string(params.RequestID)
+	// Beyond, numbers of their own have one value.
+	const exact = 1 << 53
+	if n, err := strconv.ParseFloat(string(id), 64); err == nil && n == math.Trunc(n) && math.Abs(n) < exact {
+		return strconv.FormatInt(int64(n), 10)
+	}
+	return string(id)
 }
 
 // fromServer returns the id by which the client knows a request of the server: servers number theirs anew in

@@ -5,14 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"net/http"
-	"strings"
 	"time"
-
-	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
-	"github.com/toolcrib/toolcrib/platform/sse"
 )
 
 // session is a session at the server.
@@ -22,8 +17,6 @@ type session struct {
 	epoch   int    // Counts the sessions of the bridge.
 	heard   bool   // Its own stream is read.
 }
-
-const eventStream = "text/event-stream"
 
 // header returns the headers of a message within a session; nil is for the one that opens it.
 func (s *session) header() http.Header {
@@ -35,72 +28,31 @@ func (s *session) header() http.Header {
 	return h
 }
 
-var (
-	errGone   = errors.New("the session is gone")
-	errAway   = errors.New("the server is away")
-	errBroken = errors.New("the answer of the server broke off")
-)
-
-// refused is an answer of the server that sending again does not change.
-type refused struct{ text string }
-
-func (e *refused) Error() string { return e.text }
-
-// serve passes a request on until it has an answer, and answers itself where the server does not.
-func (b *bridge) serve(ctx context.Context, m message) {
-	body := m.raw
-	if m.Method == methodCallTool {
-		body = m.named()
+// acquire takes the right to open a session, and waits for it no longer than for a server that is away.
+func (b *bridge) acquire(ctx context.Context) error {
+	select {
+	case b.opening <- struct{}{}:
+		return nil
+	default:
 	}
-	pause := firstPause
-	var since time.Time // The server is away.
-	for {
-		err := b.try(ctx, m, body)
-		if err == nil || ctx.Err() != nil {
-			return
-		}
-		if no, ok := errors.AsType[*refused](err); ok {
-			b.write(failure(m.ID, codeUnavailable, no.text))
-			return
-		}
-		if errors.Is(err, errBroken) { // It was there.
-			since, pause = time.Time{}, firstPause
-		} else if since.IsZero() {
-			since = time.Now()
-		}
-		if !since.IsZero() && time.Since(since) > b.cfg.Patience {
-			b.write(failure(m.ID, codeUnavailable, "the Toolcrib server is not answering: "+err.Error()))
-			return
-		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-time.After(pause):
-		}
-		pause = min(2*pause, longestPause)
+	short, cancel := context.WithTimeout(ctx, b.cfg.Patience)
+	defer cancel()
+	select {
+	case b.opening <- struct{}{}:
+		return nil
+	case <-short.Done():
+		return fmt.Errorf("%w: it opens no session", errAway)
 	}
 }
 
-// try sends a request once, and passes what comes on to the client.
-func (b *bridge) try(ctx context.Context, m message, body []byte) error {
-	if m.Method == methodInitialize {
-		return b.open(ctx, m, true)
-	}
-	s, err := b.current(ctx)
-	if err != nil {
-		return err
-	}
-	err = b.post(ctx, s, m, body)
-	if errors.Is(err, errGone) {
-		b.lose(s)
-	}
-	return err
-}
+func (b *bridge) release() { <-b.opening }
 
 // current returns the session, which it opens anew where the last is gone.
 func (b *bridge) current(ctx context.Context) (*session, error) {
-	b.opening.Lock()
-	defer b.opening.Unlock()
+	if err := b.acquire(ctx); err != nil {
+		return nil, err
+	}
+	defer b.release()
 	b.mu.Lock()
 	s, hello, ready := b.session, b.hello, b.ready
 	b.mu.Unlock()
@@ -110,44 +62,54 @@ func (b *bridge) current(ctx context.Context) (*session, error) {
 	case hello == nil:
 		return nil, &refused{"the first request of a client is initialize"}
 	}
-	if err := b.reopen(ctx, *hello); err != nil {
+	b.log.InfoContext(ctx, "opening a session anew")
+	if err := b.open(ctx, *hello, false); err != nil {
 		return nil, err
 	}
 	b.mu.Lock()
 	s = b.session
 	b.mu.Unlock()
 	if ready {
-		b.tell(ctx, s, []byte(`{"jsonrpc":"2.0","method":"`+methodInitialized+`"}`))
+		b.tell(ctx, s, methodInitialized, []byte(`{"jsonrpc":"2.0","method":"`+methodInitialized+`"}`))
 		b.listen(s)                                                               //nolint:contextcheck // It outlasts the request.
 		b.write([]byte(`{"jsonrpc":"2.0","method":"` + methodListChanged + `"}`)) // Whatever happened meanwhile.
 	}
 	return s, nil
 }
 
-// open opens the session that the client asks for, and passes the answer on.
+// open opens a session by the client's initialize, and passes the answer on where it is shown. It is called
+// with the right to.
 func (b *bridge) open(ctx context.Context, m message, shown bool) error {
-	resp, err := b.send(ctx, nil, m.raw)
+	ctx, cancel := context.WithTimeout(ctx, b.cfg.Silence)
+	defer cancel()
+	ctx, w := b.watch(ctx)
+	defer w.stop()
+	id := b.wireID()
+	resp, err := b.send(ctx, nil, m.with("id", id), w)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = resp.Body.Close() }()
-	id := resp.Header.Get("Mcp-Session-Id")
+	name := resp.Header.Get("Mcp-Session-Id")
 	answered := false
-	err = b.each(resp, func(got message) error {
-		if !got.answers() {
+	err = b.each(resp, w, func(got message) error {
+		switch {
+		case got.refuses():
+			return &refused{got.failure().Message}
+		case !got.answers() || key(got.ID) != key(id):
 			return nil
 		}
 		answered = true
 		var result struct {
 			Version string `json:"protocolVersion"` //nolint:tagliatelle // The protocol's name.
 		}
-		if json.Unmarshal(got.Result, &result) == nil && result.Version != "" && id != "" {
+		if json.Unmarshal(got.Result, &result) == nil && result.Version != "" && name != "" {
 			b.mu.Lock()
 			b.epoch++
-			b.session = &session{id: id, version: result.Version, epoch: b.epoch}
+			b.session = &session{id: name, version: result.Version, epoch: b.epoch}
 			b.mu.Unlock()
 		} else if !shown {
-			return &refused{"the server opens no session any more"}
+			return got.unopened()
 		}
 		if shown {
 			b.write(got.with("id", m.ID))
@@ -160,11 +122,16 @@ func (b *bridge) open(ctx context.Context, m message, shown bool) error {
 	return err
 }
 
-// reopen opens a session in the place of one that is gone.
-func (b *bridge) reopen(ctx context.Context, hello message) error {
-	hello.raw = hello.with("id", quoted("bridge"))
-	b.log.InfoContext(ctx, "opening a session anew")
-	return b.open(ctx, hello, false)
+// unopened returns why a session was not opened anew. A server that has too many opens one later.
+func (m *message) unopened() error {
+	why := m.failure()
+	if why.Data.Retryable {
+		return fmt.Errorf("%w: %s", errAway, why.Message)
+	}
+	if why.Message == "" {
+		why.Message = "no reason given"
+	}
+	return &refused{"the server opens no session any more: " + why.Message}
 }
 
 // lose forgets a session that is gone.
@@ -191,115 +158,6 @@ func (b *bridge) leave(ctx context.Context) {
 	}
 }
 
-// post sends a request within a session, and passes its answer on, with what comes before.
-func (b *bridge) post(ctx context.Context, s *session, m message, body []byte) error {
-	resp, err := b.send(ctx, s, body)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = resp.Body.Close() }()
-	answered := false
-	err = b.each(resp, func(got message) error {
-		if answered || !got.answers() || string(got.ID) != string(m.ID) {
-			return b.pass(s, got)
-		}
-		if m.Method == methodCallTool && got.interrupted() {
-			return errBroken
-		}
-		answered = true
-		return b.pass(s, got)
-	})
-	if answered {
-		return nil
-	}
-	if err == nil {
-		return errBroken
-	}
-	return err
-}
-
-// pass passes a message of the server on.
-func (b *bridge) pass(s *session, got message) error {
-	if got.asks() {
-		b.write(got.with("id", fromServer(s.epoch, got.ID)))
-		return nil
-	}
-	b.write(got.raw)
-	return nil
-}
-
-// send posts a message, and fails unless the server serves it.
-func (b *bridge) send(ctx context.Context, s *session, body []byte) (*http.Response, error) {
-	resp, err := b.cfg.Server.MCP(ctx, http.MethodPost, s.header(), body)
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", errAway, err)
-	}
-	if resp.StatusCode == http.StatusOK {
-		return resp, nil
-	}
-	defer func() { _ = resp.Body.Close() }()
-	err = statusError(resp)
-	if s == nil && errors.Is(err, errGone) {
-		err = &refused{"there is no MCP endpoint at the server: is it a Toolcrib server?"}
-	}
-	return nil, err
-}
-
-// statusError returns why the server did not serve a request.
-func statusError(resp *http.Response) error {
-	raw, err := io.ReadAll(io.LimitReader(resp.Body, maxMessage))
-	switch resp.StatusCode {
-	case http.StatusNotFound:
-		return errGone
-	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
-		return fmt.Errorf("%w: it answered %d", errAway, resp.StatusCode)
-	}
-	var problem v1.Problem
-	var rpc struct {
-		Error struct {
-			Message string `json:"message"`
-		} `json:"error"`
-	}
-	switch {
-	case err == nil && json.Unmarshal(raw, &problem) == nil && problem.Detail != "":
-		return &refused{problem.Detail}
-	case err == nil && json.Unmarshal(raw, &rpc) == nil && rpc.Error.Message != "":
-		return &refused{rpc.Error.Message}
-	}
-	return &refused{fmt.Sprintf("the server answered %d", resp.StatusCode)}
-}
-
-// each calls fn for each message of a response. It fails with errBroken where the response breaks off.
-func (b *bridge) each(resp *http.Response, fn func(message) error) error {
-	if !strings.HasPrefix(resp.Header.Get("Content-Type"), eventStream) {
-		raw, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
-		if err != nil {
-			return errBroken
-		}
-		got, err := read(raw)
-		if err != nil {
-			return &refused{"what answers there is no MCP server"}
-		}
-		return fn(got)
-	}
-	for e, err := range sse.Read(resp.Body, maxAnswer, func() {}) {
-		if err != nil {
-			return errBroken
-		}
-		if len(e.Data) == 0 {
-			continue
-		}
-		got, err := read(e.Data)
-		if err != nil {
-			return &refused{"the server sent what is no message"}
-		}
-		if err := fn(got); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // listen reads the stream of a session, on which the server says what belongs to no request, once for each
 // session. Where the session is gone, it has another opened.
 func (b *bridge) listen(s *session) {
@@ -313,36 +171,47 @@ func (b *bridge) listen(s *session) {
 	ctx := b.life
 	b.work.Go(func() {
 		for pause := firstPause; ctx.Err() == nil; pause = min(2*pause, longestPause) {
+			began := time.Now()
 			err := b.hear(ctx, s)
-			switch {
-			case err == nil:
+			if time.Since(began) >= longestPause {
 				pause = firstPause
-			case errors.Is(err, errGone):
+			}
+			if errors.Is(err, errGone) {
 				b.lose(s)
-				if _, err := b.current(ctx); err == nil {
+				if _, err = b.current(ctx); err == nil {
 					return // The new session has a stream of its own.
 				}
-			case !errors.Is(err, errAway) && !errors.Is(err, errBroken):
-				b.log.DebugContext(ctx, "the server has no stream for a session", slog.Any("error", err))
-				return
 			}
-			select {
-			case <-ctx.Done():
-			case <-time.After(pause):
+			if no, ok := errors.AsType[*refused](err); ok {
+				b.log.WarnContext(ctx, "the server has no stream for a session: what it says of itself is missed",
+					slog.String("reason", no.text))
+				return // A request that opens another session reads its stream.
 			}
+			paused(ctx, pause)
 		}
 	})
 }
 
 // hear reads the stream of a session until it ends.
 func (b *bridge) hear(ctx context.Context, s *session) error {
+	ctx, w := b.watch(ctx)
+	defer w.stop()
 	resp, err := b.cfg.Server.MCP(ctx, http.MethodGet, s.header(), nil)
 	if err != nil {
 		return errAway
 	}
+	w.came()
 	defer func() { _ = resp.Body.Close() }()
-	if resp.StatusCode != http.StatusOK {
-		return statusError(resp)
+	switch {
+	case resp.StatusCode == http.StatusOK:
+		return b.each(resp, w, func(got message) error {
+			b.pass(ctx, s, got)
+			return nil
+		})
+	case resp.StatusCode == http.StatusConflict: // The stream before is not known to have ended.
+		return errAway
+	case resp.StatusCode >= http.StatusInternalServerError && resp.StatusCode != http.StatusNotImplemented:
+		return errAway
 	}
-	return b.each(resp, func(got message) error { return b.pass(s, got) })
+	return statusError(resp, w)
 }
