@@ -35,6 +35,9 @@ type Explanation struct {
 	// Policy is the tool's current policy, by which each call is decided; zero if there
 	// is no tool.
 	Policy tool.Policy `json:"-"`
+	// Tool is the tool that was found, whether a version of it may run or not; nil if none was. It is shared:
+	// never change it.
+	Tool *tool.Tool `json:"-"`
 }
 
 // Explain reports how req would be decided, refusals included. It is meant for
@@ -49,6 +52,7 @@ func (r *Resolver) Explain(ctx context.Context, req Request) (Explanation, error
 	s := choose(c, req, log)
 	e := Explanation{Ref: req.Ref, Mode: modeOf(req), Steps: log.steps, Shadows: s.Shadows}
 	if s.Tool != nil {
+		e.Tool = s.Tool
 		e.ToolID, e.Slug, e.Policy = s.Tool.ID, s.Tool.Slug, s.Tool.Policy
 	}
 	if refusal := s.Err; refusal != nil {

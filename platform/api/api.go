@@ -163,6 +163,7 @@ type server struct {
 	hub       *hub
 	streams   *places
 	requests  *places
+	messages  *places // Of MCP clients, while they are read, and those that do not wait.
 	webhooks  *webhook.Service
 	schedules *scheduler.Service
 	files     *file.Service
@@ -216,6 +217,7 @@ func New(cfg Config) (http.Handler, error) {
 	s.webhooks = webhook.NewService(s.cfg.Store, s.cfg.Vault, s.cfg.CheckWebhook)
 	s.streams = newPlaces(s.cfg.Streams.PerTenant, manyStreams)
 	s.requests = newPlaces(s.cfg.MaxTenantRequests, manyRequests)
+	s.messages = newPlaces(s.cfg.MaxTenantRequests, manyRequests)
 	router := chi.NewMux()
 	router.Use(allowOrigins(s.cfg.AllowedOrigins, s.cfg.CodecOrigins))
 	router.Use(s.trace, s.logRequests, s.recoverPanics, limitHead, s.limitRequests, s.limitTime, middleware.GetHead)

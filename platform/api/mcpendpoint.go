@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"sync"
 
 	"github.com/go-chi/chi/v5"
 
@@ -64,7 +65,8 @@ func (s *server) serveMCP(served *mcpserver.Server, w http.ResponseWriter, r *ht
 		return
 	}
 	recordOf(ctx).tenant = p.Tenant
-	taken := s.requests
+	// An answer of a person, or a cancellation, ends what waits: it finds a place where all wait.
+	taken := s.messages
 	if asksForStream(r) {
 		taken = s.streams
 	}
@@ -73,11 +75,21 @@ func (s *server) serveMCP(served *mcpserver.Server, w http.ResponseWriter, r *ht
 		writeProblem(w, r, refused)
 		return
 	}
+	end = sync.OnceFunc(end)
 	defer end()
 	served.Serve(w, r, mcpserver.Caller{
 		Principal: p, TraceID: traceID(ctx), Base: s.base(r), Offer: offer,
 		Refused: func(ctx context.Context, operation, object string, err error) error {
 			return s.auditRefusal(ctx, operation, p, err, object)
+		},
+		Wait: func(w http.ResponseWriter, r *http.Request) (func(), bool) {
+			leave, refused := s.requests.begin(p.Tenant)
+			if refused != nil {
+				writeProblem(w, r, refused)
+				return nil, false
+			}
+			end()
+			return leave, true
 		},
 		Check: func(ctx context.Context) error {
 			_, err := s.mcpCaller(ctx, r.Header.Get("Authorization"), slug)

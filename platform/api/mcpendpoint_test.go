@@ -353,3 +353,45 @@ func TestMCPRefusalsAreAudited(t *testing.T) {
 	require.Equal(t, "say", refused[0].Object.Name)
 	require.Equal(t, audit.Key, refused[0].Actor.Kind)
 }
+
+// A session takes the methods that are served alone: what the library has beyond them may wait for ever.
+func TestMCPServesItsMethodsAlone(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t)
+	open := b.opened(t)
+	for method, params := range map[string]string{
+		"subscriptions/listen": `{"notifications":{"toolsListChanged":true}}`,
+		"prompts/list":         `{}`, "prompts/get": `{"name":"a"}`, "logging/setLevel": `{"level":"info"}`,
+		"completion/complete": `{"ref":{"type":"ref/prompt","name":"a"},"argument":{"name":"a","value":""}}`,
+		"resources/subscribe": `{"uri":"a://b"}`, "resources/unsubscribe": `{"uri":"a://b"}`,
+	} {
+		got := b.speak(t, `{"jsonrpc":"2.0","id":2,"method":"`+method+`","params":`+params+`}`, open).message()
+		require.NotNil(t, got.Error, method)
+		require.Equal(t, -32601, got.Error.Code, method)
+	}
+	for _, method := range []string{"ping", "tools/list", "resources/list", "resources/templates/list"} {
+		got := b.speak(t, `{"jsonrpc":"2.0","id":2,"method":"`+method+`"}`, open).message()
+		require.Nil(t, got.Error, method)
+	}
+}
+
+// Where a tenant has as many requests waiting as it may have, what ends one of them is still taken.
+func TestMCPMessagesThatDoNotWait(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t, func(c *api.Config) { c.MaxTenantRequests = 1 })
+	open := b.opened(t)
+	end := b.hold(t, b.key)
+	refused := b.speak(t, `{"jsonrpc":"2.0","id":2,"method":"tools/list"}`, open)
+	require.Equal(t, http.StatusTooManyRequests, refused.status)
+	require.NotEmpty(t, refused.header.Get("Retry-After"))
+	for _, message := range []string{
+		`{"jsonrpc":"2.0","id":77,"result":{"action":"accept"}}`,
+		`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":99}}`,
+	} {
+		require.Equal(t, http.StatusAccepted, b.speak(t, message, open).status, message)
+	}
+	require.Equal(t, http.StatusNoContent, b.send(t, http.MethodDelete, "/mcp", "", mcpHeader(open)).status)
+	end()
+}

@@ -35,7 +35,7 @@ type asked struct {
 func (a *asked) callID(t *testing.T) any {
 	t.Helper()
 	var p struct {
-		Meta map[string]any `json:"_meta"`
+		Meta map[string]any `json:"_meta"` //nolint:tagliatelle // The protocol's name.
 	}
 	require.NoError(t, json.Unmarshal(a.Params, &p))
 	return p.Meta["toolcrib/call-id"]
@@ -283,7 +283,7 @@ func TestCancelsNameWhatTheOtherSideKnows(t *testing.T) {
 		gone := s.of("notifications/cancelled")
 		require.Len(t, gone, 1)
 		var p struct {
-			RequestID any `json:"requestId"`
+			RequestID any `json:"requestId"` //nolint:tagliatelle // The protocol's name.
 			Reason    string
 		}
 		require.NoError(t, json.Unmarshal(gone[0].Params, &p))

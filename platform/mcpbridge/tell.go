@@ -100,16 +100,16 @@ func (b *bridge) tell(ctx context.Context, s *session, what string, body json.Ra
 	short, cancel := context.WithTimeout(ctx, shortTimeout)
 	defer cancel()
 	for pause := firstPause; ; pause = min(2*pause, longestPause) {
-		why := slog.Attr{}
+		var why slog.Attr
 		resp, err := b.cfg.Server.MCP(short, http.MethodPost, s.header(), body)
 		if err != nil {
 			why = slog.Any("error", err)
 		} else {
 			_ = resp.Body.Close() // It says no more than the status.
-			why = slog.Int("status", resp.StatusCode)
 			if resp.StatusCode < http.StatusBadRequest {
 				return
 			}
+			why = slog.Int("status", resp.StatusCode)
 		}
 		passing := err != nil || resp.StatusCode == http.StatusTooManyRequests ||
 			resp.StatusCode >= http.StatusInternalServerError

@@ -60,7 +60,11 @@ func (s *Server) callTool(
 		callID: callID, token: req.Params.GetProgressToken(), session: req.Session, alone: of == nil,
 		modes: modesOf(req), revision: req.ProtocolVersion(), responses: req.Params.InputResponses,
 	}
-	if w.state, err = stateOf(req); err != nil {
+	state, err := stateOf(req)
+	if err == nil {
+		err = w.resumes(state)
+	}
+	if err != nil {
 		return nil, err
 	}
 	w.called, err = s.finds(ctx, c, req.Params.Name)
@@ -114,9 +118,10 @@ func (s *Server) finds(ctx context.Context, c *Caller, name string) (called, err
 	if !tool.ValidSlug(name) {
 		return none, unknown
 	}
-	found, err := s.cfg.Tools.Resolve(ctx, resolver.Request{
+	asked := resolver.Request{
 		Principal: c.Principal, Ref: none.ref, Mode: tool.Production, Outside: true, Within: c.within(),
-	})
+	}
+	found, err := s.cfg.Tools.Resolve(ctx, asked)
 	switch {
 	case err == nil && !offered(&found.Tool):
 		return none, unknown
@@ -127,18 +132,26 @@ func (s *Server) finds(ctx context.Context, c *Caller, name string) (called, err
 			return none, failed
 		}
 		return none, unknown
-	case err != nil: // Why a tool may not run now is an answer of the call.
+	case tool.KindOf(err) == tool.Conflict: // Why a tool may not run now is an answer of the call.
+		why, failed := s.cfg.Tools.Explain(ctx, asked)
+		if failed != nil {
+			return none, failed //nolint:wrapcheck // Its words are the client's.
+		}
+		if why.Tool == nil || !offered(why.Tool) {
+			return none, unknown
+		}
 		none.failed = err
 		return none, nil
-	default:
-		d := &found.Version.Snapshot
-		out := none
-		out.typed, out.inline = len(d.OutputSchema) > 0, cmp.Or(d.Execution.InlineBytes, none.inline)
-		if c.Offer != nil { // By id: the name may be another tool's by the time that the call is made.
-			out.ref = tool.Ref{ID: found.Tool.ID, Constraint: c.Offer.Tools[found.Tool.ID]}
-		}
-		return out, nil
+	case err != nil:
+		return none, err //nolint:wrapcheck // Its words are the client's.
 	}
+	d := &found.Version.Snapshot
+	out := none
+	out.typed, out.inline = len(d.OutputSchema) > 0, cmp.Or(d.Execution.InlineBytes, none.inline)
+	if c.Offer != nil { // By id: the name may be another tool's by the time that the call is made.
+		out.ref = tool.Ref{ID: found.Tool.ID, Constraint: c.Offer.Tools[found.Tool.ID]}
+	}
+	return out, nil
 }
 
 // clip shortens a name that a client made up.

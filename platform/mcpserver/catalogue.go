@@ -91,7 +91,12 @@ func (cs *catalogues) of(ctx context.Context, c *Caller) (*catalogue, error) {
 	if found, ok := cs.indexes.Get(key); ok {
 		return found, nil
 	}
-	made, err, _ := cs.making.Do(key, func() (any, error) {
+	making := cs.making.DoChan(key, func() (made any, err error) {
+		defer func() {
+			if v := recover(); v != nil { // Its goroutine is that of no request.
+				err = fmt.Errorf("making an index panicked: %T", v)
+			}
+		}()
 		// Others may wait for it, whose requests go on where this one ends.
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), shortTimeout)
 		defer cancel()
@@ -102,10 +107,16 @@ func (cs *catalogues) of(ctx context.Context, c *Caller) (*catalogue, error) {
 		cs.indexes.SetWeighing(key, found, uint32(min(found.index.Size(), maxIndexWeight))) //nolint:gosec // Bounded.
 		return found, nil
 	})
-	if err != nil {
-		return nil, err //nolint:wrapcheck // It is that of index.
+	var made singleflight.Result
+	select {
+	case made = <-making:
+	case <-ctx.Done():
+		return nil, fmt.Errorf("waiting for an index: %w", ctx.Err())
 	}
-	found, ok := made.(*catalogue)
+	if made.Err != nil {
+		return nil, made.Err
+	}
+	found, ok := made.Val.(*catalogue)
 	if !ok {
 		return nil, errors.New("an index of another type")
 	}

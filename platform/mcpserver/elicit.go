@@ -171,6 +171,7 @@ func (s *Server) submit(ctx context.Context, c *Caller, q *question, content map
 // rights: the key of the request could name the call by its id, and decides by the same rules elsewhere.
 type requestState struct {
 	Call     string `json:"call,omitempty"` // The id of a call that its client did not name.
+	Name     string `json:"name,omitempty"` // The id that the client gave the call; one of the two is set.
 	Question string `json:"question"`       // The key of the question that was asked.
 	Seen     string `json:"seen,omitempty"` // The binding of what was shown.
 }
@@ -190,13 +191,46 @@ func stateOf(req *mcp.CallToolRequest) (*requestState, error) {
 	}
 	var st requestState
 	raw, err := base64.RawURLEncoding.DecodeString(req.Params.RequestState)
-	if err != nil || json.Unmarshal(raw, &st) != nil || st.Call != "" && !stateCallPattern.MatchString(st.Call) {
+	if err != nil || json.Unmarshal(raw, &st) != nil || !st.names() {
 		return nil, &tool.Error{
 			Kind: tool.Invalid, Op: "mcpserver.callTool", Path: "/requestState",
 			Msg: "expected the requestState of the answer that asked for input, unchanged",
 		}
 	}
 	return &st, nil
+}
+
+// names reports whether a state names a call in one way. Earlier versions did not name a call by its client's
+// id, which its request has to have then.
+func (st *requestState) names() bool {
+	switch {
+	case st.Call != "":
+		return st.Name == "" && stateCallPattern.MatchString(st.Call)
+	case st.Name != "":
+		return callIDPattern.MatchString(st.Name)
+	}
+	return true
+}
+
+// resumes takes the id of its call from a state. It fails where the request is one of another call: that would be
+// made beside the one that waits, and the answer to its question would be lost.
+func (w *waiting) resumes(st *requestState) error {
+	w.state = st
+	switch {
+	case st == nil:
+		return nil
+	case w.callID == "":
+		w.callID = st.Name // The client left its id out, as it may.
+		if st.Name != "" || st.Call != "" {
+			return nil
+		}
+	case st.Call == "" && (st.Name == "" || st.Name == w.callID):
+		return nil
+	}
+	return &tool.Error{
+		Kind: tool.Invalid, Op: "mcpserver.callTool", Path: "/requestState",
+		Msg: "expected the requestState of the same call: its " + metaCallID + " is another",
+	}
 }
 
 // given returns the answer of a request to a question; nil where it has none, or one to another question.
@@ -216,7 +250,7 @@ type inputRequired struct {
 
 // required returns the answer that asks a question.
 func (q *question) required(w waiting) inputRequired {
-	state := requestState{Call: w.unnamed, Question: q.key, Seen: q.seen}
+	state := requestState{Call: w.unnamed, Name: w.callID, Question: q.key, Seen: q.seen}
 	return inputRequired{&mcp.CallToolResult{
 		Meta: mcp.Meta{metaRunID: w.call.RunID}, RequestState: state.String(),
 		InputRequests: mcp.InputRequestMap{q.key: q.params},

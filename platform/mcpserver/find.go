@@ -71,7 +71,7 @@ func (s *Server) call(ctx context.Context, of *session, c *Caller, req *mcp.Call
 	if name != searchTools && name != describeTool && name != callTool {
 		return s.callTool(ctx, of, c, req)
 	}
-	short, cancel := context.WithTimeout(ctx, shortTimeout)
+	short, cancel := c.short(ctx)
 	defer cancel()
 	searches, err := s.searches(short, c)
 	switch {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"runtime/debug"
+	"strings"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -43,6 +44,12 @@ func (s *Server) receive(of *session) mcp.Middleware {
 			if !ok {
 				return next(ctx, method, req)
 			}
+			if !strings.HasPrefix(method, notifications) {
+				if !c.handlers.begin() {
+					return nil, protocolError(&tool.Error{Kind: tool.Cancelled, Msg: "the request has ended"})
+				}
+				defer c.handlers.done()
+			}
 			// The context of a session is that of the request which opened it.
 			ctx = audit.With(trace.ContextWithSpanContext(ctx, c.span), audit.ActorOf(c.Principal, c.TraceID))
 			result, err = s.answer(ctx, of, c, method, req, next)
@@ -65,13 +72,18 @@ func (s *Server) answer(
 	if call, ok := req.(*mcp.CallToolRequest); ok && method == methodCallTool {
 		return s.call(ctx, of, c, call)
 	}
+	if !served(of, method) {
+		return nil, &libraryError{&jsonrpc.Error{
+			Code: jsonrpc.CodeMethodNotFound, Message: fmt.Sprintf("method not found: %q", clip(method)),
+		}}
+	}
 	switch req := req.(type) {
 	case *mcp.ListToolsRequest:
-		ctx, cancel := context.WithTimeout(ctx, shortTimeout)
+		ctx, cancel := c.short(ctx)
 		defer cancel()
 		return s.listTools(ctx, c, req)
 	case *mcp.ReadResourceRequest:
-		ctx, cancel := context.WithTimeout(ctx, shortTimeout)
+		ctx, cancel := c.short(ctx)
 		defer cancel()
 		return s.readResource(ctx, c, req)
 	case *mcp.ListResourceTemplatesRequest:
@@ -133,6 +145,9 @@ func (s *Server) open(of *session, c *Caller, req mcp.Request) error {
 func (s *Server) report(ctx context.Context, c *Caller, method string, err error) {
 	if _, answered := errors.AsType[*jsonrpc.Error](err); answered || tool.KindOf(err) != tool.InternalError {
 		return
+	}
+	if errors.Is(err, context.Canceled) {
+		return // Its client has gone.
 	}
 	s.log.ErrorContext(ctx, "a request of MCP failed", slog.String("method", method),
 		slog.String("tenant_id", string(c.Principal.Tenant)), slog.String("trace_id", c.TraceID), slog.Any("error", err))

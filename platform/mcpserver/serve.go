@@ -32,6 +32,7 @@ func (s *Server) Serve(w http.ResponseWriter, r *http.Request, c Caller) {
 	ctx, cancel := context.WithCancel(context.WithValue(r.Context(), callerKey{}, &c))
 	defer cancel()
 	c.gone = ctx.Done()
+	c.handlers = &handlers{}
 	r = r.WithContext(ctx)
 	switch r.Method {
 	case http.MethodPost, http.MethodGet, http.MethodDelete:
@@ -46,8 +47,18 @@ func (s *Server) Serve(w http.ResponseWriter, r *http.Request, c Caller) {
 		writeError(w, http.StatusBadRequest, jsonrpc.CodeInvalidRequest, words(tool.AsError(err)))
 		return
 	}
-	if r.Method == http.MethodPost && !s.read(w, r) {
-		return
+	if r.Method == http.MethodPost {
+		waits, ok := s.read(w, r)
+		if !ok {
+			return
+		}
+		if waits && c.Wait != nil {
+			leave, ok := c.Wait(w, r)
+			if !ok {
+				return
+			}
+			defer leave()
+		}
 	}
 	next := s.stateful
 	if version := r.Header.Get(versionHeader); version >= statelessSince {
@@ -83,27 +94,39 @@ func (s *Server) Serve(w http.ResponseWriter, r *http.Request, c Caller) {
 	next.ServeHTTP(out, r)
 	close(over)
 	<-beaten
+	cancel()
+	c.handlers.end()
 }
 
-// read reads the body of a request, within the server's time, and reports false where it refused it.
-func (s *Server) read(w http.ResponseWriter, r *http.Request) bool {
+// read reads the body of a request, within the server's time, and reports whether its answer is waited for, and
+// false where it refused it.
+func (s *Server) read(w http.ResponseWriter, r *http.Request) (waits, ok bool) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, s.cfg.MaxBodyBytes))
 	if err != nil {
 		if _, large := errors.AsType[*http.MaxBytesError](err); large {
 			writeError(w, http.StatusRequestEntityTooLarge, jsonrpc.CodeInvalidRequest,
 				fmt.Sprintf("the request has more than %d bytes", s.cfg.MaxBodyBytes))
-			return false
+			return false, false
 		}
 		writeError(w, http.StatusBadRequest, jsonrpc.CodeParseError, "the body could not be read")
-		return false
+		return false, false
 	}
 	if bytes.HasPrefix(bytes.TrimLeft(body, " \t\r\n"), []byte("[")) {
 		writeError(w, http.StatusBadRequest, jsonrpc.CodeInvalidRequest,
 			"batches are not served: send one message a request")
-		return false
+		return false, false
 	}
 	r.Body = io.NopCloser(bytes.NewReader(body))
-	return true
+	return asks(body), true
+}
+
+// asks reports whether a message asks for an answer. Notifications and the answers of clients do not.
+func asks(message []byte) bool {
+	var members map[string]json.RawMessage
+	if json.Unmarshal(message, &members) != nil {
+		return true // It is refused.
+	}
+	return members["method"] != nil && members["id"] != nil
 }
 
 // beat keeps an answer open, and ends it where the key is valid no more. An answer that only follows

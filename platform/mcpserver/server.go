@@ -29,6 +29,7 @@ type Tools interface {
 		ctx context.Context, p tool.Principal, mode tool.Mode, f resolver.Filter, page resolver.Page,
 	) (items []resolver.Item, next string, err error)
 	Resolve(ctx context.Context, req resolver.Request) (*resolver.Resolved, error)
+	Explain(ctx context.Context, req resolver.Request) (resolver.Explanation, error)
 	Versions(ctx context.Context, tenant tool.TenantID, items []resolver.Item) ([]*tool.Version, error)
 }
 
@@ -155,13 +156,18 @@ type Caller struct {
 	Offer *toolset.Offer
 	// Check fails where the key of the request is valid no more. Long answers ask it.
 	Check func(ctx context.Context) error
+	// Wait, unless nil, takes one of the places of requests that wait, up to leave. It answers the request and
+	// reports false where none is free.
+	Wait func(w http.ResponseWriter, r *http.Request) (leave func(), ok bool)
 	// Refused, unless nil, records that an operation of the API on an object was denied, and returns the
 	// failure to answer with.
 	Refused func(ctx context.Context, operation, object string, err error) error
 
 	span trace.SpanContext
 	gone <-chan struct{} // Closed once the request has ended.
-	out  *stream         // The answer.
+	// handlers are what works on the request.
+	handlers *handlers
+	out      *stream // The answer.
 	// catalogue is how the client wants tools to be listed: see [catalogueOf].
 	catalogue string
 }
