@@ -143,6 +143,35 @@ func TestMCPBridgeOutlivesTheServer(t *testing.T) {
 	require.Len(t, list.Tools, 1)
 }
 
+// The connection of a call breaks and its server stays, which still works on it in the session: the call is made
+// once, and its client gets the result.
+func TestMCPBridgeOutlivesABrokenConnection(t *testing.T) {
+	t.Parallel()
+
+	g := newGate()
+	c := newMCPDesk(t, g.functions(t))
+	c.publish("look", lookTool(), tool.Policy{})
+	front := newRestarting(c)
+	session := front.bridged(c.key, nil)
+	done := make(chan *mcp.CallToolResult, 1)
+	failed := make(chan error, 1)
+	go func() {
+		result, err := session.CallTool(t.Context(), &mcp.CallToolParams{
+			Name: "look", Arguments: map[string]any{"name": "keys"},
+		})
+		failed <- err
+		done <- result
+	}()
+	<-g.begun
+	front.CloseClientConnections()
+	time.AfterFunc(500*time.Millisecond, func() { close(g.goOn) }) // It was sent again by then.
+	require.NoError(t, <-failed)
+	result := <-done
+	require.False(t, result.IsError, shownText(t, result))
+	require.Equal(t, map[string]any{"name": "found keys"}, result.StructuredContent)
+	require.Equal(t, 1, g.times())
+}
+
 // A client that gives a call up cancels its run, over the bridge too.
 func TestMCPBridgeCancels(t *testing.T) {
 	t.Parallel()

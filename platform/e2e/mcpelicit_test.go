@@ -239,7 +239,7 @@ func TestMCPElicitationIsTakenBack(t *testing.T) {
 }
 
 // asking is the call of a client without sessions, with what it hands back.
-func (c *mcpDesk) asking(secret, arguments, more string) (answer struct {
+func (c *mcpDesk) asking(secret, arguments, more string, callID ...string) (answer struct {
 	Error  *struct{ Message string }
 	Result struct {
 		ResultType    string                     `json:"resultType"`    //nolint:tagliatelle // The protocol's name.
@@ -251,8 +251,12 @@ func (c *mcpDesk) asking(secret, arguments, more string) (answer struct {
 },
 ) {
 	c.t.Helper()
+	named := ""
+	for _, id := range callID {
+		named = `"toolcrib/call-id":"` + id + `",`
+	}
 	body := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"read","arguments":` + arguments + more +
-		`,"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",` +
+		`,"_meta":{` + named + `"io.modelcontextprotocol/protocolVersion":"2026-07-28",` +
 		`"io.modelcontextprotocol/clientInfo":{"name":"t","version":"1"},` +
 		`"io.modelcontextprotocol/clientCapabilities":{"elicitation":{"form":{}}}}}}`
 	req, err := http.NewRequestWithContext(c.t.Context(), http.MethodPost, c.served.URL+"/mcp", strings.NewReader(body))
@@ -333,6 +337,21 @@ func TestMCPHandsBackStates(t *testing.T) {
 	require.Len(t, pending(), 2)
 
 	done := c.asking(secret, a, back(asked.Result.RequestState, key, yes))
+	require.False(t, done.Result.IsError)
+	require.JSONEq(t, `{"name":"old a"}`, done.Result.Content[0].Text)
+	require.Len(t, pending(), 1)
+
+	// A client that named its call answers for that call, whether it names it again or not, and for no other.
+	named := c.asking(secret, a, "", "order-1")
+	require.Equal(t, "input_required", named.Result.ResultType)
+	require.Len(t, pending(), 2)
+	for key = range named.Result.InputRequests {
+		refused := c.asking(secret, a, back(named.Result.RequestState, key, yes), "order-2")
+		require.NotNil(t, refused.Error)
+		require.Contains(t, refused.Error.Message, "requestState")
+	}
+	require.Len(t, pending(), 2)
+	done = c.asking(secret, a, back(named.Result.RequestState, key, yes))
 	require.False(t, done.Result.IsError)
 	require.JSONEq(t, `{"name":"old a"}`, done.Result.Content[0].Text)
 	require.Len(t, pending(), 1)
