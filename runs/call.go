@@ -18,8 +18,8 @@ type NewCall struct {
 	Request   Request
 	Principal tool.Principal // Its Tenant is the tenant of the call. Required.
 	// Node is the call. Its ID is the caller's id of the call, empty for none, and
-	// for a test: calls with the same id are one call, for as long as Temporal
-	// keeps its workflow. Its Mode is production when empty. Its Test is set for a
+	// for a test: calls with the same id are one call, for as long as its run is
+	// there. Its Mode is production when empty. Its Test is set for a
 	// test.
 	Node wire.Node
 	// Resume continues a graph from a node. The arguments of the node, and the constraint of its
@@ -46,7 +46,7 @@ type Call struct {
 
 // Call records a single call as a run and starts its workflow. A call with the
 // id of an earlier call, or of a request that is served again, is that earlier
-// call; a call that Temporal has forgotten is made again.
+// call for as long as its run is there, unless it failed before its tool was reached.
 //
 // It fails as the resolver does for a tool that may not be called, with
 // tool.Invalid for arguments that are not JSON, and with tool.Conflict when the
@@ -76,6 +76,8 @@ type callStart struct {
 	named      bool    // The caller gave the call an id.
 	repeatable bool    // The tool is pure or idempotent.
 	digest     string  // Of the call as it was requested.
+	toolID     string
+	arguments  string // Their digest, as they were requested.
 }
 
 // newCall validates a requested call, so that a call that would be refused is
@@ -116,6 +118,7 @@ func (s *Service) newCall(ctx context.Context, n NewCall) (*callStart, error) {
 			tenant: tenant,
 		},
 		asked: n, named: node.ID != "", repeatable: resolved.Version.Snapshot.Execution.Repeatable(),
+		toolID: resolved.Tool.ID, arguments: arguments,
 		digest: fmt.Sprintf("%s@%s %s %s", resolved.Tool.ID, node.Tool.Constraint, node.Mode, arguments),
 	}
 	if node.From != nil {

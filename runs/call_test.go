@@ -102,11 +102,41 @@ func TestCallRejoins(t *testing.T) {
 			requireKind(t, err, tool.Unavailable, "does not know it yet")
 			require.False(t, tool.AsError(err).Acted)
 
-			// And it has: the call is made again.
+			// And it has: the record answers.
+			asked.Node.Arguments = json.RawMessage(`{"a":1}`)
 			b.store.change(run.ID, func(r *agent.Run) { r.Status = agent.RunCompleted })
+			made := tool.Invocation{Input: json.RawMessage(`{"a": 1}`)}
+			head, err := b.store.FindTool(t.Context(), b.principal.Tenant, tool.Ref{Slug: "say"})
+			require.NoError(t, err)
+			made.ToolID = head.ID
+			b.store.made = map[string]tool.Invocation{"made": made}
+			result := &tool.Result{Content: []tool.Content{tool.Text("done")}}
+			b.store.ends[run.ID] = agent.CallEnd{InvocationID: "made", CallStatus: tool.StatusCompleted, Result: result}
 			third, err := b.Call(t.Context(), asked)
 			require.NoError(t, err)
-			require.NotEqual(t, first.RunID, third.RunID)
+			require.Equal(t, first.RunID, third.RunID)
+			answer, ended, err := b.Wait(t.Context(), third, time.Minute, nil)
+			require.NoError(t, err)
+			require.True(t, ended)
+			require.Equal(t, result, answer)
+			if asked.Node.ID != "" {
+				asked.Node.Arguments = json.RawMessage(`{"a":2}`)
+				_, err = b.Call(t.Context(), asked)
+				requireKind(t, err, tool.Conflict, "read run "+run.ID)
+				asked.Node.Arguments = json.RawMessage(`{"a":1}`)
+				made.ToolID = "another"
+				b.store.made["made"] = made
+				_, err = b.Call(t.Context(), asked)
+				requireKind(t, err, tool.Conflict, "was used for a call that has ended")
+			}
+			require.Len(t, b.store.recorded(), 1)
+
+			// It failed before its tool was reached: nothing was made, and it is made now.
+			b.store.ends[run.ID] = agent.CallEnd{}
+			b.store.change(run.ID, func(r *agent.Run) { r.Status = agent.RunFailed })
+			fourth, err := b.Call(t.Context(), asked)
+			require.NoError(t, err)
+			require.NotEqual(t, first.RunID, fourth.RunID)
 			require.Len(t, b.store.recorded(), 2)
 		})
 	}

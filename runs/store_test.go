@@ -21,6 +21,7 @@ var _ runs.Store = (*fakeStore)(nil)
 // fakeStore keeps runs and starts in memory, beside the agents and tools of a
 // registry's fake.
 type fakeStore struct {
+	made map[string]tool.Invocation // By id.
 	*registrytest.Store
 
 	mu     sync.Mutex
@@ -126,6 +127,9 @@ func (s *fakeStore) ListPath(context.Context, graph.Run) ([]graph.Passed, error)
 }
 
 func (s *fakeStore) FindInvocation(ctx context.Context, tenant tool.TenantID, id string) (tool.Invocation, error) {
+	if made, ok := s.made[id]; ok {
+		return made, nil
+	}
 	a, err := s.FindApproval(ctx, tenant, id)
 	return tool.Invocation{VersionIdentity: tool.VersionIdentity{ToolID: a.Tool, Digest: a.Content}}, err
 }

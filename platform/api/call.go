@@ -32,7 +32,7 @@ func (s *server) registerCalls() {
 		summary: "Call a tool once", accepted: "The call is still running",
 		detail: "Runs the call durably and waits for its answer. 200 carries the answer, 202 says that it is still " +
 			"running: look at the run. A call without an answer is a problem whose `instance` is the run. With an `id` the " +
-			"call is made once, however often it is asked for and for as long as Temporal keeps it; the same id with another " +
+			"call is made once, however often it is asked for, until its run is deleted; the same id with another " +
 			"call is a conflict.",
 	}, s.callTool)
 }
