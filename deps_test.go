@@ -124,6 +124,13 @@ var reachLaws = []reachLaw{
 		why:  "stores, the MCP server, the API and commands speak it",
 	},
 	{
+		name: "access is vocabulary", from: []string{"access"},
+		only: []string{
+			std, module + "/tool", module + "/agent", module + "/graph/flow", module + "/ledger", module + "/wait",
+		},
+		why: "stores, the API and commands speak it",
+	},
+	{
 		name: "budget is vocabulary", from: []string{"budget"}, only: []string{std, module + "/tool", module + "/usage"},
 		why: "stores, the API and commands speak it",
 	},

@@ -52,13 +52,14 @@ var nouns = map[string]string{ //nolint:gosec // Words, no credentials.
 	"payload": "payloads of workflows", "price": "a price", "budget": "a budget",
 	"profile": "a profile", "assignment": "an assignment of a tool",
 	"toolset": "a toolset",
+	"role":    "a role",
 }
 
 // verbs are the actions by what is done; % in a meaning is the object.
 var verbs = []struct{ kinds, verb, meaning string }{
 	{
 		"tool graph agent credential key tenant grant webhook schedule pipeline space mcp_server artifact price budget " +
-			"profile assignment toolset",
+			"profile assignment toolset role",
 		"created",
 		"% was made",
 	},
@@ -76,7 +77,7 @@ var verbs = []struct{ kinds, verb, meaning string }{
 	{"tool", "override_removed", "a decision about % was taken back"},
 	{
 		"credential key tenant grant webhook schedule pipeline space mcp_server artifact file price budget profile " +
-			"assignment toolset",
+			"assignment toolset role",
 		"changed",
 		"settings of % were changed",
 	},
@@ -120,7 +121,7 @@ var verbs = []struct{ kinds, verb, meaning string }{
 	{"payload", "decrypted", "% were decrypted"},
 	{
 		"tool graph agent credential key tenant grant webhook schedule pipeline space mcp_server artifact file note price " +
-			"budget profile assignment toolset",
+			"budget profile assignment toolset role",
 		"deleted", "% was deleted",
 	},
 }

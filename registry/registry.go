@@ -3,6 +3,7 @@ package registry
 import (
 	"time"
 
+	"github.com/toolcrib/toolcrib/access"
 	"github.com/toolcrib/toolcrib/executors"
 	"github.com/toolcrib/toolcrib/registry/artifact"
 	"github.com/toolcrib/toolcrib/registry/internal/refusal"
@@ -16,7 +17,7 @@ const (
 	AgentsWrite = "agents.write"
 	// DeclareReads is required, beside [ToolsWrite], to save, version and publish
 	// a tool whose configuration declares that its POST only reads.
-	DeclareReads = "tools.declare_reads"
+	DeclareReads = access.ToolsDeclareReads
 )
 
 // Registry creates, edits, versions and publishes tools and agents. It is safe

@@ -24,6 +24,8 @@ var notAudited = map[string]string{
 	"audit_log":   "is the log",
 	"audit_heads": "is the log",
 
+	"token_users":         "is bookkeeping of tokens; roles come from their issuers",
+	"request_buckets":     "is bookkeeping of requests",
 	"budget_windows":      "is counted from calls and turns, which are a record",
 	"rate_buckets":        "are counted from calls, which are a record",
 	"budget_holds":        "is what calls and turns that are a record have reserved",

@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/stretchr/testify/require"
 
+	"github.com/toolcrib/toolcrib/access"
 	"github.com/toolcrib/toolcrib/budget"
 	"github.com/toolcrib/toolcrib/file"
 	"github.com/toolcrib/toolcrib/graph"
@@ -111,9 +112,9 @@ func TestRolesHoldLittle(t *testing.T) {
 		store.AppRole: {
 			"agent_notes", "budget_holds", "budget_windows", "budgets", "chunk_embeddings", "chunk_terms", "chunks",
 			"document_contents", "document_texts", "documents",
-			"file_chunks", "files", "left_files", "prices", "profiles", "run_spaces",
+			"file_chunks", "files", "left_files", "prices", "profiles", "request_buckets", "roles", "run_spaces",
 			"schedules", "space_members", "space_messages", "space_wakes",
-			"spaces", "tool_assignments", "tool_overrides", "tool_slots", "toolsets", "webhooks", "word_blocks",
+			"spaces", "token_users", "tool_assignments", "tool_overrides", "tool_slots", "toolsets", "webhooks", "word_blocks",
 			"word_documents", "word_postings", "workflow_starts",
 		},
 	}
@@ -251,6 +252,13 @@ func TestTheAppRoleIsBoundInEveryTable(t *testing.T) {
 	})
 	require.NoError(t, err)
 	_, err = f.Store.CreateToolset(t.Context(), toolset.Toolset{Tenant: f.Tenant, Slug: "support"})
+	require.NoError(t, err)
+	_, err = f.Store.CreateRole(t.Context(), store.Role{
+		Role: access.Role{Name: "clerk", Permissions: []string{"runs.read"}}, Tenant: f.Tenant,
+	})
+	require.NoError(t, err)
+	_, _, err = f.Store.UseToken(t.Context(), store.TokenUser{Tenant: f.Tenant, Subject: "user:corp/ada"},
+		store.Draw{Take: true, Standard: store.Limits{RequestsPerSecond: 10}})
 	require.NoError(t, err)
 	f.Admit(t, f.Lone(t), false, false)
 	require.NoError(t, f.Store.SealAudit(t.Context()))

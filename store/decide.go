@@ -5,6 +5,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/toolcrib/toolcrib/access"
 	"github.com/toolcrib/toolcrib/agent"
 	"github.com/toolcrib/toolcrib/store/internal/db"
 	"github.com/toolcrib/toolcrib/tool"
@@ -364,6 +365,7 @@ func (s *Store) CountApprovers(
 ) (int, error) {
 	n, err := ask(ctx, s.do, "store.CountApprovers", tenant, (*db.Queries).CountApprovers, db.CountApproversParams{
 		TenantID: string(tenant), Permissions: texts(permissions), Subject: text(except),
+		BuiltinRoles: access.With(permissions),
 	})
 	return int(n), err
 }

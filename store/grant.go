@@ -135,14 +135,15 @@ func (d *deciding) byGrant(ctx context.Context) error {
 	if grant.Status() != wait.GrantActive || !standing.Names(&grant, &d.found.Approval) {
 		return nil
 	}
-	permissions, err := d.q.PermissionsOfKey(ctx, db.PermissionsOfKeyParams{TenantID: tenant, Subject: grant.CreatedBy})
+	maker, err := d.q.PermissionsOfKey(ctx, db.PermissionsOfKeyParams{TenantID: tenant, Subject: grant.CreatedBy})
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil // The key of its creator is gone.
 	}
 	if err != nil {
 		return err
 	}
-	d.v.Principal.Subject, d.v.Principal.Permissions, d.v.Reason = grant.CreatedBy, permissions, grant.Reason
+	d.v.Principal.Subject, d.v.Principal.Permissions, d.v.Reason = grant.CreatedBy,
+		permitted(maker.Permissions, maker.Roles, maker.RolePermissions), grant.Reason
 	if err := d.authorize(ctx); err != nil {
 		return ignore(err, tool.Denied)
 	}

@@ -8,12 +8,14 @@ import (
 	"encoding/base32"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
+	"github.com/toolcrib/toolcrib/access"
 	"github.com/toolcrib/toolcrib/internal/uuid7"
 	"github.com/toolcrib/toolcrib/store/internal/db"
 	"github.com/toolcrib/toolcrib/tool"
@@ -36,34 +38,64 @@ type Key struct {
 	Name        string        `json:"name"`
 	Permissions []string      `json:"permissions"`
 	Scopes      []string      `json:"scopes"`
-	CreatedBy   string        `json:"created_by,omitempty"`
-	ExpiresAt   *time.Time    `json:"expires_at,omitempty"` // Nil for never.
-	RevokedAt   *time.Time    `json:"revoked_at,omitempty"`
-	LastUsedAt  *time.Time    `json:"last_used_at,omitempty"` // To the minute.
-	CreatedAt   time.Time     `json:"created_at"`
+	// Roles are names of built-in roles and of the tenant's. The key has what they permit when it is used.
+	Roles []string `json:"roles,omitempty"`
+	// Owner answers for a service account: a person or a team, as the maker names it.
+	Owner string `json:"owner,omitempty"`
+	// Limits of what the key may send; zero for those of the servers.
+	Limits     Limits     `json:"limits"`
+	CreatedBy  string     `json:"created_by,omitempty"`
+	ExpiresAt  *time.Time `json:"expires_at,omitempty"` // Nil for never.
+	RevokedAt  *time.Time `json:"revoked_at,omitempty"`
+	LastUsedAt *time.Time `json:"last_used_at,omitempty"` // To the minute.
+	CreatedAt  time.Time  `json:"created_at"`
 	// ToolsetID is the toolset at whose address alone the key works; empty for a key of the API. Toolset is
 	// its slug, empty where it was deleted.
 	ToolsetID string `json:"toolset_id,omitempty"`
 	Toolset   string `json:"toolset,omitempty"`
+
+	granted []string // What the roles of the tenant permit.
 }
 
-// Principal returns the principal of callers with the key.
+// Principal returns the principal of callers with the key. Of a key that was read to be used, it has
+// what the roles of the tenant permit.
 func (k Key) Principal() tool.Principal {
-	return tool.Principal{Tenant: k.Tenant, Subject: keySubject + k.ID, Permissions: k.Permissions, Scopes: k.Scopes}
+	return tool.Principal{
+		Tenant: k.Tenant, Subject: keySubject + k.ID, Scopes: k.Scopes,
+		Permissions: permitted(k.Permissions, k.Roles, k.granted),
+	}
+}
+
+// permitted returns permissions of a key with those of its roles: of built-in ones, and what the
+// tenant's permit.
+func permitted(own, roles, granted []string) []string {
+	if len(roles) == 0 {
+		return own
+	}
+	out := access.Expand(own, roles...)
+	for _, p := range granted {
+		if !slices.Contains(out, p) {
+			out = append(out, p)
+		}
+	}
+	return out
 }
 
 // keySubject is the prefix of the subject of callers with a key.
 const keySubject = "key:"
 
-// CreateKey stores a new key for k.Tenant with k's name, permissions, scopes and
+// CreateKey stores a new key for k.Tenant with k's name, owner, permissions, scopes, roles, limits and
 // expiry, and returns it with its text, which is not stored. If k.CreatedBy is another
-// key, that must not be revoked; else CreateKey fails with tool.Denied. If k.Toolset is
-// the slug of a toolset, the key is bound to it for good; CreateKey fails with
-// tool.NotFound where there is none.
+// key, that must not be revoked; else CreateKey fails with tool.Denied. It fails with tool.Invalid
+// where there is no such role. If k.Toolset is the slug of a toolset, the key is bound to it for
+// good; CreateKey fails with tool.NotFound where there is none.
 func (s *Store) CreateKey(ctx context.Context, k Key) (Key, string, error) {
 	const op = "store.CreateKey"
 	if k.Name == "" {
 		return Key{}, "", &tool.Error{Kind: tool.Invalid, Op: op, Msg: "an API key needs a name"}
+	}
+	if err := k.Limits.Check(); err != nil {
+		return Key{}, "", err
 	}
 	id, err := uuid7.New()
 	if err != nil {
@@ -91,9 +123,14 @@ func (s *Store) CreateKey(ctx context.Context, k Key) (Key, string, error) {
 			}
 			k.ToolsetID = of.ID
 		}
+		if err := requireRoles(ctx, q, op, k.Tenant, k.Roles); err != nil {
+			return err
+		}
 		row, err = q.CreateKey(ctx, db.CreateKeyParams{
 			ID: id, TenantID: string(k.Tenant), Name: text(k.Name), SecretHash: hash[:], Permissions: list(k.Permissions),
-			Scopes: list(k.Scopes), CreatedBy: text(k.CreatedBy), ExpiresAt: k.ExpiresAt, MakerID: maker,
+			Scopes: list(k.Scopes), Roles: list(k.Roles), Owner: text(k.Owner), CreatedBy: text(k.CreatedBy),
+			ExpiresAt: k.ExpiresAt, MakerID: maker, RequestsPerSecond: positive[int32](k.Limits.RequestsPerSecond),
+			Burst: positive[int32](k.Limits.Burst), BytesPerMinute: positive[int64](k.Limits.BytesPerMinute),
 			ToolsetID: optional(k.ToolsetID),
 		})
 		return err
@@ -157,26 +194,47 @@ func (s *Store) RevokeKey(ctx context.Context, tenant tool.TenantID, id string) 
 // this lookup is bound to one tenant. It fails with tool.Denied, and with the same
 // message for every fault, such as that the toolset of the key was deleted.
 func (s *Store) Authenticate(ctx context.Context, text string) (Key, error) {
+	key, _, err := s.UseKey(ctx, text, Draw{})
+	return key, err
+}
+
+// UseKey is [Store.Authenticate] for a key that may have a limit of what it sends: it draws on that
+// in the same round trip.
+func (s *Store) UseKey(ctx context.Context, text string, d Draw) (Key, Allowance, error) {
 	const op = "store.Authenticate"
 	refused := &tool.Error{Kind: tool.Denied, Op: op, Msg: "the API key is not valid"}
 	tenant, id, secret, ok := parseKey(text)
 	if !ok {
-		return Key{}, refused
+		return Key{}, Allowance{}, refused
 	}
 	hash := sha256.Sum256(secret)
+	standard := d.Standard.Or(Limits{})
 	row, err := ask(ctx, s.do, op, tool.TenantID(tenant), (*db.Queries).UseKey, db.UseKeyParams{
-		TenantID: tenant, ID: id, SecretHash: hash[:],
+		TenantID: tenant, ID: id, SecretHash: hash[:], Take: d.Take, Unused: d.Unused, Bytes: d.Bytes,
+		Rate: number(standard.RequestsPerSecond), Burst: number(standard.Burst), BytesPerMinute: standard.BytesPerMinute,
 	})
 	switch {
 	case tool.KindOf(err) == tool.NotFound && err != nil:
-		return Key{}, refused
+		return Key{}, Allowance{}, refused
 	case err != nil:
-		return Key{}, err
+		return Key{}, Allowance{}, err
 	case subtle.ConstantTimeCompare(row.APIKey.SecretHash, hash[:]) != 1, row.APIKey.RevokedAt != nil, row.Expired,
 		TenantStatus(row.TenantStatus) != TenantActive, row.APIKey.ToolsetID != nil && row.Toolset == "":
-		return Key{}, refused
+		return Key{}, Allowance{}, refused
 	}
-	return keyOf(row.APIKey, row.Toolset), nil
+	key := keyOf(row.APIKey, row.Toolset)
+	if len(row.RolePermissions) > 0 {
+		key.granted = row.RolePermissions
+	}
+	return key, allowance(key.Limits.Or(standard), row.Taken), nil
+}
+
+// positive returns a pointer to a number, or nil for zero: none.
+func positive[To, From int | int32 | int64](n From) *To {
+	if n == 0 {
+		return nil
+	}
+	return new(To(n))
 }
 
 func formatKey(tenant, id string, secret []byte) string {
@@ -200,7 +258,19 @@ func parseKey(text string) (tenant, id string, secret []byte, ok bool) {
 
 // keyOf returns a key that is bound to a toolset with a slug, or to none.
 func keyOf(row db.APIKey, toolset string) Key {
+	limits := Limits{}
+	if row.RequestsPerSecond != nil {
+		limits.RequestsPerSecond = int(*row.RequestsPerSecond)
+	}
+	if row.Burst != nil {
+		limits.Burst = int(*row.Burst)
+	}
+	if row.BytesPerMinute != nil {
+		limits.BytesPerMinute = *row.BytesPerMinute
+	}
 	return Key{
+		Roles: row.Roles, Owner: row.Owner, Limits: limits,
+
 		ID: row.ID, Tenant: tool.TenantID(row.TenantID), Name: row.Name, Permissions: row.Permissions, Scopes: row.Scopes,
 		CreatedBy: row.CreatedBy, ExpiresAt: row.ExpiresAt, RevokedAt: row.RevokedAt, LastUsedAt: row.LastUsedAt,
 		CreatedAt: row.CreatedAt, ToolsetID: value(row.ToolsetID), Toolset: toolset,

@@ -119,7 +119,9 @@ func (s *Store) ScheduleAuthority(
 	case row.Expired:
 		return denied("the API key that the schedule was made with has expired: change the schedule with another")
 	}
-	return keyOf(row.APIKey, "").Principal().Narrow(), nil
+	key := keyOf(row.APIKey, "")
+	key.granted = row.RolePermissions
+	return key.Principal().Narrow(), nil
 }
 
 func startOf(row db.ScheduleStart) schedule.Start {

@@ -21,6 +21,7 @@ import (
 	"github.com/toolcrib/toolcrib/file"
 	"github.com/toolcrib/toolcrib/internal/payload"
 	"github.com/toolcrib/toolcrib/internal/vault"
+	"github.com/toolcrib/toolcrib/platform/identity"
 	"github.com/toolcrib/toolcrib/registry"
 	"github.com/toolcrib/toolcrib/resolver"
 	"github.com/toolcrib/toolcrib/retrieval"
@@ -70,6 +71,12 @@ type Config struct {
 	// MaxTenantRequests bounds those of each tenant; others are rate_limited.
 	// Defaults to [DefaultMaxTenantRequests], or a quarter of MaxRequests.
 	MaxTenantRequests int
+	// Issuers verify tokens of people, which are accepted beside API keys. Defaults to none. The caller
+	// closes it.
+	Issuers *identity.Issuers
+	// KeyLimits bound what each API key and each person with a token may send, where a key has no limits
+	// of its own. Defaults to none.
+	KeyLimits store.Limits
 	// TracerProvider makes a span of each request. Defaults to none.
 	TracerProvider trace.TracerProvider
 	// MeterProvider counts requests. Defaults to none.
@@ -164,10 +171,14 @@ type server struct {
 	streams   *places
 	requests  *places
 	messages  *places // Of MCP clients, while they are read, and those that do not wait.
+	shares    *shares
 	webhooks  *webhook.Service
 	schedules *scheduler.Service
 	files     *file.Service
 	api       huma.API
+
+	tenantsMu sync.Mutex
+	tenants   map[string]tool.TenantID // By slug, of tokens.
 }
 
 // New returns the handler that serves the API.
@@ -175,7 +186,7 @@ func New(cfg Config) (http.Handler, error) {
 	if err := cfg.validate(); err != nil {
 		return nil, err
 	}
-	s := &server{cfg: cfg.withDefaults()}
+	s := &server{cfg: cfg.withDefaults(), shares: newShares(cfg.KeyLimits), tenants: map[string]tool.TenantID{}}
 	s.log = s.cfg.Logger
 	s.pollers = &pollers{temporal: s.cfg.Temporal, queue: s.cfg.TaskQueue}
 	var err error
@@ -250,6 +261,7 @@ func New(cfg Config) (http.Handler, error) {
 	s.registerFiles()
 	s.registerConversations()
 	s.registerKeys()
+	s.registerRoles()
 	s.registerCredentials()
 	s.registerPipelines()
 	s.registerTenants()
@@ -306,7 +318,9 @@ func (s *server) describe() huma.Config {
 	c.Transformers = []huma.Transformer{s.transform}
 	c.Servers = []*huma.Server{{URL: "/", Description: "The server that this description comes from"}}
 	c.Components.SecuritySchemes = map[string]*huma.SecurityScheme{
-		"key": {Type: "http", Scheme: "bearer", Description: "An API key, tck_…"},
+		"key": {
+			Type: "http", Scheme: "bearer", Description: "An API key, tck_…, or a token of an issuer that the server accepts",
+		},
 	}
 	return c
 }

@@ -2,6 +2,8 @@ package api
 
 import (
 	"context"
+	"crypto/sha256"
+	"net/http"
 	"slices"
 	"strings"
 
@@ -10,6 +12,7 @@ import (
 
 	"github.com/toolcrib/toolcrib/audit"
 	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
+	"github.com/toolcrib/toolcrib/platform/identity"
 	"github.com/toolcrib/toolcrib/platform/mcpserver"
 	"github.com/toolcrib/toolcrib/store"
 	"github.com/toolcrib/toolcrib/tool"
@@ -25,7 +28,12 @@ type principalKey struct{}
 func (s *server) authorize(r route) func(huma.Context, func(huma.Context)) {
 	permissions := r.permissions()
 	return func(ctx huma.Context, next func(huma.Context)) {
-		p, err := s.authenticate(ctx, r.token)
+		request, w := humachi.Unwrap(ctx)
+		p, sh, err := s.admit(ctx.Context(), ctx.Header("Authorization"), place{tokens: r.token})
+		if sh != nil {
+			defer s.count(sh, request, recordOf(ctx.Context()))()
+			s.shares.headers(sh, w.Header())
+		}
 		if err == nil {
 			ctx = huma.WithContext(ctx, audit.With(ctx.Context(), audit.ActorOf(p, traceID(ctx.Context()))))
 		}
@@ -53,56 +61,189 @@ func (s *server) authorize(r route) func(huma.Context, func(huma.Context)) {
 	}
 }
 
-// authenticate returns the principal of the request's key, or of a token for one call where
-// that is allowed.
-func (s *server) authenticate(ctx huma.Context, tokens bool) (tool.Principal, error) {
-	return s.bearer(ctx.Context(), ctx.Header("Authorization"), tokens)
+// count counts what is read of a request from now on. What it returns counts it with the answer.
+func (s *server) count(sh *share, r *http.Request, answer *record) func() {
+	if r.Body == nil {
+		r.Body = http.NoBody
+	}
+	body := &countedBody{ReadCloser: r.Body}
+	r.Body = body
+	return func() { s.shares.spend(sh, body.read+answer.bytes()) }
 }
 
-// bearer is [server.authenticate] for the value of a request's Authorization. A key that is bound to a toolset
-// is no key of the API.
-func (s *server) bearer(ctx context.Context, authorization string, tokens bool) (tool.Principal, error) {
-	text, err := bearerText(authorization)
+// place is where a key or token is used: an endpoint of the API, or the MCP server at the address of a
+// toolset, or of all tools.
+type place struct {
+	tokens  bool // A token for one call suffices.
+	mcp     bool
+	toolset string // Its slug; empty for all tools.
+}
+
+// allows refuses a key that is bound to a toolset anywhere but at its address.
+func (at place) allows(k store.Key) error {
+	switch {
+	case k.ToolsetID == "" || at.mcp && at.toolset != "" && at.toolset == k.Toolset:
+		return nil
+	case at.toolset != "": // Other toolsets are not there.
+		return noToolset(at.toolset)
+	}
+	return &tool.Error{
+		Kind: tool.Denied, Op: "api.allows",
+		Msg: "this key works for MCP clients at " + mcpserver.ToolsetPath(k.Toolset) + " alone",
+	}
+}
+
+// admit returns the principal of a request's Authorization, and its share where its key or token is
+// valid or was.
+func (s *server) admit(ctx context.Context, authorization string, at place) (tool.Principal, *share, error) {
+	text, err := bearerOf(authorization)
+	switch {
+	case err != nil:
+		return tool.Principal{}, nil, err
+	case strings.HasPrefix(text, v1.SubmitTokenPrefix):
+		p, err := s.bearer(ctx, authorization, at)
+		return p, nil, err
+	case s.cfg.Issuers != nil && identity.IsToken(text):
+		person, err := s.person(ctx, text)
+		if err != nil {
+			return tool.Principal{}, nil, err
+		}
+		id := sha256.Sum256([]byte(string(person.Tenant) + " " + person.Subject))
+		return s.within(ctx, id, func(d store.Draw) (tool.Principal, store.Allowance, error) {
+			p, a, err := s.cfg.Store.UseToken(ctx, person, d)
+			return p, a, unauthenticatedFor(err)
+		})
+	}
+	return s.within(ctx, sha256.Sum256([]byte(text)), func(d store.Draw) (tool.Principal, store.Allowance, error) {
+		key, a, err := s.cfg.Store.UseKey(ctx, text, d)
+		if err != nil {
+			return tool.Principal{}, a, unauthenticatedFor(err)
+		}
+		return key.Principal().Narrow(), a, at.allows(key)
+	})
+}
+
+// within authenticates a principal by use, unless it is beyond its limits.
+func (s *server) within(
+	ctx context.Context, id shareID, use func(store.Draw) (tool.Principal, store.Allowance, error),
+) (tool.Principal, *share, error) {
+	sh, draw, refused, err := s.shares.begin(ctx, id)
+	if err != nil {
+		return tool.Principal{}, nil, err
+	}
+	if refused != nil {
+		return tool.Principal{}, sh, refused
+	}
+	p, a, err := use(draw)
+	refused = s.shares.end(id, sh, draw, a, err)
+	switch {
+	case err != nil:
+		return tool.Principal{}, nil, err
+	case refused != nil:
+		return tool.Principal{}, sh, refused
+	}
+	return p, sh, nil
+}
+
+// bearer is [server.admit] for a request that is not counted.
+func (s *server) bearer(ctx context.Context, authorization string, at place) (tool.Principal, error) {
+	text, err := bearerOf(authorization)
 	if err != nil {
 		return tool.Principal{}, err
 	}
-	if tokens && strings.HasPrefix(text, v1.SubmitTokenPrefix) {
+	switch isToken := strings.HasPrefix(text, v1.SubmitTokenPrefix); {
+	case isToken && at.tokens:
 		return s.openToken(ctx, text)
+	case isToken:
+		return tool.Principal{}, unauthenticated("a token only submits the result of one call, to " +
+			"/v1/pending-tool-calls/{call}/result: here an API key is required")
+	case s.cfg.Issuers != nil && identity.IsToken(text):
+		person, err := s.person(ctx, text)
+		if err != nil {
+			return tool.Principal{}, err
+		}
+		p, _, err := s.cfg.Store.UseToken(ctx, person, store.Draw{})
+		return p, unauthenticatedFor(err)
 	}
-	found, err := s.findKey(ctx, text)
+	key, err := s.cfg.Store.Authenticate(ctx, text)
 	if err != nil {
-		return tool.Principal{}, err
+		return tool.Principal{}, unauthenticatedFor(err)
 	}
-	if found.ToolsetID != "" {
-		return tool.Principal{}, &tool.Error{
-			Kind: tool.Denied, Op: "api.bearer",
-			Msg: "this key works for MCP clients at " + mcpserver.ToolsetPath(found.Toolset) + " alone",
+	return key.Principal().Narrow(), at.allows(key)
+}
+
+// person verifies a token of an issuer, and finds its tenant.
+func (s *server) person(ctx context.Context, text string) (store.TokenUser, error) {
+	found, err := s.cfg.Issuers.Verify(ctx, text)
+	if err != nil {
+		return store.TokenUser{}, unauthenticatedFor(err)
+	}
+	u := store.TokenUser{Tenant: tool.TenantID(found.Tenant), Subject: found.Subject, Roles: found.Roles}
+	if !tool.ValidID(found.Tenant) {
+		if u.Tenant, err = s.tenantOf(ctx, found.Tenant); err != nil {
+			return store.TokenUser{}, err
 		}
 	}
-	return found.Principal().Narrow(), nil
+	return u, nil
 }
 
-// bearerText returns what a request's Authorization bears.
-func bearerText(authorization string) (string, error) {
-	scheme, key, _ := strings.Cut(authorization, " ")
-	key = strings.TrimSpace(key)
-	if !strings.EqualFold(scheme, "Bearer") || key == "" {
+// needsKey refuses people with tokens what lasts with the authority of its maker: that of a token ends
+// with it, and the platform cannot ask its issuer later.
+func needsKey(p tool.Principal, what string) error {
+	if !strings.HasPrefix(p.Subject, store.UserSubject) {
+		return nil
+	}
+	return &tool.Error{
+		Kind: tool.Denied, Op: "api.needsKey",
+		Msg: what + " has the authority of its maker for as long as it lasts, and that of a token ends with the token: use " +
+			"an API key, such as one of a service account",
+	}
+}
+
+// maxTenantNames bounds the slugs of tenants that are kept.
+const maxTenantNames = 10_000
+
+// tenantOf returns the id of the tenant with a slug, which never changes.
+func (s *server) tenantOf(ctx context.Context, slug string) (tool.TenantID, error) {
+	s.tenantsMu.Lock()
+	id, known := s.tenants[slug]
+	s.tenantsMu.Unlock()
+	if known {
+		return id, nil
+	}
+	id, err := s.cfg.Store.TenantOfSlug(ctx, slug)
+	if err != nil && tool.KindOf(err) == tool.NotFound {
+		return "", unauthenticated("the token is not valid")
+	}
+	if err != nil {
+		return "", err
+	}
+	s.tenantsMu.Lock()
+	defer s.tenantsMu.Unlock()
+	if len(s.tenants) >= maxTenantNames {
+		clear(s.tenants)
+	}
+	s.tenants[slug] = id
+	return id, nil
+}
+
+// bearerOf returns the key or token of an Authorization header.
+func bearerOf(authorization string) (string, error) {
+	scheme, text, _ := strings.Cut(authorization, " ")
+	text = strings.TrimSpace(text)
+	if !strings.EqualFold(scheme, "Bearer") || text == "" {
 		return "", unauthenticated("an API key is required: send it as Authorization: Bearer tck_…")
 	}
-	return key, nil
+	return text, nil
 }
 
-// findKey returns the API key of a text.
-func (s *server) findKey(ctx context.Context, text string) (store.Key, error) {
-	if strings.HasPrefix(text, v1.SubmitTokenPrefix) {
-		return store.Key{}, unauthenticated("a token only submits the result of one call, to " +
-			"/v1/pending-tool-calls/{call}/result: here an API key is required")
+// unauthenticatedFor returns the problem of a key or token that is not accepted, and any other error
+// as it is.
+func unauthenticatedFor(err error) error {
+	if err != nil && tool.KindOf(err) == tool.Denied {
+		return unauthenticated(tool.AsError(err).Msg)
 	}
-	found, err := s.cfg.Store.Authenticate(ctx, text)
-	if tool.KindOf(err) == tool.Denied {
-		err = unauthenticated(tool.AsError(err).Msg)
-	}
-	return found, err
+	return err
 }
 
 func unauthenticated(detail string) *v1.Problem { return refusal(v1.Unauthenticated, detail) }

@@ -12,6 +12,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
+	"github.com/toolcrib/toolcrib/access"
 	"github.com/toolcrib/toolcrib/agent"
 	"github.com/toolcrib/toolcrib/audit"
 	"github.com/toolcrib/toolcrib/budget"
@@ -131,6 +132,11 @@ func TestForeignTenant(t *testing.T) {
 	_, err = b.Store.CreateToolset(t.Context(), toolset.Toolset{Tenant: b.tenant, Slug: "theirs"})
 	require.NoError(t, err)
 	ids["toolsets"] = []string{"theirs"}
+	_, err = b.Store.CreateRole(t.Context(), store.Role{
+		Role: access.Role{Name: "theirs", Permissions: []string{api.RunsRead}}, Tenant: b.tenant,
+	})
+	require.NoError(t, err)
+	ids["roles"] = []string{"theirs"}
 	entries, err := b.Store.ListAudit(t.Context(), b.tenant, audit.Query{Limit: 1})
 	require.NoError(t, err)
 	ids["audit"] = []string{entries[0].ID}
@@ -157,6 +163,7 @@ func TestForeignTenant(t *testing.T) {
 		"PUT /v1/profiles/{profile}":                "{}",
 		"POST /v1/webhooks/{webhook}/rotate":        "{}",
 		"PUT /v1/spaces/{space}":                    "{}",
+		"PUT /v1/roles/{role}":                      "{}",
 		"POST /v1/spaces/{space}/members":           `{"member":"person:user:eve"}`,
 		"POST /v1/spaces/{space}/messages":          `{"text":"x"}`,
 		"PUT /v1/tenants/{tenant}/masking":          `{"mask_sensitive":false}`,

@@ -46,6 +46,9 @@ func (s *server) registerGrants() {
 }
 
 func (s *server) createGrant(ctx context.Context, p tool.Principal, in *body[v1.NewGrant]) (*body[v1.Grant], error) {
+	if err := needsKey(p, "a standing grant"); err != nil {
+		return nil, err
+	}
 	asked := in.Body
 	condition, err := confirm.Compile(tool.Confirmation{When: asked.When})
 	if err != nil {

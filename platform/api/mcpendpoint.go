@@ -21,7 +21,7 @@ func (s *server) registerMCP(router chi.Router) error {
 		Tools: s.cfg.Resolver, Runs: s.runs, Record: s.cfg.Store, Wakes: s.hub,
 		ListPermission: ToolsRead, CallPermission: RunsWrite, DecidePermission: ApprovalsRead, Stopping: stopping,
 		MaxBodyBytes: s.cfg.MaxBodyBytes, Heartbeat: s.cfg.Streams.Heartbeat, WriteTimeout: s.cfg.Streams.WriteTimeout,
-		ElicitWait: s.cfg.ElicitWait, Version: s.cfg.Version, Logger: s.log,
+		ElicitWait: s.cfg.ElicitWait, Version: s.cfg.Version, Logger: s.log, AuthorizationServers: s.issuers(),
 	})
 	if err != nil {
 		return fmt.Errorf("api: %w", err)
@@ -50,7 +50,12 @@ func (s *server) serveMCP(served *mcpserver.Server, w http.ResponseWriter, r *ht
 		return
 	}
 	slug := chi.URLParam(r, toolsetParam)
-	p, err := s.mcpCaller(ctx, r.Header.Get("Authorization"), slug)
+	at := place{mcp: true, toolset: slug}
+	p, sh, err := s.admit(ctx, r.Header.Get("Authorization"), at)
+	if sh != nil {
+		defer s.count(sh, r, recordOf(ctx))()
+		s.shares.headers(sh, w.Header())
+	}
 	var offer *toolset.Offer
 	if err == nil && slug != "" {
 		offer, err = s.offer(ctx, p, slug)
@@ -92,35 +97,13 @@ func (s *server) serveMCP(served *mcpserver.Server, w http.ResponseWriter, r *ht
 			return leave, true
 		},
 		Check: func(ctx context.Context) error {
-			_, err := s.mcpCaller(ctx, r.Header.Get("Authorization"), slug)
+			_, err := s.bearer(ctx, r.Header.Get("Authorization"), at)
 			if problemOf(err).Status == http.StatusUnauthorized {
 				return &tool.Error{Kind: tool.Denied, Op: "api.serveMCP", Msg: "the key is valid no more", Err: err}
 			}
 			return err
 		},
 	})
-}
-
-// mcpCaller returns the principal of a key that may be used at the address of a toolset, or at that of all tools
-// where slug is empty. For a key that is bound to one toolset, there is no other.
-func (s *server) mcpCaller(ctx context.Context, authorization, slug string) (tool.Principal, error) {
-	text, err := bearerText(authorization)
-	if err != nil {
-		return tool.Principal{}, err
-	}
-	found, err := s.findKey(ctx, text)
-	switch {
-	case err != nil:
-		return tool.Principal{}, err
-	case found.ToolsetID == "" || found.Toolset == slug:
-		return found.Principal().Narrow(), nil
-	case slug == "":
-		return tool.Principal{}, &tool.Error{
-			Kind: tool.Denied, Op: "api.serveMCP",
-			Msg: "this key works at " + mcpserver.ToolsetPath(found.Toolset) + " alone",
-		}
-	}
-	return tool.Principal{}, noToolset(slug)
 }
 
 // offer returns the toolset that a client uses.
@@ -140,6 +123,14 @@ func noToolset(slug string) error {
 	return &tool.Error{
 		Kind: tool.NotFound, Op: "api.serveMCP", Msg: fmt.Sprintf("there is no toolset %q", tool.Clip(slug, maxObjectName)),
 	}
+}
+
+// issuers lists the issuers whose tokens are accepted.
+func (s *server) issuers() []string {
+	if s.cfg.Issuers == nil {
+		return nil
+	}
+	return s.cfg.Issuers.URLs()
 }
 
 // isMCP reports whether a request is one of an MCP client.

@@ -56,7 +56,10 @@ func corsOptions(origins []string) cors.Options {
 			"Accept", "Authorization", "Content-Type", "Idempotency-Key", "If-Match", "If-None-Match", "Last-Event-ID",
 			"Mcp-Method", "Mcp-Name", "Mcp-Protocol-Version", "Mcp-Session-Id",
 		},
-		ExposedHeaders: []string{"ETag", "Link", "Location", "Mcp-Session-Id", "Retry-After", "WWW-Authenticate"},
-		MaxAge:         int((10 * time.Minute).Seconds()),
+		ExposedHeaders: []string{
+			"ETag", "Link", "Location", "Mcp-Session-Id", "RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset",
+			"Retry-After", "WWW-Authenticate",
+		},
+		MaxAge: int((10 * time.Minute).Seconds()),
 	}
 }

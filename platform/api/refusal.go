@@ -47,6 +47,7 @@ var refusable = map[string]audit.Action{ //nolint:gosec // Names, no credentials
 	"createToolset": "toolset.created", "updateToolset": "toolset.changed", "deleteToolset": "toolset.deleted",
 
 	"createKey": "key.created", "revokeKey": "key.revoked", "setTenantMasking": "tenant.changed",
+	"createRole": "role.created", "changeRole": "role.changed", "deleteRole": "role.deleted",
 	"createCredential": "credential.created", "changeCredential": "credential.changed",
 	"deleteCredential": "credential.revoked",
 

@@ -137,6 +137,9 @@ func mayStart(p tool.Principal) error {
 func (s *server) createSchedule(
 	ctx context.Context, p tool.Principal, in *body[v1.NewSchedule],
 ) (*scheduleOutput, error) {
+	if err := needsKey(p, "a schedule"); err != nil {
+		return nil, err
+	}
 	if err := mayStart(p); err != nil {
 		return nil, err
 	}
@@ -180,6 +183,9 @@ func (s *server) getSchedule(ctx context.Context, p tool.Principal, in *schedule
 func (s *server) changeSchedule(
 	ctx context.Context, p tool.Principal, in *changeScheduleInput,
 ) (*scheduleOutput, error) {
+	if err := needsKey(p, "a schedule"); err != nil {
+		return nil, err
+	}
 	if err := mayStart(p); err != nil {
 		return nil, err
 	}

@@ -29,6 +29,15 @@ type recordKey struct{}
 type record struct {
 	traceID string
 	tenant  tool.TenantID
+	written func() int // The size of the answer so far. May be nil.
+}
+
+// bytes returns the size of the answer so far.
+func (r *record) bytes() int64 {
+	if r.written == nil {
+		return 0
+	}
+	return int64(r.written())
 }
 
 var requestIDPattern = regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`)
@@ -84,6 +93,7 @@ func (s *server) logRequests(next http.Handler) http.Handler {
 		answer := s.metrics.watch(w, r)
 		defer answer.end()
 		ww := middleware.NewWrapResponseWriter(answer, r.ProtoMajor)
+		recordOf(r.Context()).written = ww.BytesWritten
 		next.ServeHTTP(ww, r)
 		rec, took, route, status := recordOf(r.Context()), time.Since(began), routeOf(r), max(ww.Status(), http.StatusOK)
 		describeSpan(trace.SpanFromContext(r.Context()), r, route, status, rec.tenant)

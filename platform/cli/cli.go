@@ -84,7 +84,7 @@ Start with "toolcrib dev": everything on this machine. Then apply definitions,
 start a run, and look at its calls, as in the examples below.
 
 The server and the key come from --server and --key, else from TOOLCRIB_SERVER
-and TOOLCRIB_KEY, else from the context in use ("toolcrib context --help"), else
+and TOOLCRIB_KEY (or TOOLCRIB_TOKEN), else from the context in use ("toolcrib context --help"), else
 from the data folder of "toolcrib dev".
 
 Every command prints JSON with --json: what the API answers with. Exit codes

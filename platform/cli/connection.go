@@ -18,6 +18,7 @@ import (
 const (
 	ServerVariable      = "TOOLCRIB_SERVER"                   // URL of the server.
 	KeyVariable         = "TOOLCRIB_KEY"                      // API key.
+	TokenVariable       = "TOOLCRIB_TOKEN"                    //nolint:gosec // A name: of a token, in the place of a key.
 	ContextVariable     = "TOOLCRIB_CONTEXT"                  // Name of the context.
 	ConfigVariable      = "TOOLCRIB_CONFIG"                   // File of the contexts.
 	DataVariable        = "TOOLCRIB_DATA"                     // Data folder of toolcrib dev.
@@ -81,9 +82,11 @@ func (a *App) connection() (connection, error) {
 		func() (source, error) { return a.contextSource(a.flags.context, "--context") },
 		func() (source, error) { return a.folderSource(a.flags.data, "--data") },
 		func() (source, error) {
-			return source{
-				server: setting{a.Env.Getenv(ServerVariable), ServerVariable}, key: setting{a.Env.Getenv(KeyVariable), KeyVariable},
-			}, nil
+			key := setting{a.Env.Getenv(KeyVariable), KeyVariable}
+			if key.value == "" {
+				key = setting{a.Env.Getenv(TokenVariable), TokenVariable}
+			}
+			return source{server: setting{a.Env.Getenv(ServerVariable), ServerVariable}, key: key}, nil
 		},
 		func() (source, error) { return a.contextSource(a.Env.Getenv(ContextVariable), ContextVariable) },
 		func() (source, error) { return a.folderSource(a.Env.Getenv(DataVariable), DataVariable) },

@@ -49,3 +49,17 @@ func TestKeyNeverFollowsAFolder(t *testing.T) {
 		})
 	}
 }
+
+// A token of an issuer is used in the place of a key, and a key that is set too wins.
+func TestTokenVariable(t *testing.T) {
+	t.Parallel()
+
+	for want, environ := range map[string][]string{
+		"eyJ.a.b": {TokenVariable + "=eyJ.a.b"},
+		"tck_key": {TokenVariable + "=eyJ.a.b", KeyVariable + "=tck_key"},
+	} {
+		c, err := (&App{Env: Env{Dir: t.TempDir(), Environ: environ}}).connection()
+		require.NoError(t, err)
+		require.Equal(t, want, c.key.value)
+	}
+}

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -174,6 +175,23 @@ func (v visitor) CheckKey(ctx context.Context) error {
 		return nil // The key is valid, and lacks this permission.
 	}
 	return err
+}
+
+// ExpiringKeys names the keys that expire until then, and were used within 30 days.
+func (v visitor) ExpiringKeys(ctx context.Context, until time.Time) ([]string, error) {
+	keys, err := v.ListKeys(ctx, client.KeyQuery{})
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	now := time.Now()
+	for _, k := range keys {
+		used := k.LastUsedAt != nil && now.Sub(*k.LastUsedAt) < 30*24*time.Hour
+		if used && k.RevokedAt == nil && k.ExpiresAt != nil && k.ExpiresAt.After(now) && k.ExpiresAt.Before(until) {
+			names = append(names, k.Name)
+		}
+	}
+	return names, nil
 }
 
 func writeFindings(w io.Writer, findings []doctor.Finding) error {

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/toolcrib/toolcrib/tool"
 )
@@ -39,7 +40,30 @@ func server(ctx context.Context, cfg Config) []Finding {
 		}
 		f.Mend = "toolcrib doctor, where that server runs"
 	}
-	return []Finding{f, key(ctx, cfg)}
+	found := []Finding{f, key(ctx, cfg)}
+	if cfg.HasKey && found[1].Status == OK {
+		found = append(found, expiring(ctx, cfg)...)
+	}
+	return found
+}
+
+// expiresSoon is how long before their end keys are warned of.
+const expiresSoon = 14 * 24 * time.Hour
+
+// expiring warns of keys that end soon and are used; nothing where the key may not see them.
+func expiring(ctx context.Context, cfg Config) []Finding {
+	names, err := cfg.API.ExpiringKeys(ctx, time.Now().Add(expiresSoon))
+	if err != nil || len(names) == 0 {
+		return nil
+	}
+	shown := strings.Join(names[:min(len(names), 3)], ", ")
+	if more := len(names) - 3; more > 0 {
+		shown += fmt.Sprintf(" and %d more", more)
+	}
+	return []Finding{{
+		Check: "expiring keys", Status: Warn, Found: shown + " expire within 14 days, and are used",
+		Mend: "toolcrib key create NAME --role ROLE, give it to who uses the other, and toolcrib key revoke KEY",
+	}}
 }
 
 func key(ctx context.Context, cfg Config) Finding {

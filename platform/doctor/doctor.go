@@ -46,6 +46,9 @@ type API interface {
 	Ready(ctx context.Context) (v1.Health, error)
 	// CheckKey fails unless the server takes the key.
 	CheckKey(ctx context.Context) error
+	// ExpiringKeys names keys in use that expire until then. It fails with tool.Denied where the key
+	// may not see keys.
+	ExpiringKeys(ctx context.Context, until time.Time) ([]string, error)
 }
 
 // Config says what is looked at.

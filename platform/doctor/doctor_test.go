@@ -31,11 +31,13 @@ import (
 
 // server is an API that answers as a test wants.
 type server struct {
-	url    string
-	health v1.Health
-	err    error
-	key    error
-	hangs  chan struct{} // Until it is closed nothing answers, whatever the context says.
+	expiring []string
+	mayNot   error
+	url      string
+	health   v1.Health
+	err      error
+	key      error
+	hangs    chan struct{} // Until it is closed nothing answers, whatever the context says.
 }
 
 func (s server) Server() string { return s.url }
@@ -48,6 +50,29 @@ func (s server) Ready(context.Context) (v1.Health, error) {
 }
 
 func (s server) CheckKey(context.Context) error { return s.key }
+
+func (s server) ExpiringKeys(context.Context, time.Time) ([]string, error) {
+	return s.expiring, s.mayNot
+}
+
+// Keys that end soon and are used are a warning; a key that may not see them is none.
+func TestExpiringKeys(t *testing.T) {
+	t.Parallel()
+	cfg := idle(t)
+	cfg.HasKey = true
+	cfg.API = server{url: "http://127.0.0.1:1", health: v1.Health{Status: "ok"}, expiring: []string{"a", "b", "c", "d"}}
+	found := find(t, doctor.Run(t.Context(), cfg), "expiring keys")
+	require.Equal(t, doctor.Warn, found.Status)
+	require.Equal(t, "a, b, c and 1 more expire within 14 days, and are used", found.Found)
+	for _, quiet := range []server{{health: v1.Health{Status: "ok"}}, {
+		health: v1.Health{Status: "ok"}, expiring: []string{"a"}, mayNot: errors.New("denied"),
+	}} {
+		cfg.API = quiet
+		for _, f := range doctor.Run(t.Context(), cfg) {
+			require.NotEqual(t, "expiring keys", f.Check)
+		}
+	}
+}
 
 // find returns what was found of a check.
 func find(t *testing.T, findings []doctor.Finding, check string) doctor.Finding {

@@ -22,13 +22,14 @@ func resourcePath(toolset string) string {
 // [Path], or that of a toolset, behind it.
 const MetadataPath = "/.well-known/oauth-protected-resource"
 
-// Metadata is the description of the server as a protected resource. It names no authorization server:
-// keys are made with the API.
+// Metadata is the description of the server as a protected resource. Without issuers it names no
+// authorization server: keys are made with the API.
 type Metadata struct {
-	Resource      string   `json:"resource"`
-	Name          string   `json:"resource_name"`
-	BearerMethods []string `json:"bearer_methods_supported"`
-	Scopes        []string `json:"scopes_supported,omitempty"`
+	Resource             string   `json:"resource"`
+	AuthorizationServers []string `json:"authorization_servers,omitempty"`
+	Name                 string   `json:"resource_name"`
+	BearerMethods        []string `json:"bearer_methods_supported"`
+	Scopes               []string `json:"scopes_supported,omitempty"`
 }
 
 // ServeMetadata answers with the description of the server, or of a toolset, whether there is one or not. base is the
@@ -43,7 +44,8 @@ func (s *Server) ServeMetadata(w http.ResponseWriter, base, toolset string) {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Access-Control-Allow-Origin", "*") // It is the same for everyone, and no secret.
 	_ = json.NewEncoder(w).Encode(Metadata{            // An error cannot be reported any more.
-		Resource: strings.TrimSuffix(base, "/") + resourcePath(toolset), Name: "Toolcrib",
+		Resource:             strings.TrimSuffix(base, "/") + resourcePath(toolset),
+		AuthorizationServers: s.cfg.AuthorizationServers, Name: "Toolcrib",
 		BearerMethods: []string{"header"}, Scopes: scopes,
 	})
 }

@@ -64,6 +64,9 @@ type Config struct {
 	// DecidePermission is the one that deciding on approvals takes, beside those of the approval. None when
 	// empty.
 	DecidePermission string
+	// AuthorizationServers are the issuers whose tokens are accepted beside keys, as the metadata names
+	// them. None when empty.
+	AuthorizationServers []string
 	// Stopping returns the channel that is closed when the process that serves a request begins to
 	// stop. Defaults to one that never is.
 	Stopping func(ctx context.Context) <-chan struct{}

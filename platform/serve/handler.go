@@ -22,6 +22,7 @@ import (
 	"github.com/toolcrib/toolcrib/internal/redact"
 	"github.com/toolcrib/toolcrib/internal/vault"
 	"github.com/toolcrib/toolcrib/platform/api"
+	"github.com/toolcrib/toolcrib/platform/identity"
 	"github.com/toolcrib/toolcrib/platform/inputpage"
 	"github.com/toolcrib/toolcrib/platform/observe"
 	"github.com/toolcrib/toolcrib/registry"
@@ -60,6 +61,10 @@ type HandlerConfig struct {
 	// MaxRequests and MaxTenantRequests bound the requests that are served at
 	// once, as [api.Config] has it.
 	MaxRequests, MaxTenantRequests int
+	// Issuers verify tokens of people, which are accepted beside API keys. The caller closes it.
+	Issuers *identity.Issuers
+	// KeyLimits bound what each key may send that has no limits of its own, as [api.Config] has it.
+	KeyLimits store.Limits
 	// PublicURL is where people reach the server: links to pages begin with it.
 	PublicURL string
 	// CodecOrigins are those of the Temporal UI, whose pages may have payloads decrypted.
@@ -180,6 +185,7 @@ func Handler(ctx context.Context, cfg HandlerConfig) (http.Handler, error) {
 		Files:       cfg.Files,
 		Vault:       vault.New(cfg.Store, vault.Options{Keys: cfg.Keys, Logger: cfg.Logger}),
 		MaxRequests: cfg.MaxRequests, MaxTenantRequests: cfg.MaxTenantRequests,
+		Issuers: cfg.Issuers, KeyLimits: cfg.KeyLimits,
 		PublicURL: cfg.PublicURL, CheckWebhook: cfg.CheckWebhook,
 		AllowedOrigins: cfg.AllowedOrigins, CodecOrigins: cfg.CodecOrigins, PayloadKeys: cfg.PayloadKeys,
 		ElicitWait: cfg.ElicitWait,
@@ -258,7 +264,12 @@ func advice(s *store.Store, models []string) registry.Advice {
 	}
 	a.Permitted = func(ctx context.Context, tenant tool.TenantID, permission string) (bool, error) {
 		keys, err := s.ListKeys(ctx, tenant)
-		return slices.ContainsFunc(keys, func(k store.Key) bool { return slices.Contains(k.Permissions, permission) }), err
+		if err != nil ||
+			slices.ContainsFunc(keys, func(k store.Key) bool { return slices.Contains(k.Permissions, permission) }) {
+			return true, err
+		}
+		roles, err := s.ListRoles(ctx, tenant)
+		return slices.ContainsFunc(roles, func(r store.Role) bool { return slices.Contains(r.Permissions, permission) }), err
 	}
 	return a
 }

@@ -151,19 +151,31 @@ with recursive makers as (
 select exists (select from makers m where m.created_by = any (@makers::text[])) as made;
 
 -- name: CountApprovers :one
--- The active keys of the API with one of the permissions, without those of a subject: itself, and
--- what it created.
+-- The active keys of the API with one of the permissions, by themselves or by a role, and the people who
+-- signed in within 30 days with such a role, without a subject: itself, and what it created.
 with recursive excluded as (
     select @subject::text as subject
     union
     select 'key:' || k.id::text from excluded x join api_keys k on k.tenant_id = @tenant_id and k.created_by = x.subject
     where x.subject <> ''
+), enabling as (
+    select r.name from roles r where r.tenant_id = @tenant_id and r.permissions && (@permissions::text[] || '*'::text)
+    union all
+    select unnest(@builtin_roles::text[])
 )
-select count(*) from api_keys k
-where k.tenant_id = @tenant_id and k.revoked_at is null and (k.expires_at is null or k.expires_at > now())
-  and k.toolset_id is null
-  and (cardinality(@permissions::text[]) = 0 or k.permissions && (@permissions::text[] || '*'::text))
-  and not exists (select from excluded x where x.subject = 'key:' || k.id::text);
+select (
+    select count(*) from api_keys k
+    where k.tenant_id = @tenant_id and k.revoked_at is null and (k.expires_at is null or k.expires_at > now())
+      and k.toolset_id is null
+      and (cardinality(@permissions::text[]) = 0 or k.permissions && (@permissions::text[] || '*'::text)
+        or k.roles && array(select e.name from enabling e))
+      and not exists (select from excluded x where x.subject = 'key:' || k.id::text)
+) + (
+    select count(*) from token_users u
+    where u.tenant_id = @tenant_id and u.last_seen_at > now() - interval '30 days'
+      and (cardinality(@permissions::text[]) = 0 or u.roles && array(select e.name from enabling e))
+      and u.subject <> @subject::text
+) as able;
 
 -- name: OverdueApprovals :one
 select overdue_approvals(@most::int, make_interval(secs => @over_s::float8))::json as overdue;

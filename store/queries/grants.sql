@@ -29,6 +29,6 @@ where g.tenant_id = @tenant_id and g.id = @id and g.revoked_at is null and g.exp
 
 -- name: PermissionsOfKey :one
 -- What the key of a subject is permitted now.
-select k.permissions from api_keys k
+select k.permissions, k.roles, permissions_of_roles(@tenant_id, k.roles)::text[] as role_permissions from api_keys k
 where k.tenant_id = @tenant_id and 'key:' || k.id::text = @subject::text
   and k.revoked_at is null and (k.expires_at is null or k.expires_at > now());

@@ -113,7 +113,8 @@ select sweep_schedule_starts(@most::int)::int as gone;
 
 -- name: FindCaller :one
 -- A key with what its authority depends on.
-select sqlc.embed(k), t.status as tenant_status, coalesce(k.expires_at <= now(), false)::boolean as expired
+select sqlc.embed(k), t.status as tenant_status, coalesce(k.expires_at <= now(), false)::boolean as expired,
+    permissions_of_roles(@tenant_id, k.roles)::text[] as role_permissions
 from api_keys k
 join tenants t on t.id = k.tenant_id
 where k.tenant_id = @tenant_id and k.id = @id;

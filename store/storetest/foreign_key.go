@@ -5,6 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/toolcrib/toolcrib/access"
 	"github.com/toolcrib/toolcrib/store"
 	"github.com/toolcrib/toolcrib/tool"
 )
@@ -35,6 +36,60 @@ var keyCases = map[string]func(t *testing.T, f foreign){
 		key, err := f.Store.Authenticate(t.Context(), f.Key(t, f.Tenant))
 		require.NoError(t, err)
 		_, err = f.Store.FindKey(t.Context(), f.stranger, key.ID)
+		RequireKind(t, tool.NotFound, err)
+	},
+	"UseKey": func(t *testing.T, f foreign) {
+		t.Helper()
+		_, _, err := f.Store.UseKey(t.Context(), WithTenant(t, f.Key(t, f.Tenant), f.stranger), store.Draw{Take: true})
+		RequireKind(t, tool.Denied, err)
+	},
+	"UseToken": func(t *testing.T, f foreign) {
+		t.Helper()
+		made := f.role(t, "clerk", "runs.read")
+		p, _, err := f.Store.UseToken(t.Context(), store.TokenUser{
+			Tenant: f.stranger, Subject: "user:corp/ada", Roles: []string{made.Name},
+		}, store.Draw{})
+		require.NoError(t, err)
+		require.Empty(t, p.Permissions, "a role of another tenant permits nothing")
+	},
+	"ListTokenUsers": func(t *testing.T, f foreign) {
+		t.Helper()
+		_, _, err := f.Store.UseToken(t.Context(), store.TokenUser{Tenant: f.Tenant, Subject: "user:corp/ada"}, store.Draw{})
+		require.NoError(t, err)
+		users, err := f.Store.ListTokenUsers(t.Context(), f.stranger, 10)
+		require.NoError(t, err)
+		require.Empty(t, users)
+	},
+	"CreateRole": func(t *testing.T, f foreign) {
+		t.Helper()
+		f.role(t, "clerk", "runs.read")
+		_, err := f.Store.CreateRole(t.Context(), store.Role{
+			Role: access.Role{Name: "clerk", Permissions: []string{"runs.read"}}, Tenant: f.stranger,
+		})
+		require.NoError(t, err, "a name is taken in its own tenant only")
+	},
+	"FindRole": func(t *testing.T, f foreign) {
+		t.Helper()
+		_, err := f.Store.FindRole(t.Context(), f.stranger, f.role(t, "clerk", "runs.read").Name)
+		RequireKind(t, tool.NotFound, err)
+	},
+	"ListRoles": func(t *testing.T, f foreign) {
+		t.Helper()
+		f.role(t, "clerk", "runs.read")
+		roles, err := f.Store.ListRoles(t.Context(), f.stranger)
+		require.NoError(t, err)
+		require.Empty(t, roles)
+	},
+	"ChangeRole": func(t *testing.T, f foreign) {
+		t.Helper()
+		r := f.role(t, "clerk", "runs.read")
+		r.Tenant = f.stranger
+		_, err := f.Store.ChangeRole(t.Context(), r)
+		RequireKind(t, tool.Conflict, err)
+	},
+	"DeleteRole": func(t *testing.T, f foreign) {
+		t.Helper()
+		_, err := f.Store.DeleteRole(t.Context(), f.stranger, f.role(t, "clerk", "runs.read").Name)
 		RequireKind(t, tool.NotFound, err)
 	},
 	"Authenticate": func(t *testing.T, f foreign) { // A key's tenant cannot be exchanged for another.

@@ -23,7 +23,8 @@ func New(invocation *cli.App) []*cobra.Command {
 	all := []*cobra.Command{
 		a.applyCommand(), a.toolCommand(), a.mcpCommand(), a.artifactCommand(), a.agentCommand(), a.runCommand(),
 		a.invocationsCommand(), a.explainCommand(), a.approvalsCommand(), a.resultsCommand(), a.inputsCommand(),
-		a.fileCommand(), a.keyCommand(), a.credentialCommand(), a.scheduleCommand(), a.webhookCommand(), a.spaceCommand(),
+		a.fileCommand(), a.keyCommand(), a.roleCommand(), a.credentialCommand(), a.scheduleCommand(),
+		a.webhookCommand(), a.spaceCommand(),
 		a.pipelineCommand(), a.graphCommand(), a.usageCommand(), a.priceCommand(), a.budgetCommand(), a.profileCommand(),
 		a.toolsetCommand(),
 		a.tenantCommand(), a.auditCommand(),

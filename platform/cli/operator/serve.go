@@ -31,6 +31,7 @@ func (a *app) serveCommand() *cobra.Command {
 	var reach WorkerFlags
 	var limits limitFlags
 	var files fileFlags
+	var identities identityFlags
 	var temporal temporalFlags
 	cmd := &cobra.Command{
 		Use:   "serve",
@@ -42,7 +43,8 @@ is found as its own tools do it: TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE, …
 
 It calls out for two things only, within what the flags allow, as workers do with
 theirs: to ask the MCP servers that tenants attach what they offer, and to send the
-events that tenants' webhooks want. Several servers share that work.
+events that tenants' webhooks want. Several servers share that work. With --oidc-issuers
+it also gets the keys of the issuers whose tokens it accepts.
 
 With --maintenance-database-url it also reconciles: runs whose workflows were
 terminated or lost, and what else has ended without saying so, are closed within
@@ -83,6 +85,11 @@ Metrics are at /metrics of an API that only this machine can reach, or else at
 			if err := limits.apply(&settings.handler, a.Env.Getenv); err != nil {
 				return err
 			}
+			closeIssuers, err := identities.apply(&settings.handler)
+			if err != nil {
+				return err
+			}
+			defer closeIssuers()
 			if settings.handler.PublicURL, err = publicURL(cmp.Or(public, a.Env.Getenv(publicVariable))); err != nil {
 				return err
 			}
@@ -113,6 +120,7 @@ Metrics are at /metrics of an API that only this machine can reach, or else at
 	reach.registerReach(cmd)
 	limits.register(cmd)
 	files.register(cmd)
+	identities.register(cmd)
 	maintenanceFlag(cmd, &a.maintenance)
 	cmd.Flags().BoolVarP(&verbose, "verbose", "v", false, "log more")
 	cli.DatabaseFlag(cmd, &database)

@@ -172,27 +172,45 @@ with recursive excluded as (
     union
     select 'key:' || k.id::text from excluded x join api_keys k on k.tenant_id = $1 and k.created_by = x.subject
     where x.subject <> ''
+), enabling as (
+    select r.name from roles r where r.tenant_id = $1 and r.permissions && ($2::text[] || '*'::text)
+    union all
+    select unnest($4::text[])
 )
-select count(*) from api_keys k
-where k.tenant_id = $1 and k.revoked_at is null and (k.expires_at is null or k.expires_at > now())
-  and k.toolset_id is null
-  and (cardinality($2::text[]) = 0 or k.permissions && ($2::text[] || '*'::text))
-  and not exists (select from excluded x where x.subject = 'key:' || k.id::text)
+select (
+    select count(*) from api_keys k
+    where k.tenant_id = $1 and k.revoked_at is null and (k.expires_at is null or k.expires_at > now())
+      and k.toolset_id is null
+      and (cardinality($2::text[]) = 0 or k.permissions && ($2::text[] || '*'::text)
+        or k.roles && array(select e.name from enabling e))
+      and not exists (select from excluded x where x.subject = 'key:' || k.id::text)
+) + (
+    select count(*) from token_users u
+    where u.tenant_id = $1 and u.last_seen_at > now() - interval '30 days'
+      and (cardinality($2::text[]) = 0 or u.roles && array(select e.name from enabling e))
+      and u.subject <> $3::text
+) as able
 `
 
 type CountApproversParams struct {
-	TenantID    string
-	Permissions []string
-	Subject     string
+	TenantID     string
+	Permissions  []string
+	Subject      string
+	BuiltinRoles []string
 }
 
-// The active keys of the API with one of the permissions, without those of a subject: itself, and
-// what it created.
-func (q *Queries) CountApprovers(ctx context.Context, arg CountApproversParams) (int64, error) {
-	row := q.db.QueryRow(ctx, CountApprovers, arg.TenantID, arg.Permissions, arg.Subject)
-	var count int64
-	err := row.Scan(&count)
-	return count, err
+// The active keys of the API with one of the permissions, by themselves or by a role, and the people who
+// signed in within 30 days with such a role, without a subject: itself, and what it created.
+func (q *Queries) CountApprovers(ctx context.Context, arg CountApproversParams) (int32, error) {
+	row := q.db.QueryRow(ctx, CountApprovers,
+		arg.TenantID,
+		arg.Permissions,
+		arg.Subject,
+		arg.BuiltinRoles,
+	)
+	var able int32
+	err := row.Scan(&able)
+	return able, err
 }
 
 const EditApproval = `-- name: EditApproval :exec

@@ -172,7 +172,7 @@ func (q *Queries) ListGrants(ctx context.Context, arg ListGrantsParams) ([]ListG
 }
 
 const PermissionsOfKey = `-- name: PermissionsOfKey :one
-select k.permissions from api_keys k
+select k.permissions, k.roles, permissions_of_roles($1, k.roles)::text[] as role_permissions from api_keys k
 where k.tenant_id = $1 and 'key:' || k.id::text = $2::text
   and k.revoked_at is null and (k.expires_at is null or k.expires_at > now())
 `
@@ -182,12 +182,18 @@ type PermissionsOfKeyParams struct {
 	Subject  string
 }
 
+type PermissionsOfKeyRow struct {
+	Permissions     []string
+	Roles           []string
+	RolePermissions []string
+}
+
 // What the key of a subject is permitted now.
-func (q *Queries) PermissionsOfKey(ctx context.Context, arg PermissionsOfKeyParams) ([]string, error) {
+func (q *Queries) PermissionsOfKey(ctx context.Context, arg PermissionsOfKeyParams) (PermissionsOfKeyRow, error) {
 	row := q.db.QueryRow(ctx, PermissionsOfKey, arg.TenantID, arg.Subject)
-	var permissions []string
-	err := row.Scan(&permissions)
-	return permissions, err
+	var i PermissionsOfKeyRow
+	err := row.Scan(&i.Permissions, &i.Roles, &i.RolePermissions)
+	return i, err
 }
 
 const RevokeGrant = `-- name: RevokeGrant :execrows

@@ -13,26 +13,34 @@ import (
 const CreateKey = `-- name: CreateKey :one
 with maker as (
     select m.id from api_keys m
-    where m.tenant_id = $2 and m.id = $10::uuid and m.revoked_at is null
+    where m.tenant_id = $2 and m.id = $15::uuid and m.revoked_at is null
     for share
 )
-insert into api_keys (id, tenant_id, name, secret_hash, permissions, scopes, created_by, expires_at, toolset_id)
-select $1, $2, $3, $4, $5, $6, $7, $8, $9
-where $10::uuid is null or exists (select from maker)
-returning id, tenant_id, name, secret_hash, permissions, scopes, created_by, expires_at, revoked_at, last_used_at, created_at, toolset_id
+insert into api_keys (id, tenant_id, name, secret_hash, permissions, scopes, roles, owner, requests_per_second, burst,
+    bytes_per_minute, created_by, expires_at, toolset_id)
+select $1, $2, $3, $4, $5, $6, $7, $8,
+    $9::int, $10::int, $11::bigint,
+    $12, $13, $14
+where $15::uuid is null or exists (select from maker)
+returning id, tenant_id, name, secret_hash, permissions, scopes, created_by, expires_at, revoked_at, last_used_at, created_at, toolset_id, roles, owner, requests_per_second, burst, bytes_per_minute
 `
 
 type CreateKeyParams struct {
-	ID          string
-	TenantID    string
-	Name        string
-	SecretHash  []byte
-	Permissions []string
-	Scopes      []string
-	CreatedBy   string
-	ExpiresAt   *time.Time
-	ToolsetID   *string
-	MakerID     *string
+	ID                string
+	TenantID          string
+	Name              string
+	SecretHash        []byte
+	Permissions       []string
+	Scopes            []string
+	Roles             []string
+	Owner             string
+	RequestsPerSecond *int32
+	Burst             *int32
+	BytesPerMinute    *int64
+	CreatedBy         string
+	ExpiresAt         *time.Time
+	ToolsetID         *string
+	MakerID           *string
 }
 
 // The creating key is locked until the new key is written, so that a revocation finds
@@ -45,6 +53,11 @@ func (q *Queries) CreateKey(ctx context.Context, arg CreateKeyParams) (APIKey, e
 		arg.SecretHash,
 		arg.Permissions,
 		arg.Scopes,
+		arg.Roles,
+		arg.Owner,
+		arg.RequestsPerSecond,
+		arg.Burst,
+		arg.BytesPerMinute,
 		arg.CreatedBy,
 		arg.ExpiresAt,
 		arg.ToolsetID,
@@ -64,12 +77,17 @@ func (q *Queries) CreateKey(ctx context.Context, arg CreateKeyParams) (APIKey, e
 		&i.LastUsedAt,
 		&i.CreatedAt,
 		&i.ToolsetID,
+		&i.Roles,
+		&i.Owner,
+		&i.RequestsPerSecond,
+		&i.Burst,
+		&i.BytesPerMinute,
 	)
 	return i, err
 }
 
 const FindKey = `-- name: FindKey :one
-select k.id, k.tenant_id, k.name, k.secret_hash, k.permissions, k.scopes, k.created_by, k.expires_at, k.revoked_at, k.last_used_at, k.created_at, k.toolset_id, coalesce(s.slug, '')::text as toolset
+select k.id, k.tenant_id, k.name, k.secret_hash, k.permissions, k.scopes, k.created_by, k.expires_at, k.revoked_at, k.last_used_at, k.created_at, k.toolset_id, k.roles, k.owner, k.requests_per_second, k.burst, k.bytes_per_minute, coalesce(s.slug, '')::text as toolset
 from api_keys k
 left join toolsets s on s.tenant_id = $1 and s.id = k.toolset_id
 where k.tenant_id = $1 and k.id = $2
@@ -101,13 +119,18 @@ func (q *Queries) FindKey(ctx context.Context, arg FindKeyParams) (FindKeyRow, e
 		&i.APIKey.LastUsedAt,
 		&i.APIKey.CreatedAt,
 		&i.APIKey.ToolsetID,
+		&i.APIKey.Roles,
+		&i.APIKey.Owner,
+		&i.APIKey.RequestsPerSecond,
+		&i.APIKey.Burst,
+		&i.APIKey.BytesPerMinute,
 		&i.Toolset,
 	)
 	return i, err
 }
 
 const ListKeys = `-- name: ListKeys :many
-select k.id, k.tenant_id, k.name, k.secret_hash, k.permissions, k.scopes, k.created_by, k.expires_at, k.revoked_at, k.last_used_at, k.created_at, k.toolset_id, coalesce(s.slug, '')::text as toolset
+select k.id, k.tenant_id, k.name, k.secret_hash, k.permissions, k.scopes, k.created_by, k.expires_at, k.revoked_at, k.last_used_at, k.created_at, k.toolset_id, k.roles, k.owner, k.requests_per_second, k.burst, k.bytes_per_minute, coalesce(s.slug, '')::text as toolset
 from api_keys k
 left join toolsets s on s.tenant_id = $1 and s.id = k.toolset_id
 where k.tenant_id = $1 order by k.id
@@ -140,6 +163,11 @@ func (q *Queries) ListKeys(ctx context.Context, tenantID string) ([]ListKeysRow,
 			&i.APIKey.LastUsedAt,
 			&i.APIKey.CreatedAt,
 			&i.APIKey.ToolsetID,
+			&i.APIKey.Roles,
+			&i.APIKey.Owner,
+			&i.APIKey.RequestsPerSecond,
+			&i.APIKey.Burst,
+			&i.APIKey.BytesPerMinute,
 			&i.Toolset,
 		); err != nil {
 			return nil, err
@@ -197,7 +225,7 @@ func (q *Queries) LockToolset(ctx context.Context, arg LockToolsetParams) (LockT
 const RevokeKey = `-- name: RevokeKey :one
 update api_keys set revoked_at = coalesce(revoked_at, now())
 where tenant_id = $1 and id = $2
-returning id, tenant_id, name, secret_hash, permissions, scopes, created_by, expires_at, revoked_at, last_used_at, created_at, toolset_id
+returning id, tenant_id, name, secret_hash, permissions, scopes, created_by, expires_at, revoked_at, last_used_at, created_at, toolset_id, roles, owner, requests_per_second, burst, bytes_per_minute
 `
 
 type RevokeKeyParams struct {
@@ -221,6 +249,11 @@ func (q *Queries) RevokeKey(ctx context.Context, arg RevokeKeyParams) (APIKey, e
 		&i.LastUsedAt,
 		&i.CreatedAt,
 		&i.ToolsetID,
+		&i.Roles,
+		&i.Owner,
+		&i.RequestsPerSecond,
+		&i.Burst,
+		&i.BytesPerMinute,
 	)
 	return i, err
 }
@@ -252,35 +285,62 @@ func (q *Queries) RevokeMadeKeys(ctx context.Context, arg RevokeMadeKeysParams) 
 const UseKey = `-- name: UseKey :one
 with used as (
     update api_keys u set last_used_at = now()
-    where u.tenant_id = $1 and u.id = $2 and u.secret_hash = $3
+    where u.tenant_id = $1 and u.id = $9 and u.secret_hash = $3
       and u.revoked_at is null and (u.expires_at is null or u.expires_at > now())
       and (u.last_used_at is null or u.last_used_at < now() - interval '1 minute')
 )
-select k.id, k.tenant_id, k.name, k.secret_hash, k.permissions, k.scopes, k.created_by, k.expires_at, k.revoked_at, k.last_used_at, k.created_at, k.toolset_id, n.status as tenant_status, (k.expires_at is not null and k.expires_at <= now())::boolean as expired,
-       coalesce(s.slug, '')::text as toolset
+select k.id, k.tenant_id, k.name, k.secret_hash, k.permissions, k.scopes, k.created_by, k.expires_at, k.revoked_at, k.last_used_at, k.created_at, k.toolset_id, k.roles, k.owner, k.requests_per_second, k.burst, k.bytes_per_minute, n.status as tenant_status, (k.expires_at is not null and k.expires_at <= now())::boolean as expired,
+       coalesce(s.slug, '')::text as toolset,
+    (case when k.roles = '{}' then '{}' else permissions_of_roles($1, k.roles) end)::text[] as role_permissions,
+    (case
+        when $2::boolean and k.secret_hash = $3 and k.revoked_at is null
+            and (k.expires_at is null or k.expires_at > now()) and n.status = 'active'
+            and (coalesce(k.requests_per_second, $4::int) > 0 or coalesce(k.bytes_per_minute, $5::bigint) > 0)
+        then take_requests($1, 'key:' || k.id::text, coalesce(k.requests_per_second, $4::int),
+            coalesce(k.burst, k.requests_per_second, $6::int), coalesce(k.bytes_per_minute, $5::bigint),
+            $7::float8, $8::float8)
+        else '{}' end)::float8[] as taken
 from api_keys k
 join tenants n on n.id = k.tenant_id
 left join toolsets s on s.tenant_id = $1 and s.id = k.toolset_id
-where k.tenant_id = $1 and k.id = $2
+where k.tenant_id = $1 and k.id = $9
 `
 
 type UseKeyParams struct {
-	TenantID   string
-	ID         string
-	SecretHash []byte
+	TenantID       string
+	Take           bool
+	SecretHash     []byte
+	Rate           int32
+	BytesPerMinute int64
+	Burst          int32
+	Unused         float64
+	Bytes          float64
+	ID             string
 }
 
 type UseKeyRow struct {
-	APIKey       APIKey
-	TenantStatus string
-	Expired      bool
-	Toolset      string
+	APIKey          APIKey
+	TenantStatus    string
+	Expired         bool
+	Toolset         string
+	RolePermissions []string
+	Taken           []float64
 }
 
-// Reads a key with its tenant, and records its use when the secret is right, at most once
-// a minute.
+// Reads a key with its tenant and what its roles permit, and records its use when the secret is
+// right, at most once a minute. Where it has a limit, requests are taken from its bucket.
 func (q *Queries) UseKey(ctx context.Context, arg UseKeyParams) (UseKeyRow, error) {
-	row := q.db.QueryRow(ctx, UseKey, arg.TenantID, arg.ID, arg.SecretHash)
+	row := q.db.QueryRow(ctx, UseKey,
+		arg.TenantID,
+		arg.Take,
+		arg.SecretHash,
+		arg.Rate,
+		arg.BytesPerMinute,
+		arg.Burst,
+		arg.Unused,
+		arg.Bytes,
+		arg.ID,
+	)
 	var i UseKeyRow
 	err := row.Scan(
 		&i.APIKey.ID,
@@ -295,9 +355,16 @@ func (q *Queries) UseKey(ctx context.Context, arg UseKeyParams) (UseKeyRow, erro
 		&i.APIKey.LastUsedAt,
 		&i.APIKey.CreatedAt,
 		&i.APIKey.ToolsetID,
+		&i.APIKey.Roles,
+		&i.APIKey.Owner,
+		&i.APIKey.RequestsPerSecond,
+		&i.APIKey.Burst,
+		&i.APIKey.BytesPerMinute,
 		&i.TenantStatus,
 		&i.Expired,
 		&i.Toolset,
+		&i.RolePermissions,
+		&i.Taken,
 	)
 	return i, err
 }

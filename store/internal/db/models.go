@@ -21,7 +21,12 @@ type APIKey struct {
 	LastUsedAt  *time.Time
 	CreatedAt   time.Time
 	// The toolset at whose address alone the key works; null for a key of the API.
-	ToolsetID *string
+	ToolsetID         *string
+	Roles             []string
+	Owner             string
+	RequestsPerSecond *int32
+	Burst             *int32
+	BytesPerMinute    *int64
 }
 
 type Agent struct {
@@ -479,6 +484,20 @@ type RemoteTool struct {
 	ChangedAt      time.Time
 }
 
+// Sets of permissions that a tenant made, beside the built-in ones. Keys name them, and have what they permit at each use.
+type Role struct {
+	TenantID    string
+	ID          string
+	Name        string
+	Description string
+	Permissions []string
+	Revision    int64
+	CreatedBy   string
+	ChangedBy   string
+	CreatedAt   time.Time
+	ChangedAt   time.Time
+}
+
 type Run struct {
 	ID                 string
 	TenantID           string
@@ -661,6 +680,15 @@ type TenantKey struct {
 	KekID     string
 	CreatedAt time.Time
 	UpdatedAt time.Time
+}
+
+// People who signed in with tokens of an issuer. Those who were not seen for 90 days are deleted as others come.
+type TokenUser struct {
+	TenantID    string
+	Subject     string
+	Roles       []string
+	FirstSeenAt time.Time
+	LastSeenAt  time.Time
 }
 
 // Which agents have which tools beside their definitions, and which profiles apply to calls.

@@ -414,7 +414,8 @@ func (q *Queries) EndScheduleSync(ctx context.Context, arg EndScheduleSyncParams
 }
 
 const FindCaller = `-- name: FindCaller :one
-select k.id, k.tenant_id, k.name, k.secret_hash, k.permissions, k.scopes, k.created_by, k.expires_at, k.revoked_at, k.last_used_at, k.created_at, k.toolset_id, t.status as tenant_status, coalesce(k.expires_at <= now(), false)::boolean as expired
+select k.id, k.tenant_id, k.name, k.secret_hash, k.permissions, k.scopes, k.created_by, k.expires_at, k.revoked_at, k.last_used_at, k.created_at, k.toolset_id, k.roles, k.owner, k.requests_per_second, k.burst, k.bytes_per_minute, t.status as tenant_status, coalesce(k.expires_at <= now(), false)::boolean as expired,
+    permissions_of_roles($1, k.roles)::text[] as role_permissions
 from api_keys k
 join tenants t on t.id = k.tenant_id
 where k.tenant_id = $1 and k.id = $2
@@ -426,9 +427,10 @@ type FindCallerParams struct {
 }
 
 type FindCallerRow struct {
-	APIKey       APIKey
-	TenantStatus string
-	Expired      bool
+	APIKey          APIKey
+	TenantStatus    string
+	Expired         bool
+	RolePermissions []string
 }
 
 // A key with what its authority depends on.
@@ -448,8 +450,14 @@ func (q *Queries) FindCaller(ctx context.Context, arg FindCallerParams) (FindCal
 		&i.APIKey.LastUsedAt,
 		&i.APIKey.CreatedAt,
 		&i.APIKey.ToolsetID,
+		&i.APIKey.Roles,
+		&i.APIKey.Owner,
+		&i.APIKey.RequestsPerSecond,
+		&i.APIKey.Burst,
+		&i.APIKey.BytesPerMinute,
 		&i.TenantStatus,
 		&i.Expired,
+		&i.RolePermissions,
 	)
 	return i, err
 }
