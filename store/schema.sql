@@ -1279,6 +1279,17 @@ end
 $function$
 ;
 
+CREATE OR REPLACE FUNCTION public.permissions_of_roles(p_tenant uuid, p_names text[])
+ RETURNS text[]
+ LANGUAGE sql
+ STABLE
+AS $function$
+    select coalesce(array_agg(distinct p), '{}')
+    from roles r cross join unnest(r.permissions) p
+    where r.tenant_id = p_tenant and r.name = any (p_names)
+$function$
+;
+
 CREATE OR REPLACE FUNCTION public.plain_words(body text)
  RETURNS text
  LANGUAGE sql
@@ -2585,6 +2596,40 @@ end
 $function$
 ;
 
+CREATE OR REPLACE FUNCTION public.take_requests(p_tenant uuid, p_subject text, p_rate double precision, p_burst double precision, p_bytes_per_minute double precision, p_unused double precision, p_bytes double precision)
+ RETURNS double precision[]
+ LANGUAGE plpgsql
+AS $function$
+declare
+    b request_buckets;
+    elapsed double precision;
+    taken double precision := 0;
+begin
+    insert into request_buckets (tenant_id, subject, requests, bytes)
+    values (p_tenant, p_subject, p_burst, p_bytes_per_minute)
+    on conflict do nothing;
+    if found then
+        delete from request_buckets d
+        where d.tenant_id = p_tenant and (d.tenant_id, d.subject) in (
+            select o.tenant_id, o.subject from request_buckets o
+            where o.tenant_id = p_tenant and o.filled_at < now() - interval '1 day'
+            order by o.filled_at limit 10 for update skip locked);
+    end if;
+    select * into b from request_buckets o where o.tenant_id = p_tenant and o.subject = p_subject for update;
+    elapsed := greatest(0, extract(epoch from clock_timestamp() - b.filled_at));
+    b.requests := least(p_burst, b.requests + elapsed * p_rate + p_unused);
+    b.bytes := least(p_bytes_per_minute, b.bytes + elapsed * p_bytes_per_minute / 60 - p_bytes);
+    if p_rate > 0 and (p_bytes_per_minute = 0 or b.bytes > 0) then
+        taken := greatest(0, least(floor(b.requests), greatest(1, ceil(p_rate / 4))));
+        b.requests := b.requests - taken;
+    end if;
+    update request_buckets o set requests = b.requests, bytes = b.bytes, filled_at = greatest(b.filled_at, clock_timestamp())
+    where o.tenant_id = p_tenant and o.subject = p_subject;
+    return array[taken, b.requests, b.bytes];
+end
+$function$
+;
+
 CREATE OR REPLACE FUNCTION public.tenant_of_slug(of_slug text)
  RETURNS uuid
  LANGUAGE sql
@@ -2796,6 +2841,11 @@ create table api_keys (
     last_used_at timestamp with time zone,
     created_at timestamp with time zone not null default now(),
     toolset_id uuid,
+    roles text[] not null default '{}'::text[],
+    owner text not null default ''::text,
+    requests_per_second integer,
+    burst integer,
+    bytes_per_minute bigint,
     constraint api_keys_pkey PRIMARY KEY (tenant_id, id),
     constraint api_keys_name_check CHECK ((name <> ''::text)),
     constraint api_keys_secret_hash_check CHECK ((octet_length(secret_hash) = 32)),
@@ -3834,6 +3884,22 @@ create policy tenant_isolation on rate_buckets for all to public using ((tenant_
 grant insert, select, update on rate_buckets to toolcrib_app;
 comment on table rate_buckets is 'How much of the rates of profiles is used.';
 
+create table request_buckets (
+    tenant_id uuid not null,
+    subject text not null,
+    requests double precision not null,
+    bytes double precision not null,
+    filled_at timestamp with time zone not null default now(),
+    constraint request_buckets_pkey PRIMARY KEY (tenant_id, subject),
+    constraint request_buckets_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE
+) with (fillfactor=50);
+CREATE INDEX request_buckets_filled ON public.request_buckets USING btree (tenant_id, filled_at);
+alter table request_buckets enable row level security;
+alter table request_buckets force row level security;
+create policy tenant_isolation on request_buckets for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid));
+grant delete, insert, select, update on request_buckets to toolcrib_app;
+comment on table request_buckets is 'What principals with a limit of requests or bytes may still send. Those that are full are deleted as others come.';
+
 create table retention_rules (
     tenant_id uuid,
     scope_id uuid not null generated always as (COALESCE(tenant_id, '00000000-0000-0000-0000-000000000000'::uuid)) stored,
@@ -3853,6 +3919,30 @@ create policy owner_all on retention_rules for all to toolcrib_owner using (true
 create policy tenant_isolation on retention_rules for select to public using (((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid) OR (tenant_id IS NULL)));
 grant select on retention_rules to toolcrib_app;
 comment on table retention_rules is 'How many days ended records are kept, by class.';
+
+create table roles (
+    tenant_id uuid not null,
+    id uuid not null,
+    name text not null,
+    description text not null default ''::text,
+    permissions text[] not null,
+    revision bigint not null default 1,
+    created_by text not null default ''::text,
+    changed_by text not null default ''::text,
+    created_at timestamp with time zone not null default now(),
+    changed_at timestamp with time zone not null default now(),
+    constraint roles_pkey PRIMARY KEY (tenant_id, id),
+    constraint roles_tenant_id_name_key UNIQUE (tenant_id, name),
+    constraint roles_name_check CHECK ((name ~ '^[a-z][a-z0-9_-]{0,62}$'::text)),
+    constraint roles_permissions_check CHECK (((cardinality(permissions) >= 1) AND (cardinality(permissions) <= 200))),
+    constraint roles_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE
+);
+CREATE TRIGGER audit AFTER INSERT OR DELETE OR UPDATE ON public.roles FOR EACH ROW EXECUTE FUNCTION audit_row('{changed_at,changed_by,created_by}', '{}', 'role');
+alter table roles enable row level security;
+alter table roles force row level security;
+create policy tenant_isolation on roles for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid));
+grant delete, insert, select, update on roles to toolcrib_app;
+comment on table roles is 'Sets of permissions that a tenant made, beside the built-in ones. Keys name them, and have what they permit at each use.';
 
 create table run_events (
     id bigint not null generated always as identity,
@@ -4260,6 +4350,23 @@ grant select on tenants to toolcrib_app;
 grant insert, select on tenants to toolcrib_maintenance;
 grant update (updated_at, mask_sensitive) on tenants to toolcrib_app;
 grant update (name, status, updated_at, mask_sensitive) on tenants to toolcrib_maintenance;
+
+create table token_users (
+    tenant_id uuid not null,
+    subject text not null,
+    roles text[] not null default '{}'::text[],
+    first_seen_at timestamp with time zone not null default now(),
+    last_seen_at timestamp with time zone not null default now(),
+    constraint token_users_pkey PRIMARY KEY (tenant_id, subject),
+    constraint token_users_subject_check CHECK ((subject ~~ 'user:_%/_%'::text)),
+    constraint token_users_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE
+);
+CREATE INDEX token_users_seen ON public.token_users USING btree (tenant_id, last_seen_at);
+alter table token_users enable row level security;
+alter table token_users force row level security;
+create policy tenant_isolation on token_users for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid));
+grant delete, insert, select, update on token_users to toolcrib_app;
+comment on table token_users is 'People who signed in with tokens of an issuer. Those who were not seen for 90 days are deleted as others come.';
 
 create table tool_aliases (
     tenant_id uuid,
