@@ -80,6 +80,26 @@ func TestRateOfAProfile(t *testing.T) {
 	}
 }
 
+// A single call, whose first attempt is part of its workflow's task, waits for its token too.
+func TestRateOfSingleCalls(t *testing.T) {
+	t.Parallel()
+
+	s := newSite(t)
+	functions := function.NewRegistry()
+	read := func(_ context.Context, in noteIn) (noteOut, error) { return noteOut(in), nil }
+	require.NoError(t, function.Define(functions, "read", "read", read, function.Pure()))
+	s.publish("read", functionTool("read", tool.Execution{Pure: true}), tool.Policy{})
+	s.assigns("read", nil, tool.Profile{Name: "slow", Rate: &tool.Rate{Calls: 1, Per: tool.PerSecond, Burst: 1}})
+	s.start(worker.Config{Functions: functions})
+	began := time.Now()
+	for range 3 {
+		_, _, result, err := s.toolCall("read", `{"name":"Ada"}`)
+		require.NoError(t, err)
+		require.False(t, result.IsError)
+	}
+	require.GreaterOrEqual(t, time.Since(began), 2*time.Second)
+}
+
 // A rate whose next token is far away ends the call: the model reads which profile refused it.
 func TestRateThatIsUsedUp(t *testing.T) {
 	t.Parallel()
