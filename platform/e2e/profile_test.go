@@ -3,7 +3,7 @@ package e2e_test
 import (
 	"context"
 	"encoding/json"
-	"fmt"
+	"strconv"
 	"testing"
 	"time"
 
@@ -20,23 +20,25 @@ import (
 
 // assigns makes a profile of the site's tenant, unless it has no name, and assigns a tool with it: to
 // an agent, or to every caller.
-func (s *site) assigns(slug string, a *agent.Agent, p tool.Profile) profile.Assignment {
+func (s *site) assigns(ctx context.Context, slug string, a *agent.Agent, p tool.Profile) profile.Assignment {
 	s.t.Helper()
-	of, err := s.FindTool(s.t.Context(), s.principal.Tenant, tool.Ref{Slug: slug})
+	of, err := s.FindTool(ctx, s.principal.Tenant, tool.Ref{Slug: slug})
 	require.NoError(s.t, err)
 	set := profile.Assignment{Tenant: s.principal.Tenant, ToolID: of.ID}
 	if a != nil {
 		set.AgentID = a.ID
 	}
 	if p.Name != "" {
-		made, err := s.CreateProfile(s.t.Context(), profile.Profile{Tenant: s.principal.Tenant, Profile: p})
+		made, err := s.CreateProfile(ctx, profile.Profile{Tenant: s.principal.Tenant, Profile: p})
 		require.NoError(s.t, err)
 		set.ProfileID = made.ID
 	}
-	set, err = s.SetAssignment(s.t.Context(), set)
+	set, err = s.SetAssignment(ctx, set)
 	require.NoError(s.t, err)
 	return set
 }
+
+var onePerSecond = tool.Profile{Name: "slow", Rate: &tool.Rate{Calls: 1, Per: tool.PerSecond, Burst: 1}}
 
 // A call beyond the rate of a profile waits for its token, in either lane, whatever its tool is; it
 // is made once.
@@ -63,7 +65,7 @@ func TestRateOfAProfile(t *testing.T) {
 			require.NoError(t, function.Define(functions, "note", "note", note, options...))
 			s.publish("note", functionTool("note", x), tool.Policy{})
 			a := s.publishAgent(agent.Definition{Name: "Desk", Model: "test/x", Tools: refs(t, "note")})
-			s.assigns("note", nil, tool.Profile{Name: "slow", Rate: &tool.Rate{Calls: 1, Per: tool.PerSecond, Burst: 1}})
+			s.assigns(t.Context(), "note", nil, onePerSecond)
 			s.start(worker.Config{Functions: functions, Models: map[string]agent.Model{"test": play(
 				[]agent.Call{call("c1", "note", noteIn{"A"})}, []agent.Call{call("c2", "note", noteIn{"B"})},
 			)}})
@@ -89,7 +91,7 @@ func TestRateOfSingleCalls(t *testing.T) {
 	read := func(_ context.Context, in noteIn) (noteOut, error) { return noteOut(in), nil }
 	require.NoError(t, function.Define(functions, "read", "read", read, function.Pure()))
 	s.publish("read", functionTool("read", tool.Execution{Pure: true}), tool.Policy{})
-	s.assigns("read", nil, tool.Profile{Name: "slow", Rate: &tool.Rate{Calls: 1, Per: tool.PerSecond, Burst: 1}})
+	s.assigns(t.Context(), "read", nil, onePerSecond)
 	s.start(worker.Config{Functions: functions})
 	began := time.Now()
 	for range 3 {
@@ -119,7 +121,7 @@ func TestRateThatIsUsedUp(t *testing.T) {
 			require.NoError(t, function.Define(functions, "read", "read", read, options...))
 			s.publish("read", functionTool("read", x), tool.Policy{})
 			a := s.publishAgent(agent.Definition{Name: "Desk", Model: "test/x", Tools: refs(t, "read")})
-			s.assigns("read", &a, tool.Profile{Name: "daily", Rate: &tool.Rate{Calls: 1, Per: tool.PerDay}})
+			s.assigns(t.Context(), "read", &a, tool.Profile{Name: "daily", Rate: &tool.Rate{Calls: 1, Per: tool.PerDay}})
 			s.start(worker.Config{Functions: functions, Models: map[string]agent.Model{"test": play(
 				[]agent.Call{call("c1", "read", noteIn{"A"})}, []agent.Call{call("c2", "read", noteIn{"B"})},
 			)}})
@@ -151,15 +153,15 @@ func TestProfileRaises(t *testing.T) {
 	require.NoError(t, function.Define(functions, "read", "read", read, function.Pure()))
 	s.publish("read", functionTool("read", tool.Execution{Pure: true}), tool.Policy{})
 	a := s.publishAgent(agent.Definition{Name: "Desk", Model: "test/x", Tools: refs(t, "read")})
-	model := agent.ModelFunc(func(_ context.Context, req *agent.ModelRequest) (*agent.ModelResponse, error) {
+	model := agent.ModelFunc(func(ctx context.Context, req *agent.ModelRequest) (*agent.ModelResponse, error) {
 		switch req.Turn {
 		case 1:
 		case 2:
-			assigned = s.assigns("read", &a, tool.Profile{Name: "off", Denied: true})
+			assigned = s.assigns(ctx, "read", &a, tool.Profile{Name: "off", Denied: true})
 		default:
 			return &agent.ModelResponse{Text: "done"}, nil
 		}
-		return &agent.ModelResponse{Calls: []agent.Call{call(fmt.Sprint(req.Turn), "read", noteIn{"x"})}}, nil
+		return &agent.ModelResponse{Calls: []agent.Call{call(strconv.Itoa(req.Turn), "read", noteIn{"x"})}}, nil
 	})
 	s.start(worker.Config{Functions: functions, Models: map[string]agent.Model{"test": model}})
 	run, w := s.run(a, "go")
@@ -181,7 +183,7 @@ func TestProfileRaises(t *testing.T) {
 	require.False(t, result.IsError)
 	_, err = s.DeleteAssignment(t.Context(), s.principal.Tenant, assigned.ID)
 	require.NoError(t, err)
-	s.assigns("read", nil, tool.Profile{Name: "locked", RequiredPermission: "vault"})
+	s.assigns(t.Context(), "read", nil, tool.Profile{Name: "locked", RequiredPermission: "vault"})
 	_, _, _, err = s.toolCall("read", `{"name":"Ada"}`)
 	require.Equal(t, tool.Denied, tool.KindOf(failure.Decode(err)))
 	require.ErrorContains(t, err, `profile "locked"`)
@@ -217,13 +219,13 @@ func TestAssignedTool(t *testing.T) {
 		default:
 			return &agent.ModelResponse{Text: "done"}, nil
 		}
-		return &agent.ModelResponse{Calls: []agent.Call{call(fmt.Sprint(req.Turn), "extra", noteIn{"x"})}}, nil
+		return &agent.ModelResponse{Calls: []agent.Call{call(strconv.Itoa(req.Turn), "extra", noteIn{"x"})}}, nil
 	})
 	s.start(worker.Config{Functions: functions, Models: map[string]agent.Model{"test": model}})
 	_, w := s.run(a, "go")
 	_, err := s.wait(w)
 	require.NoError(t, err)
-	revoke = s.assigns("extra", &a, tool.Profile{})
+	revoke = s.assigns(t.Context(), "extra", &a, tool.Profile{})
 	run, w := s.run(a, "go")
 	_, err = s.wait(w)
 	require.NoError(t, err)
@@ -261,14 +263,14 @@ func TestMaxConcurrencyOfAProfile(t *testing.T) {
 			a := s.publishAgent(agent.Definition{
 				Name: "Desk", Model: "test/x", Tools: refs(t, "read"), ToolMode: agent.ParallelSafe,
 			})
-			s.assigns("read", nil, tool.Profile{Name: "two", MaxConcurrency: 2})
+			s.assigns(t.Context(), "read", nil, tool.Profile{Name: "two", MaxConcurrency: 2})
 			model := agent.ModelFunc(func(_ context.Context, req *agent.ModelRequest) (*agent.ModelResponse, error) {
 				if req.Turn > 1 {
 					return &agent.ModelResponse{Text: "done"}, nil
 				}
 				resp := &agent.ModelResponse{}
 				for i := range 4 {
-					resp.Calls = append(resp.Calls, call(fmt.Sprint(i), "read", noteIn{"x"}))
+					resp.Calls = append(resp.Calls, call(strconv.Itoa(i), "read", noteIn{"x"}))
 				}
 				return resp, nil
 			})
