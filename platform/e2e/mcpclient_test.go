@@ -3,6 +3,7 @@ package e2e_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -14,9 +15,13 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/stretchr/testify/require"
+	commonpb "go.temporal.io/api/common/v1"
+	"go.temporal.io/api/serviceerror"
+	"go.temporal.io/api/workflowservice/v1"
 
 	"github.com/toolcrib/toolcrib/agent"
 	"github.com/toolcrib/toolcrib/executors/function"
+	"github.com/toolcrib/toolcrib/platform/dev/embedded"
 	"github.com/toolcrib/toolcrib/platform/serve"
 	"github.com/toolcrib/toolcrib/store"
 	"github.com/toolcrib/toolcrib/tool"
@@ -309,6 +314,54 @@ func TestMCPCallOutlivesTheServer(t *testing.T) {
 			require.Equal(t, "conflict", refused.Meta["toolcrib/kind"])
 		})
 	}
+}
+
+// Temporal forgets a call whose run is there: the same call with the same id gets its one result.
+func TestMCPCallThatTemporalForgot(t *testing.T) {
+	t.Parallel()
+
+	g := newGate()
+	close(g.goOn)
+	c := newMCPDesk(t, g.functions(t))
+	c.publish("look", lookTool(), tool.Policy{})
+	session := c.connect(withSessions, nil)
+	params := &mcp.CallToolParams{
+		Name: "look", Arguments: map[string]any{"name": "keys"}, Meta: mcp.Meta{"toolcrib/call-id": "order-1"},
+	}
+	first := c.callMCP(session, params)
+	require.False(t, first.IsError, shownText(t, first))
+	runID, ok := first.Meta["toolcrib/run-id"].(string)
+	require.True(t, ok)
+	run, err := c.FindRun(t.Context(), c.principal.Tenant, runID)
+	require.NoError(t, err)
+	c.forget(run.WorkflowID)
+
+	again := c.callMCP(session, params)
+	require.False(t, again.IsError, shownText(t, again))
+	require.Equal(t, runID, again.Meta["toolcrib/run-id"])
+	require.Equal(t, first.StructuredContent, again.StructuredContent)
+	other := *params
+	other.Arguments = map[string]any{"name": "coins"}
+	refused := c.callMCP(session, &other)
+	require.True(t, refused.IsError)
+	require.Equal(t, "conflict", refused.Meta["toolcrib/kind"])
+	require.Equal(t, 1, g.times())
+}
+
+// forget has Temporal delete a workflow, as it does when its retention is over.
+func (c *mcpDesk) forget(workflowID string) {
+	c.t.Helper()
+	execution := &commonpb.WorkflowExecution{WorkflowId: workflowID}
+	_, err := c.temporal.WorkflowService().DeleteWorkflowExecution(
+		c.t.Context(), &workflowservice.DeleteWorkflowExecutionRequest{
+			Namespace: embedded.DefaultNamespace, WorkflowExecution: execution,
+		})
+	require.NoError(c.t, err)
+	require.Eventually(c.t, func() bool {
+		_, err := c.temporal.DescribeWorkflowExecution(c.t.Context(), workflowID, "")
+		_, gone := errors.AsType[*serviceerror.NotFound](err)
+		return gone
+	}, time.Minute, 20*time.Millisecond)
 }
 
 // Output of a call is reported while it runs, to clients that ask for it.

@@ -34,13 +34,13 @@ const (
 	// indexLife is how long a key's index is used before it is made anew. What was found is resolved
 	// anew all the same: a tool that may not be called any more is not shown.
 	indexLife = 15 * time.Second
-	// maxIndexWeight bounds all indexes together, in occurrences of words, of some 16 bytes.
-	maxIndexWeight = 8 << 20
+	// maxIndexWeight bounds all indexes together, in bytes.
+	maxIndexWeight = 128 << 20
 	// schemaBudget is how long an index waits for schemas that were not read yet. Without them, tools are
 	// found by names and descriptions; the next index has more of them.
 	schemaBudget = 3 * time.Second
-	// maxSchemas bounds the words of schemas that are kept, in words.
-	maxSchemas = 4 << 20
+	// maxSchemas bounds the words of schemas that are kept, in bytes.
+	maxSchemas = 128 << 20
 	// maxSizes bounds the keys of which it is known whether they have many tools.
 	maxSizes = 10_000
 )
@@ -179,7 +179,8 @@ func (cs *catalogues) read(
 		}
 		for at, i := range some {
 			words := toolsearch.SchemaWords(versions[at].Snapshot.InputSchema)
-			cs.schemas.SetWeighing(items[i].Digest, words, uint32(len(words)+1)) //nolint:gosec // Bounded.
+			weight := min(toolsearch.SizeOf(words)+1, maxSchemas)
+			cs.schemas.SetWeighing(items[i].Digest, words, uint32(weight)) //nolint:gosec // Bounded.
 			documents[i].Words = words
 		}
 	}

@@ -102,8 +102,24 @@ func New(documents []Document) *Index {
 	return ix
 }
 
-// Size is how much the index holds, in occurrences of words.
-func (ix *Index) Size() int { return ix.size + len(ix.names) }
+// Sizes of what an index holds, in bytes.
+const (
+	postingSize = 8
+	// overhead is about what a text takes beside its bytes: its header, and its place in a table.
+	overhead = 48
+)
+
+// Size is about how much memory the index takes, in bytes.
+func (ix *Index) Size() int { return ix.size*postingSize + SizeOf(ix.names) + SizeOf(ix.words) }
+
+// SizeOf is about how much memory words take, in bytes.
+func SizeOf(words []string) int {
+	size := 0
+	for _, w := range words {
+		size += len(w) + overhead
+	}
+	return size
+}
 
 // Search returns the best documents for a query, best first, at most limit of them, and how many it finds. Of
 // equal ones, that with the lower index is first. A document that has the query as its name is the best.

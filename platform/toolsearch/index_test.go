@@ -104,3 +104,15 @@ func TestSearchFindsEachByItsName(t *testing.T) {
 		}
 	}
 }
+
+// An index of long words weighs what they take.
+func TestSizesAreBytes(t *testing.T) {
+	t.Parallel()
+
+	long := strings.Repeat("x", 4000)
+	short := toolsearch.New([]toolsearch.Document{{Name: "a", Words: []string{"b"}}})
+	heavy := toolsearch.New([]toolsearch.Document{{Name: "a", Description: long, Words: []string{long + "y"}}})
+	require.Less(t, short.Size(), 300)
+	require.Greater(t, heavy.Size(), 8000)
+	require.Greater(t, toolsearch.SizeOf([]string{long}), 4000)
+}
