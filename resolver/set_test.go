@@ -32,8 +32,12 @@ func TestWithinASet(t *testing.T) {
 		}
 	}
 	for _, c := range []struct{ name, allows, version string }{
-		{"findOrder", "", "2.0.0"}, {"findOrder", "^1", "1.5.0"}, {"findOrder@~1.0", "^1", "1.0.0"},
-		{"findOrder@^1", "", "1.5.0"}, {"findOrder@>=1.5", "<2", "1.5.0"}, {"findOrder@^2", "^1", ""},
+		{"findOrder", "", "2.0.0"},
+		{"findOrder", "^1", "1.5.0"},
+		{"findOrder@~1.0", "^1", "1.0.0"},
+		{"findOrder@^1", "", "1.5.0"},
+		{"findOrder@>=1.5", "<2", "1.5.0"},
+		{"findOrder@^2", "^1", ""},
 		{"findOrder", "^3", ""},
 	} {
 		got, err := resolve(c.name, &resolver.Set{find.ID: c.allows})

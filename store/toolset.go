@@ -113,14 +113,16 @@ func membersOf(
 	for _, f := range found {
 		at := int(f.Place) - 1
 		if seen[f.ID] {
-			return nil, nil, unfit(op, fmt.Sprintf("/tools/%d/tool", at), fmt.Sprintf("the tool %q is there twice", f.Slug))
+			path := fmt.Sprintf("/tools/%d/tool", at)
+			return nil, nil, unfit(tool.Invalid, op, path, fmt.Sprintf("the tool %q is there twice", f.Slug))
 		}
 		seen[f.ID] = true
 		stored[at] = toolsetTool{f.ID, t.Tools[at].Version}
 	}
 	for i := range stored {
 		if stored[i].ID == "" {
-			return nil, nil, unfit(op, fmt.Sprintf("/tools/%d/tool", i), fmt.Sprintf("tool %q not found", names[i]))
+			path := fmt.Sprintf("/tools/%d/tool", i)
+			return nil, nil, unfit(tool.NotFound, op, path, fmt.Sprintf("tool %q not found", names[i]))
 		}
 	}
 	names = convert(t.Servers, func(m toolset.Server) string { return text(m.Name) })
@@ -134,15 +136,16 @@ func membersOf(
 	}
 	for i := range servers {
 		if servers[i] == "" {
-			return nil, nil, unfit(op, fmt.Sprintf("/servers/%d", i), fmt.Sprintf("server %q not found", names[i]))
+			path := fmt.Sprintf("/servers/%d", i)
+			return nil, nil, unfit(tool.NotFound, op, path, fmt.Sprintf("server %q not found", names[i]))
 		}
 	}
 	tools, err = encode(stored)
 	return tools, servers, err
 }
 
-func unfit(op, path, msg string) error {
-	return &tool.Error{Kind: tool.Invalid, Op: op, Path: path, Msg: msg}
+func unfit(kind tool.Kind, op, path, msg string) error {
+	return &tool.Error{Kind: kind, Op: op, Path: path, Msg: msg}
 }
 
 // FindToolset implements [toolset.Toolsets].

@@ -175,7 +175,7 @@ func invalid(path, msg string) error {
 // Toolsets is the record of toolsets. Package store implements it. Those of other tenants are tool.NotFound.
 type Toolsets interface {
 	// CreateToolset stores a new toolset. It fails with tool.Conflict where its slug is taken, and with
-	// tool.Invalid, and the path of the field, for a tool or a server that the tenant does not have.
+	// tool.NotFound, and the path of the field, for a tool or a server that the tenant does not have.
 	CreateToolset(ctx context.Context, s Toolset) (Toolset, error)
 	// SaveToolset replaces a toolset by its id, under the rules of CreateToolset. The slug stays. It fails with
 	// tool.Conflict unless the toolset is at the revision of s.

@@ -37,10 +37,10 @@ func TestToolsets(t *testing.T) {
 		"version":          {`{"slug":"x","tools":[{"tool":"say","version":"new"}]}`, "/tools/0/version"},
 		"server":           {`{"slug":"x","servers":["none"]}`, "/servers/0"},
 		"catalog":          {`{"slug":"x","catalog":"none"}`, "/catalog"},
-		"an unknown field": {`{"slug":"x","tool":"say"}`, "/tool"},
+		"an unknown field": {`{"slug":"x","tool":"say"}`, "tool"},
 	} {
 		problem := b.do(t, http.MethodPost, "/v1/toolsets", c.body).problem(t)
-		require.Contains(t, []int{http.StatusBadRequest, http.StatusUnprocessableEntity}, problem.Status, name)
+		require.Contains(t, []int{http.StatusNotFound, http.StatusUnprocessableEntity}, problem.Status, name)
 		require.Contains(t, problem.Detail+problem.Path+problemPaths(problem), strings.TrimPrefix(c.path, "/"), name)
 	}
 

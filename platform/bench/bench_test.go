@@ -17,7 +17,8 @@ import (
 func tiny() bench.Size {
 	return bench.Size{
 		Rounds: 1, Loops: 2, AtOnce: 2, Alone: 1, Turns: 3, Fans: 1, Growth: []int{4, 8}, Window: 3,
-		Micro: 5 * time.Millisecond, Tenants: 5, Tools: []int{20, 50}, Lookups: 30, Largest: 40, Backlog: 6, Probes: 3,
+		Micro: 5 * time.Millisecond, Tenants: 5, Tools: []int{20, 50}, Lookups: 30, Largest: 40, Listed: 250, Backlog: 6,
+		Probes: 3,
 		Starts: 1, Waiting: 4, Settle: 200 * time.Millisecond, Overload: time.Second,
 	}
 }
@@ -48,7 +49,7 @@ func TestRun(t *testing.T) {
 		"agent_loop_fast_16", "agent_loop_visible_16", "chain_fast_16", "chain_fast_1", "in_process_placeOrder",
 		"fan_out_fast",
 		"fan_out_visible", "turn_8_fast", "history_per_turn_visible", "resolve_database_50", "resolve_cached_50",
-		"page_filtered_50", "noisy_tenant", "overload_goodput", "overload_refusals",
+		"page_filtered_50", "noisy_tenant", "overload_goodput", "overload_refusals", "mcp_list_page_250", "mcp_call",
 	} {
 		require.True(t, names[name], name)
 	}

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/toolcrib/toolcrib/internal/egress"
 	"github.com/toolcrib/toolcrib/platform/serve"
 	"github.com/toolcrib/toolcrib/store"
 	"github.com/toolcrib/toolcrib/tool"
@@ -42,7 +43,7 @@ type mcpDoor struct {
 	tools   int
 	url     string
 	key     string
-	client  *http.Client
+	gate    *egress.Gate
 	callee  string
 	message int
 }
@@ -82,12 +83,21 @@ func (d *mcpDoor) open(ctx context.Context) error {
 	go func() { _ = server.Serve(ln) }() // It ends when the lab closes.
 	d.lab.later(func(context.Context) error { return server.Close() })
 	d.url = "http://" + ln.Addr().String()
-	d.client = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 4}}
+	policy := egress.Policy{AllowHosts: []string{ln.Addr().String()}}
+	if d.gate, err = egress.New(egress.Config{
+		Policy:  func(tool.TenantID) egress.Policy { return policy },
+		Timeout: time.Minute, MaxBytes: 16 << 20, MaxRedirects: -1, UserAgent: "toolcrib-bench",
+	}); err != nil {
+		return fmt.Errorf("making the way to the API: %w", err)
+	}
+	d.lab.later(func(context.Context) error { d.gate.Close(); return nil })
 	return nil
 }
 
 // ask sends a message to the MCP server, which stands alone, and returns its result.
-func (d *mcpDoor) ask(ctx context.Context, address, method, name string, params map[string]any) (json.RawMessage, error) {
+func (d *mcpDoor) ask(
+	ctx context.Context, address, method, name string, params map[string]any,
+) (json.RawMessage, error) {
 	params["_meta"] = map[string]any{
 		"io.modelcontextprotocol/protocolVersion":    "2026-07-28",
 		"io.modelcontextprotocol/clientInfo":         map[string]any{"name": "bench", "version": "1"},
@@ -127,7 +137,7 @@ func (d *mcpDoor) post(ctx context.Context, address string, header map[string]st
 	for name, value := range header {
 		req.Header.Set(name, value)
 	}
-	resp, err := d.client.Do(req)
+	resp, err := d.gate.Client(egress.Access{Class: tool.EgressWrite}).Do(req)
 	if err != nil {
 		return nil, fmt.Errorf("sending a request: %w", err)
 	}

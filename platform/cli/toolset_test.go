@@ -16,7 +16,8 @@ func TestToolsetCommands(t *testing.T) {
 	t.Parallel()
 
 	s := setup(t)
-	const echo = "kind: tool\nslug: SLUG\nimplementation_type: internal\ndescription: Says.\nversion: 1.0.0\npublish: true\n"
+	const echo = "kind: tool\nslug: SLUG\nimplementation_type: internal\ndescription: Says.\nversion: 1.0.0\n" +
+		"publish: true\n"
 	for _, slug := range []string{"say", "sing"} {
 		require.Equal(t, cli.ExitOK, s.pipe(t, strings.Replace(echo, "SLUG", slug, 1), "apply", "-f", "-").code)
 	}

@@ -153,7 +153,8 @@ func TestAToolsetChangesUnderItsSessions(t *testing.T) {
 			strings.NewReader(`{"jsonrpc":"2.0","id":9,"method":"tools/list"}`))
 		require.NoError(t, err)
 		for name, value := range map[string]string{
-			"Authorization": "Bearer " + all, "Content-Type": "application/json", "Accept": "application/json, text/event-stream",
+			"Authorization": "Bearer " + all, "Content-Type": "application/json",
+			"Accept":         "application/json, text/event-stream",
 			"Mcp-Session-Id": free.ID(), "Mcp-Protocol-Version": withSessions,
 		} {
 			req.Header.Set(name, value)

@@ -19,13 +19,14 @@ var toolsetCases = map[string]func(t *testing.T, f foreign){
 		t.Helper()
 		server := f.attach(t, f.Tenant)
 		for _, theirs := range []toolset.Toolset{
-			{Tools: []toolset.Tool{{Name: f.Tool.ID}}}, {Tools: []toolset.Tool{{Name: f.Tool.Slug}}},
-			{Servers: []toolset.Server{{Name: server.ID}}}, {Servers: []toolset.Server{{Name: server.Slug}}},
+			{Tools: []toolset.Tool{{Name: f.Tool.ID}}},
+			{Tools: []toolset.Tool{{Name: f.Tool.Slug}}},
+			{Servers: []toolset.Server{{Name: server.ID}}},
+			{Servers: []toolset.Server{{Name: server.Slug}}},
 		} {
 			theirs.Tenant, theirs.Slug = f.stranger, "theirs"
 			_, err := f.Store.CreateToolset(t.Context(), theirs)
-			RequireKind(t, tool.Invalid, err)
-			require.ErrorContains(t, err, "not found")
+			RequireKind(t, tool.NotFound, err)
 		}
 	},
 	"SaveToolset": func(t *testing.T, f foreign) {

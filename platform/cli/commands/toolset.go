@@ -216,7 +216,9 @@ func (a *app) toolsetDeleteCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.Printer.ShowLine(gone, "the toolset %s is deleted, and %d of its keys revoked", gone.Toolset, gone.RevokedKeys)
+			return a.Printer.ShowLine(
+				gone, "the toolset %s is deleted, and %d of its keys revoked", gone.Toolset, gone.RevokedKeys,
+			)
 		}),
 	}, `Its tools stay what they are. Keys that were made for it are revoked for good.`,
 		`  toolcrib toolset delete support`)
@@ -234,6 +236,7 @@ func (a *app) showToolset(t v1.Toolset) error {
 		return terminal.Pairs(w,
 			"toolset", t.Slug, "id", t.ID, "name", t.Name, "path", t.Path, "status", string(t.Status), "catalog",
 			string(t.Catalog), "tools", strings.Join(names, " "), "mcp servers", strings.Join(t.Servers, " "),
-			"instructions", t.Instructions, "revision", strconv.FormatInt(t.Revision, 10), "changed", terminal.Stamp(t.UpdatedAt))
+			"instructions", t.Instructions, "revision", strconv.FormatInt(t.Revision, 10),
+			"changed", terminal.Stamp(t.UpdatedAt))
 	})
 }
