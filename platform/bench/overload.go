@@ -108,7 +108,9 @@ func (s *site) serveAPI(ctx context.Context, requests int) (string, error) {
 
 // apiClient makes a key of a tenant, and a client with it.
 func (s *site) apiClient(ctx context.Context, url string, tenant tool.TenantID) (*client.Client, error) {
-	_, text, err := s.CreateKey(ctx, store.Key{Tenant: tenant, Name: "bench", Permissions: []string{"*"}, CreatedBy: "bench"})
+	_, text, err := s.CreateKey(ctx, store.Key{
+		Tenant: tenant, Name: "bench", Permissions: []string{"*"}, CreatedBy: "bench",
+	})
 	if err != nil {
 		return nil, fmt.Errorf("making a key: %w", err)
 	}
