@@ -169,8 +169,8 @@ var permissions = []struct {
 		in: operators,
 	},
 	{
-		name: ToolsetsWrite, meaning: "make, change and delete toolsets, which MCP clients are offered; tools.read is to see " +
-			"them", in: workers,
+		name: ToolsetsWrite, in: workers,
+		meaning: "make, change and delete toolsets, which MCP clients are offered; tools.read is to see them",
 	},
 	{
 		name: AuditRead, meaning: "see who changed what, with what was changed, and verify and export the audit log",
