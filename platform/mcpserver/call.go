@@ -141,7 +141,7 @@ func (s *Server) finds(ctx context.Context, c *Caller, name string) (called, err
 			return none, unknown
 		}
 		none.failed = err
-		return none, nil //nolint:nilerr // It is the answer.
+		return none, nil
 	case err != nil:
 		return none, err //nolint:wrapcheck // Its words are the client's.
 	}
