@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/toolcrib/toolcrib/resolver"
 	"github.com/toolcrib/toolcrib/tool"
@@ -26,16 +27,20 @@ func (a *Activities) assigned(
 	if len(refs) == 0 {
 		return nil, nil, nil
 	}
-	found, missing, err := a.Resolver.Bind(ctx, p, refs, mode)
+	found, missing, err := a.Resolver.BindEach(ctx, p, refs, mode)
 	if err != nil {
 		return nil, nil, fmt.Errorf("binding the tools that are assigned to the agent: %w", err)
 	}
+	slices.SortStableFunc(found, func(a, b *resolver.Resolved) int { // A tool of the tenant comes before a global one.
+		return -strings.Compare(string(a.Tool.Tenant), string(b.Tool.Tenant))
+	})
 	for _, r := range found {
 		slug := r.Tool.Slug
+		called := func(other *resolver.Resolved) bool { return other.Tool.Slug == slug }
 		switch {
 		case slices.ContainsFunc(own, func(ref tool.Ref) bool { return ref.Slug == slug }):
 			// Its own reference decides which version it gets, or why none.
-		case slices.ContainsFunc(bound, func(b *resolver.Resolved) bool { return b.Tool.Slug == slug }):
+		case slices.ContainsFunc(bound, called) || slices.ContainsFunc(given, called):
 			missing = append(missing, resolver.Unavailable{Ref: tool.Ref{ID: r.Tool.ID}, Err: &tool.Error{
 				Kind: tool.Conflict, Op: "activities.LoadPlan",
 				Msg: fmt.Sprintf("it is assigned, and the agent has another tool named %q", slug),

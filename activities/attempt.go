@@ -94,6 +94,7 @@ func (t *attempt) run(ctx context.Context) (ledger.Outcome, error) {
 	if waited > maxTicketAge { // Authority must be current.
 		wanted := t.slots
 		t.ticket, t.in.Fence = nil, 0
+		t.doubt++ // The admission that it waited with was no attempt.
 		if ticket, outcome, ended, err = t.enter(ctx); ended {
 			return outcome, err
 		}

@@ -145,7 +145,12 @@ func (a *Activities) agentPlan(ctx context.Context, p tool.Principal, run agent.
 		if tool.KindOf(err) == tool.Denied {
 			continue // Leave out nested tools like direct ones that the principal may not use.
 		}
-		if err != nil && !refuse && omittable(ctx, err) {
+		mine := !slices.Contains(given, r)
+		omit := omittable(ctx, err) && !refuse
+		if !mine { // The run goes on without what is assigned and cannot be used.
+			omit = omittable(ctx, err) || ctx.Err() == nil && errors.Is(err, errTooMany)
+		}
+		if err != nil && omit {
 			e := tool.AsError(err)
 			plan.Omitted = append(plan.Omitted, agent.Omission{Tool: r.Tool.Slug, Kind: e.Kind, Reason: e.Msg})
 			continue
@@ -154,7 +159,7 @@ func (a *Activities) agentPlan(ctx context.Context, p tool.Principal, run agent.
 			return nil, err
 		}
 		pin.Shown = version.Snapshot.InSpaces() && r.Version.Snapshot.Shown()
-		pin.Assigned = slices.Contains(given, r)
+		pin.Assigned = !mine
 		plan.Tools = append(plan.Tools, pin)
 	}
 	return plan, nil

@@ -22,6 +22,8 @@ const (
 	// slotMargin is how much longer than the tool's timeout a slot is leased: for admission,
 	// marking and settlement.
 	slotMargin = time.Minute
+	// slotReserve is how much of the margin is left when the last slot is taken.
+	slotReserve = 5 * time.Second
 	// How often a slot is asked for, at first and at last.
 	minSlotInterval = 20 * time.Millisecond
 	maxSlotInterval = 500 * time.Millisecond
@@ -65,6 +67,9 @@ func (t *attempt) takeProfileSlots(ctx context.Context) (free func(), waited tim
 	}
 	began := time.Now()
 	for _, slots := range t.slots {
+		if !t.leased.IsZero() { // A slot that comes when the first one's lease is half over is of no use.
+			patience = min(patience, slotMargin-time.Since(t.leased)-slotReserve)
+		}
 		one, err := t.lease(ctx, slots, patience)
 		if err != nil {
 			free()

@@ -35,4 +35,5 @@ type Slot struct {
 	Scope  string
 	Number int // Counted from 0, below the limit.
 	Fence  int64
+	Holder string
 }

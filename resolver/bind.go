@@ -30,8 +30,29 @@ type Unavailable struct {
 func (r *Resolver) Bind(
 	ctx context.Context, p tool.Principal, refs []tool.Ref, mode tool.Mode,
 ) ([]*Resolved, []Unavailable, error) {
-	resolved, failures := r.resolveAll(ctx, Request{Principal: p, Mode: mode, AllowDeprecated: true}, refs)
-	var unavailable []Unavailable
+	resolved, failures, unavailable := r.usable(ctx, p, refs, mode)
+	bound, err := joined(refs, resolved, failures)
+	return bound, unavailable, err
+}
+
+// BindEach is [Resolver.Bind] without regard to names: two tools may have the same one. The tools are in
+// the order of refs.
+func (r *Resolver) BindEach(
+	ctx context.Context, p tool.Principal, refs []tool.Ref, mode tool.Mode,
+) ([]*Resolved, []Unavailable, error) {
+	resolved, failures, unavailable := r.usable(ctx, p, refs, mode)
+	if err := errors.Join(failures...); err != nil {
+		return nil, nil, err
+	}
+	return slices.DeleteFunc(resolved, func(r *Resolved) bool { return r == nil }), unavailable, nil
+}
+
+// usable resolves references for a run that is about to begin. Failures are those that may resolve on a
+// retry; unavailable are the others.
+func (r *Resolver) usable(
+	ctx context.Context, p tool.Principal, refs []tool.Ref, mode tool.Mode,
+) (resolved []*Resolved, failures []error, unavailable []Unavailable) {
+	resolved, failures = r.resolveAll(ctx, Request{Principal: p, Mode: mode, AllowDeprecated: true}, refs)
 	for i, err := range failures {
 		if err == nil || tool.KindOf(err).Retryable() || ctx.Err() != nil {
 			continue
@@ -39,8 +60,7 @@ func (r *Resolver) Bind(
 		unavailable = append(unavailable, Unavailable{Ref: refs[i], Err: tool.AsError(err)})
 		failures[i] = nil
 	}
-	bound, err := joined(refs, resolved, failures)
-	return bound, unavailable, err
+	return resolved, failures, unavailable
 }
 
 // BindNew resolves the tools of an agent that is about to be published: deprecated tools and

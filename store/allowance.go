@@ -77,8 +77,11 @@ func (l Limits) Within(maker, standard Limits) (Limits, error) {
 			}
 		}
 	}
-	if l.RequestsPerSecond == 0 {
+	switch {
+	case l.RequestsPerSecond == 0:
 		l.RequestsPerSecond, l.Burst = maker.RequestsPerSecond, maker.Burst
+	case l.Burst == 0 && most.Burst > 0:
+		l.Burst = min(l.RequestsPerSecond, most.Burst)
 	}
 	l.BytesPerMinute = cmp.Or(l.BytesPerMinute, maker.BytesPerMinute)
 	return l, nil

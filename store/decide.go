@@ -3,6 +3,8 @@ package store
 import (
 	"bytes"
 	"context"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/toolcrib/toolcrib/access"
@@ -189,14 +191,20 @@ func (d *deciding) authorize(ctx context.Context) error {
 			own = append(own, subject)
 		}
 	}
-	made, err := d.q.MadeByKeyOf(ctx, db.MadeByKeyOfParams{
-		TenantID: string(p.Tenant), Subject: text(p.Subject), Makers: own,
+	behind, err := d.q.SubjectsBehind(ctx, db.SubjectsBehindParams{
+		TenantID: string(p.Tenant), Subject: text(p.Subject), Others: own,
 	})
+	among := func(subjects []string) func(string) bool {
+		return func(s string) bool { return slices.Contains(subjects, s) }
+	}
+	person := func(s string) bool { return strings.HasPrefix(s, UserSubject) && among(behind.Others)(s) }
 	switch {
 	case err != nil:
 		return err
-	case made:
+	case slices.ContainsFunc(behind.Own, among(own)):
 		return denied("a key that was created by who started the run does not decide on its calls"+d.others(), nil)
+	case slices.ContainsFunc(behind.Own, person):
+		return denied("a person decides on no calls of a run that was started with a key of theirs"+d.others(), nil)
 	case !d.found.Permits(p):
 		cause := &tool.PermissionError{Permissions: []string{d.found.Permission}}
 		return denied(cause.Error(), cause)

@@ -142,8 +142,10 @@ func (d *deciding) byGrant(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	d.v.Principal.Subject, d.v.Principal.Permissions, d.v.Reason = grant.CreatedBy,
-		permitted(maker.Permissions, maker.Roles, maker.RolePermissions), grant.Reason
+	d.v.Reason = grant.Reason
+	d.v.Principal.Subject, d.v.Principal.Scopes = grant.CreatedBy, maker.Scopes
+	d.v.Principal.Permissions = permitted(maker.Permissions, maker.Roles, maker.RolePermissions)
+	d.v.Principal = d.v.Principal.Narrow()
 	if err := d.authorize(ctx); err != nil {
 		return ignore(err, tool.Denied)
 	}

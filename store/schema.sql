@@ -2398,6 +2398,20 @@ AS $function$
 $function$
 ;
 
+CREATE OR REPLACE FUNCTION public.subjects_behind(p_tenant uuid, p_subjects text[])
+ RETURNS text[]
+ LANGUAGE sql
+ STABLE
+AS $function$
+    with recursive behind as (
+        select unnest(p_subjects) as subject
+        union
+        select k.created_by from behind b join api_keys k on k.tenant_id = p_tenant and 'key:' || k.id::text = b.subject
+    )
+    select coalesce(array_agg(b.subject), '{}') from behind b
+$function$
+;
+
 CREATE OR REPLACE FUNCTION public.sweep_files(most integer)
  RETURNS integer
  LANGUAGE sql
@@ -2557,6 +2571,9 @@ declare
     v_agents uuid[] := '{}';
     v_each interval[] := '{}';
 begin
+    if exists (select from effects e where e.tenant_id = p_tenant and e.effect_id = p_effect and e.attempt > 0) then
+        return null;
+    end if;
     for u in
         select p.id, p.name, p.rate_calls, p.rate_per, p.rate_burst, coalesce(a.agent_id, '00000000-0000-0000-0000-000000000000') as agent_id,
                ('1 ' || p.rate_per)::interval / p.rate_calls as each

@@ -45,7 +45,9 @@ func (s *Store) TakeSlot(ctx context.Context, want ledger.SlotRequest) (ledger.S
 	if err != nil || !taken {
 		return ledger.Slot{}, false, err
 	}
-	return ledger.Slot{Tenant: want.Tenant, Scope: take.Scope, Number: int(row.Slot), Fence: row.Fence}, true, nil
+	return ledger.Slot{
+		Tenant: want.Tenant, Scope: take.Scope, Number: int(row.Slot), Fence: row.Fence, Holder: want.Holder,
+	}, true, nil
 }
 
 // places returns the numbers of so many slots.
@@ -62,6 +64,7 @@ func (s *Store) FreeSlot(ctx context.Context, held ledger.Slot) error {
 	return s.do(ctx, "store.FreeSlot", held.Tenant, func(q *db.Queries) error {
 		return q.FreeSlot(ctx, db.FreeSlotParams{
 			TenantID: string(held.Tenant), Scope: text(held.Scope), Slot: number(held.Number), Fence: held.Fence,
+			Holder: text(held.Holder),
 		})
 	})
 }

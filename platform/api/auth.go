@@ -31,8 +31,10 @@ func (s *server) authorize(r route) func(huma.Context, func(huma.Context)) {
 		request, w := humachi.Unwrap(ctx)
 		p, sh, err := s.admit(ctx.Context(), ctx.Header("Authorization"), place{tokens: r.token})
 		if sh != nil {
-			defer s.count(sh, request, recordOf(ctx.Context()))()
 			s.shares.headers(sh, w.Header())
+		}
+		if sh != nil && err == nil { // A refusal is not counted: who asks too often would never be served again.
+			defer s.count(sh, request, recordOf(ctx.Context()))()
 		}
 		if err == nil {
 			ctx = huma.WithContext(ctx, audit.With(ctx.Context(), audit.ActorOf(p, traceID(ctx.Context()))))
@@ -68,6 +70,7 @@ func (s *server) count(sh *share, r *http.Request, answer *record) func() {
 	}
 	body := &countedBody{ReadCloser: r.Body}
 	r.Body = body
+	s.shares.open(sh)
 	return func() { s.shares.spend(sh, body.read+answer.bytes()) }
 }
 
@@ -114,13 +117,19 @@ func (s *server) admit(ctx context.Context, authorization string, at place) (too
 			return p, a, unauthenticatedFor(err)
 		})
 	}
-	return s.within(ctx, sha256.Sum256([]byte(text)), func(d store.Draw) (tool.Principal, store.Allowance, error) {
+	var elsewhere error // What the place says is no failure of the question that others wait for.
+	p, sh, err := s.within(ctx, sha256.Sum256([]byte(text)), func(d store.Draw) (tool.Principal, store.Allowance, error) {
 		key, a, err := s.cfg.Store.UseKey(ctx, text, d)
 		if err != nil {
 			return tool.Principal{}, a, unauthenticatedFor(err)
 		}
-		return key.Principal().Narrow(), a, at.allows(key)
+		elsewhere = at.allows(key)
+		return key.Principal().Narrow(), a, nil
 	})
+	if err == nil && elsewhere != nil {
+		return tool.Principal{}, sh, elsewhere
+	}
+	return p, sh, err
 }
 
 // within authenticates a principal by use, unless it is beyond its limits.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
@@ -129,8 +130,12 @@ func explainPolicy(out *v1.Explanation, p tool.Principal, held tool.Policy, conf
 		noted[at] = true
 		at.Passed, at.Saw = at.Passed && reason.Verdict != policy.Deny, reason.Text
 	}
-	if some != "" && !noted[&steps[1]] {
+	switch {
+	case noted[&steps[1]]:
+	case some != "":
 		steps[1].Saw = some + " need an approval"
+	case d.Verdict == policy.NeedsApproval:
+		steps[1].Saw = "a profile asks for an approval of each call"
 	}
 	out.Steps = append(append(out.Steps, steps...), explainProfiles(held.Profiles, d)...)
 	switch d.Verdict {
@@ -154,7 +159,7 @@ func explainProfiles(uses []tool.ProfileUse, d policy.Decision) []v1.Step {
 		}
 		texts := []string{fmt.Sprintf("profile %q, assigned %s", use.Name, of)}
 		for _, reason := range d.Reasons {
-			if reason.Profile == use.Name {
+			if reason.Profile == use.Name && !slices.Contains(texts, reason.Text) {
 				step.Passed = step.Passed && reason.Verdict != policy.Deny
 				texts = append(texts, reason.Text)
 			}

@@ -62,6 +62,12 @@ func (s *server) registerKeys() {
 }
 
 func (s *server) createKey(ctx context.Context, p tool.Principal, in *body[v1.NewKey]) (*createKeyOutput, error) {
+	if len(in.Body.Permissions)+len(in.Body.Roles) == 0 {
+		return nil, &tool.Error{
+			Kind: tool.Invalid, Op: "api.createKey", Path: "/permissions",
+			Msg: "a key needs permissions, such as runs.write, or roles, such as viewer: with neither it may do nothing",
+		}
+	}
 	if err := s.mayGrant(ctx, p, in.Body); err != nil {
 		return nil, err
 	}

@@ -61,6 +61,7 @@ type share struct {
 	asked   time.Time
 	blocked time.Time // Nothing is served before.
 	used    time.Time
+	open    int     // Requests whose bytes are counted when they end.
 	pending *asking // Of the bucket; nil where it is not asked.
 }
 
@@ -92,7 +93,9 @@ func (s *shares) begin(ctx context.Context, id shareID) (sh *share, draw store.D
 				}
 				continue
 			case <-ctx.Done():
-				return nil, store.Draw{}, nil, ctx.Err() //nolint:wrapcheck // The caller's own.
+				return nil, store.Draw{}, nil, &tool.Error{
+					Kind: tool.Cancelled, Op: "api.shares", Msg: "the request ended while it waited", Err: ctx.Err(),
+				}
 			}
 		case now.Before(sh.blocked):
 			refused = sh.refuse(now)
@@ -169,13 +172,33 @@ func (s *shares) end(id shareID, sh *share, draw store.Draw, a store.Allowance, 
 
 func inSeconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
 
+// open keeps a share until the bytes of a request and its answer are counted by spend.
+func (s *shares) open(sh *share) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	sh.open++
+}
+
 // spend counts bytes of a request and its answer.
 func (s *shares) spend(sh *share, bytes int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	sh.open--
 	if sh.limits.BytesPerMinute > 0 {
 		sh.spent += float64(bytes)
 	}
+}
+
+// maxDebt bounds for how long a share is kept whose bytes the bucket was not told of.
+const maxDebt = 7 * 24 * time.Hour
+
+// kept is how long a share is kept that nothing uses: what it spent is forgotten with it, so not before
+// the bucket would have been full again.
+func (sh *share) kept() time.Duration {
+	if sh.limits.BytesPerMinute == 0 {
+		return sharesKept
+	}
+	return sharesKept + inSeconds(min(sh.spent*60/float64(sh.limits.BytesPerMinute), maxDebt.Seconds()))
 }
 
 // sweep forgets shares that nothing uses.
@@ -185,7 +208,7 @@ func (s *shares) sweep(now time.Time) {
 	}
 	s.swept = now
 	for id, sh := range s.of {
-		if now.Sub(sh.used) > sharesKept && sh.pending == nil {
+		if now.Sub(sh.used) > sh.kept() && sh.pending == nil && sh.open == 0 {
 			delete(s.of, id)
 		}
 	}

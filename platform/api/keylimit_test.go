@@ -17,6 +17,7 @@ import (
 	"github.com/toolcrib/toolcrib/platform/api"
 	"github.com/toolcrib/toolcrib/store"
 	"github.com/toolcrib/toolcrib/tool"
+	"github.com/toolcrib/toolcrib/toolset"
 )
 
 // limited creates a key with limits.
@@ -150,6 +151,34 @@ func TestKeyLimitOfBytes(t *testing.T) {
 	after, err := strconv.Atoi(next.header.Get("Retry-After"))
 	require.NoError(t, err)
 	require.Greater(t, after, 15, "a debt of more than 1000 bytes takes 20 s")
+	for range 20 {
+		next = b.do(t, http.MethodGet, "/v1/tools", "", key)
+		require.Equal(t, http.StatusTooManyRequests, next.status)
+	}
+	last, err := strconv.Atoi(next.header.Get("Retry-After"))
+	require.NoError(t, err)
+	require.LessOrEqual(t, last, after, "refusals are no debt")
+}
+
+// A key that is bound to a toolset, used elsewhere, is refused within its limit, and does not disturb
+// what it sends to its own address.
+func TestKeyLimitOfAKeyThatIsElsewhere(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	_, err := b.Store.CreateToolset(t.Context(), toolset.Toolset{Tenant: b.tenant, Slug: "desk"})
+	require.NoError(t, err)
+	_, key, err := b.Store.CreateKey(t.Context(), store.Key{
+		Tenant: b.tenant, Name: "bound", Permissions: []string{"*"}, Toolset: "desk",
+		Limits: store.Limits{RequestsPerSecond: 1, Burst: 3},
+	})
+	require.NoError(t, err)
+	statuses := map[int]int{}
+	for range 8 {
+		statuses[b.do(t, http.MethodGet, "/v1/tools", "", key).status]++
+	}
+	require.GreaterOrEqual(t, statuses[http.StatusForbidden], 3)
+	require.Positive(t, statuses[http.StatusTooManyRequests], "%v", statuses)
+	require.Len(t, statuses, 2)
 }
 
 // The servers' limits are for keys without their own, and keys get no more than those.

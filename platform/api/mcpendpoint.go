@@ -53,8 +53,10 @@ func (s *server) serveMCP(served *mcpserver.Server, w http.ResponseWriter, r *ht
 	at := place{mcp: true, toolset: slug}
 	p, sh, err := s.admit(ctx, r.Header.Get("Authorization"), at)
 	if sh != nil {
-		defer s.count(sh, r, recordOf(ctx))()
 		s.shares.headers(sh, w.Header())
+	}
+	if sh != nil && err == nil {
+		defer s.count(sh, r, recordOf(ctx))()
 	}
 	var offer *toolset.Offer
 	if err == nil && slug != "" {

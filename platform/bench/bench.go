@@ -47,6 +47,7 @@ func benchmarks() []benchmark {
 		{"peers", "The agent loop and the fan-out on other durable engines", besidePeers},
 		{"ready", "Starting toolcrib dev", ready},
 		{"noisy", "A tenant beside another that has thousands of calls queued", noisy},
+		{"neighbours", "Tenants beside a key that sends a hundred times what it may", neighbours},
 		{"overload", "Five times as many calls over HTTP as can be answered", overload},
 		{"waiting", "Runs that wait for an approval or for a result from outside", waiting},
 		{"mcp", "Tools of a tenant with thousands, as MCP clients list and call them", overMCP},

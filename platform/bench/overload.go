@@ -2,7 +2,6 @@ package bench
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net"
@@ -13,7 +12,6 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
 	"github.com/toolcrib/toolcrib/platform/client"
 	"github.com/toolcrib/toolcrib/platform/serve"
 	"github.com/toolcrib/toolcrib/store"
@@ -41,16 +39,11 @@ func overload(ctx context.Context, l *lab) ([]Figure, error) {
 	if err != nil {
 		return nil, err
 	}
-	caller, err := s.apiClient(ctx, url, s.principal.Tenant)
+	caller, err := s.apiClient(ctx, url, s.principal.Tenant, store.Limits{})
 	if err != nil {
 		return nil, err
 	}
-	call := func(ctx context.Context) error {
-		_, err := caller.CallTool(ctx, toolName(advanceFunction, tool.LaneFast), v1.NewCall{
-			Arguments: json.RawMessage(`{"number":1,"text":"a"}`),
-		})
-		return err
-	}
+	call := callOf(caller)
 	if _, err := closedLoop(ctx, atOnce, l.size.Overload/4, call); err != nil {
 		return nil, err
 	}
@@ -87,7 +80,7 @@ func overload(ctx context.Context, l *lab) ([]Figure, error) {
 	}, nil
 }
 
-// serveAPI serves the site's API, and takes that many requests at once.
+// serveAPI serves the site's API, and takes that many requests at once; zero for as many as by default.
 func (s *site) serveAPI(ctx context.Context, requests int) (string, error) {
 	handler, err := serve.Handler(ctx, serve.HandlerConfig{
 		Store: s.Store, Temporal: s.temporal, Namespace: s.lab.temporal.Namespace(), TaskQueue: s.queue, Runs: s.starts,
@@ -107,9 +100,11 @@ func (s *site) serveAPI(ctx context.Context, requests int) (string, error) {
 }
 
 // apiClient makes a key of a tenant, and a client with it.
-func (s *site) apiClient(ctx context.Context, url string, tenant tool.TenantID) (*client.Client, error) {
+func (s *site) apiClient(
+	ctx context.Context, url string, tenant tool.TenantID, limits store.Limits,
+) (*client.Client, error) {
 	_, text, err := s.CreateKey(ctx, store.Key{
-		Tenant: tenant, Name: "bench", Permissions: []string{"*"}, CreatedBy: "bench",
+		Tenant: tenant, Name: "bench", Permissions: []string{"*"}, CreatedBy: "bench", Limits: limits,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("making a key: %w", err)

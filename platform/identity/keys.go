@@ -81,6 +81,10 @@ func (k *keyring) find(ctx context.Context, kid, algorithm string) ([]crypto.Pub
 			k.fetching, k.tried = make(chan struct{}), now
 			go k.fetch(context.WithoutCancel(ctx), k.fetching)
 		}
+		if len(found) > 0 && k.failed != nil { // The issuer was away: its keys serve, and nothing waits for it.
+			k.mu.Unlock()
+			return found, nil
+		}
 		done := k.fetching
 		k.mu.Unlock()
 		select {

@@ -141,20 +141,17 @@ update tool_invocations i set approval_status = @approval_status, approval_decid
     status = case when @approval_status::text = 'approved' and i.status = 'pending' then 'approved' else i.status end
 where i.tenant_id = @tenant_id and i.id = @id and i.approval_status = 'pending';
 
--- name: MadeByKeyOf :one
--- Whether a key was created by a subject, or by a key that was, and so on.
-with recursive makers as (
-    select k.created_by from api_keys k where k.tenant_id = @tenant_id and 'key:' || k.id::text = @subject::text
-    union
-    select k.created_by from makers m join api_keys k on k.tenant_id = @tenant_id and 'key:' || k.id::text = m.created_by
-)
-select exists (select from makers m where m.created_by = any (@makers::text[])) as made;
+-- name: SubjectsBehind :one
+-- A subject and those that made it, and the same of others.
+select subjects_behind(@tenant_id, array[@subject::text])::text[] as own, subjects_behind(@tenant_id, @others::text[])::text[] as others;
 
 -- name: CountApprovers :one
 -- The active keys of the API with one of the permissions, by themselves or by a role, and the people who
--- signed in within 30 days with such a role, without a subject: itself, and what it created.
+-- signed in within 30 days with such a role, without a subject: itself, the person behind it, and what
+-- these created.
 with recursive excluded as (
-    select @subject::text as subject
+    select x.subject from unnest(subjects_behind(@tenant_id, array[@subject::text])) as x (subject)
+    where x.subject = @subject or x.subject like 'user:%'
     union
     select 'key:' || k.id::text from excluded x join api_keys k on k.tenant_id = @tenant_id and k.created_by = x.subject
     where x.subject <> ''
@@ -174,7 +171,7 @@ select (
     select count(*) from token_users u
     where u.tenant_id = @tenant_id and u.last_seen_at > now() - interval '30 days'
       and (cardinality(@permissions::text[]) = 0 or u.roles && array(select e.name from enabling e))
-      and u.subject <> @subject::text
+      and not exists (select from excluded x where x.subject = u.subject)
 ) as able;
 
 -- name: OverdueApprovals :one

@@ -28,7 +28,7 @@ update approval_grants g set used = g.used + 1
 where g.tenant_id = @tenant_id and g.id = @id and g.revoked_at is null and g.expires_at > now() and g.used < g.uses;
 
 -- name: PermissionsOfKey :one
--- What the key of a subject is permitted now.
-select k.permissions, k.roles, permissions_of_roles(@tenant_id, k.roles)::text[] as role_permissions from api_keys k
+-- What the key of a subject is permitted now, before its scopes narrow it.
+select k.permissions, k.scopes, k.roles, permissions_of_roles(@tenant_id, k.roles)::text[] as role_permissions from api_keys k
 where k.tenant_id = @tenant_id and 'key:' || k.id::text = @subject::text
   and k.revoked_at is null and (k.expires_at is null or k.expires_at > now());

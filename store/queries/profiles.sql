@@ -9,13 +9,21 @@ on conflict (tenant_id, name) do nothing
 returning *;
 
 -- name: ReplaceProfile :one
--- Replaces a profile whose revision is the expected one, or any where that is zero.
-update profiles p set description = @description, denied = @denied, requires_approval = @requires_approval,
+-- Replaces a profile whose revision is the expected one, or any where that is zero. Its buckets are no
+-- emptier than the new rate can make them.
+with changed as (
+    update profiles p set description = @description, denied = @denied, requires_approval = @requires_approval,
     permission_policy = @permission_policy, egress_class = @egress_class, required_permission = @required_permission,
     rate_calls = sqlc.narg('rate_calls'), rate_per = sqlc.narg('rate_per'), rate_burst = sqlc.narg('rate_burst'),
     max_concurrency = sqlc.narg('max_concurrency'), changed_by = @changed_by, revision = p.revision + 1, updated_at = now()
-where p.tenant_id = @tenant_id and p.name = @name and (@revision::bigint = 0 or p.revision = @revision)
-returning *;
+    where p.tenant_id = @tenant_id and p.name = @name and (@revision::bigint = 0 or p.revision = @revision)
+    returning p.*
+), capped as (
+    update rate_buckets b set full_at = least(b.full_at, now() + ('1 ' || c.rate_per)::interval / c.rate_calls * c.rate_burst)
+    from changed c
+    where b.tenant_id = @tenant_id and b.profile_id = c.id and c.rate_calls is not null
+)
+select * from changed;
 
 -- name: FindProfile :one
 select sqlc.embed(p), (select count(*) from tool_assignments a where a.tenant_id = p.tenant_id and a.profile_id = p.id)::int as assignments
@@ -44,7 +52,15 @@ returning p.*;
 
 -- name: SetAssignment :one
 -- Replaces the assignment of a tool to an agent, or to every caller. No row is returned where the
--- tenant has no such tool, agent or profile.
+-- tenant has no such tool, agent or profile. What counted the calls that ran at once under another profile
+-- is deleted.
+with dropped as (
+    delete from tool_slots s using tool_assignments was
+    where was.tenant_id = @tenant_id and was.tool_id = @tool_id and was.agent_id is not distinct from sqlc.narg('agent_id')::uuid
+      and was.profile_id is distinct from sqlc.narg('profile_id')::uuid
+      and s.tenant_id = @tenant_id
+      and s.scope = 'profile/' || was.profile_id::text || '/' || was.tool_id::text || '/' || coalesce(was.agent_id::text, '')
+)
 insert into tool_assignments as o (tenant_id, id, tool_id, tool_scope_id, agent_id, profile_id, changed_by)
 select @tenant_id, @id, t.id, t.scope_id, g.id, p.id, @changed_by
 from (select sqlc.narg('agent_id')::uuid as agent_id, sqlc.narg('profile_id')::uuid as profile_id) asked

@@ -19,4 +19,4 @@ on conflict do nothing;
 
 -- name: FreeSlot :exec
 update tool_slots s set holder = null, lease_until = null
-where s.tenant_id = @tenant_id and s.scope = @scope and s.slot = @slot and s.fence = @fence;
+where s.tenant_id = @tenant_id and s.scope = @scope and s.slot = @slot and s.fence = @fence and s.holder = @holder::text;

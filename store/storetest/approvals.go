@@ -508,3 +508,30 @@ func testCountApprovers(t *testing.T, d *Database) {
 		require.Equal(t, tt.want, n, "%+v", tt)
 	}
 }
+
+// A person who started a run with one key decides on its calls neither by a token nor with another key.
+func testOnePersonDecidesAlone(t *testing.T, d *Database) {
+	t.Helper()
+	f := guarded(t, d)
+	key := func(by string) string {
+		made, _, err := f.Store.CreateKey(t.Context(), store.Key{
+			Tenant: f.Tenant, Name: "test", Permissions: []string{wait.DecidePermission}, CreatedBy: by,
+		})
+		require.NoError(t, err)
+		return "key:" + made.ID
+	}
+	const ada, bob = "user:corp/ada", "user:corp/bob"
+	r := f.Request(t, f.Entry(t))
+	first := key(ada)
+	r.Entry.Principal.Subject = key(first)
+	a := f.Ask(t, r)
+	for _, by := range []string{ada, first, key(ada), key(key(ada))} {
+		_, err := f.Store.Decide(t.Context(), f.Verdict(a, by, true))
+		RequireKind(t, tool.Denied, err)
+		require.Contains(t, tool.AsError(err).Msg, "another person with the permission")
+	}
+	able, err := f.Store.CountApprovers(t.Context(), f.Tenant, []string{wait.DecidePermission}, r.Entry.Principal.Subject)
+	require.NoError(t, err)
+	require.Zero(t, able)
+	require.Equal(t, wait.Approved, f.decide(t, a, key(bob), true).Status)
+}

@@ -74,6 +74,19 @@ func testGrants(t *testing.T, d *Database) {
 		}
 	})
 
+	t.Run("it decides within the scopes of its key", func(t *testing.T) {
+		t.Parallel()
+		f := guarded(t, d)
+		made, _, err := f.Store.CreateKey(t.Context(), store.Key{
+			Tenant: f.Tenant, Name: "narrow", Permissions: []string{"*"}, Scopes: []string{wait.DecidePermission},
+		})
+		require.NoError(t, err)
+		r := f.Request(t, f.Entry(t))
+		r.Permission = "refunds.approve"
+		a := f.Ask(t, r)
+		require.Equal(t, wait.Pending, f.use(t, f.Grant(t, "key:"+made.ID, nil), a).Status)
+	})
+
 	t.Run("of two approvals it is one", func(t *testing.T) {
 		t.Parallel()
 		f := guarded(t, d)

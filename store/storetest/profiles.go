@@ -369,6 +369,40 @@ func testProfiles(t *testing.T, d *Database) {
 		RequireKind(t, tool.RateLimited, err)
 	})
 
+	t.Run("ACallThatIsHeldAfterItsAdmissionKeepsItsToken", func(t *testing.T) {
+		t.Parallel()
+		f := guarded(t, d)
+		f.assign(t, "", f.rated(t, 1, tool.PerHour, 1))
+		e := f.Entry(t)
+		f.decide(t, f.Ask(t, f.Request(t, e)), "user:bob", true)
+		f.Admit(t, e, true, false)
+		again := f.Request(t, e)
+		again.Target.Host = "elsewhere.example.com"
+		again.Binding = bind(t, again.Target, f.Turn.Calls[0].Arguments)
+		f.decide(t, f.Ask(t, again), "user:bob", true)
+		f.Admit(t, e, true, false)
+	})
+
+	t.Run("AHigherRateIsInEffectAtOnce", func(t *testing.T) {
+		t.Parallel()
+		f := NewFixture(t, d)
+		p := f.rated(t, 2, tool.PerDay, 2)
+		f.assign(t, "", p)
+		for range 2 {
+			f.Admit(t, f.Lone(t), true, true)
+		}
+		_, err := f.Store.Admit(t.Context(), ledger.AdmitRequest{Entry: f.Lone(t)})
+		RequireKind(t, tool.RateLimited, err)
+		faster := *p
+		faster.Rate = &tool.Rate{Calls: 600, Per: tool.PerMinute, Burst: 600}
+		_, err = f.Store.ChangeProfile(t.Context(), faster)
+		require.NoError(t, err)
+		require.Eventually(t, func() bool {
+			_, err := f.Store.Admit(t.Context(), ledger.AdmitRequest{Entry: f.Lone(t)})
+			return err == nil
+		}, 10*time.Second, 50*time.Millisecond)
+	})
+
 	t.Run("TheStrictestOfTwoRatesDecides", func(t *testing.T) {
 		t.Parallel()
 		f := NewFixture(t, d)

@@ -57,6 +57,7 @@ func Run(t *testing.T, newDatabase func(tb testing.TB) *Database) {
 		{"State", testState},
 		{"Graphs", testGraphs},
 		{"ApprovalsCount", testCountApprovers},
+		{"ApprovalsOfOnePerson", testOnePersonDecidesAlone},
 		{"ApprovalsDecide", testDecide},
 		{"ApprovalsOwn", testOwnConfirmation},
 		{"CallsFromOutside", testCalls},

@@ -168,7 +168,8 @@ func (q *Queries) ClaimEndedApprovals(ctx context.Context, arg ClaimEndedApprova
 
 const CountApprovers = `-- name: CountApprovers :one
 with recursive excluded as (
-    select $3::text as subject
+    select x.subject from unnest(subjects_behind($1, array[$3::text])) as x (subject)
+    where x.subject = $3 or x.subject like 'user:%'
     union
     select 'key:' || k.id::text from excluded x join api_keys k on k.tenant_id = $1 and k.created_by = x.subject
     where x.subject <> ''
@@ -188,7 +189,7 @@ select (
     select count(*) from token_users u
     where u.tenant_id = $1 and u.last_seen_at > now() - interval '30 days'
       and (cardinality($2::text[]) = 0 or u.roles && array(select e.name from enabling e))
-      and u.subject <> $3::text
+      and not exists (select from excluded x where x.subject = u.subject)
 ) as able
 `
 
@@ -200,7 +201,8 @@ type CountApproversParams struct {
 }
 
 // The active keys of the API with one of the permissions, by themselves or by a role, and the people who
-// signed in within 30 days with such a role, without a subject: itself, and what it created.
+// signed in within 30 days with such a role, without a subject: itself, the person behind it, and what
+// these created.
 func (q *Queries) CountApprovers(ctx context.Context, arg CountApproversParams) (int32, error) {
 	row := q.db.QueryRow(ctx, CountApprovers,
 		arg.TenantID,
@@ -719,29 +721,6 @@ func (q *Queries) LockRun(ctx context.Context, arg LockRunParams) (string, error
 	return subject, err
 }
 
-const MadeByKeyOf = `-- name: MadeByKeyOf :one
-with recursive makers as (
-    select k.created_by from api_keys k where k.tenant_id = $2 and 'key:' || k.id::text = $3::text
-    union
-    select k.created_by from makers m join api_keys k on k.tenant_id = $2 and 'key:' || k.id::text = m.created_by
-)
-select exists (select from makers m where m.created_by = any ($1::text[])) as made
-`
-
-type MadeByKeyOfParams struct {
-	Makers   []string
-	TenantID string
-	Subject  string
-}
-
-// Whether a key was created by a subject, or by a key that was, and so on.
-func (q *Queries) MadeByKeyOf(ctx context.Context, arg MadeByKeyOfParams) (bool, error) {
-	row := q.db.QueryRow(ctx, MadeByKeyOf, arg.Makers, arg.TenantID, arg.Subject)
-	var made bool
-	err := row.Scan(&made)
-	return made, err
-}
-
 const OpenEffect = `-- name: OpenEffect :execrows
 insert into effects (tenant_id, effect_id, phase, fence, attempt, invocation_id, version_digest, arguments_digest)
 values ($1, $2, 'accepted', 1, 0, $3, $4, $5)
@@ -836,4 +815,27 @@ func (q *Queries) RenewApproval(ctx context.Context, arg RenewApprovalParams) er
 		arg.ID,
 	)
 	return err
+}
+
+const SubjectsBehind = `-- name: SubjectsBehind :one
+select subjects_behind($1, array[$2::text])::text[] as own, subjects_behind($1, $3::text[])::text[] as others
+`
+
+type SubjectsBehindParams struct {
+	TenantID string
+	Subject  string
+	Others   []string
+}
+
+type SubjectsBehindRow struct {
+	Own    []string
+	Others []string
+}
+
+// A subject and those that made it, and the same of others.
+func (q *Queries) SubjectsBehind(ctx context.Context, arg SubjectsBehindParams) (SubjectsBehindRow, error) {
+	row := q.db.QueryRow(ctx, SubjectsBehind, arg.TenantID, arg.Subject, arg.Others)
+	var i SubjectsBehindRow
+	err := row.Scan(&i.Own, &i.Others)
+	return i, err
 }

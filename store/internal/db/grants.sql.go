@@ -172,7 +172,7 @@ func (q *Queries) ListGrants(ctx context.Context, arg ListGrantsParams) ([]ListG
 }
 
 const PermissionsOfKey = `-- name: PermissionsOfKey :one
-select k.permissions, k.roles, permissions_of_roles($1, k.roles)::text[] as role_permissions from api_keys k
+select k.permissions, k.scopes, k.roles, permissions_of_roles($1, k.roles)::text[] as role_permissions from api_keys k
 where k.tenant_id = $1 and 'key:' || k.id::text = $2::text
   and k.revoked_at is null and (k.expires_at is null or k.expires_at > now())
 `
@@ -184,15 +184,21 @@ type PermissionsOfKeyParams struct {
 
 type PermissionsOfKeyRow struct {
 	Permissions     []string
+	Scopes          []string
 	Roles           []string
 	RolePermissions []string
 }
 
-// What the key of a subject is permitted now.
+// What the key of a subject is permitted now, before its scopes narrow it.
 func (q *Queries) PermissionsOfKey(ctx context.Context, arg PermissionsOfKeyParams) (PermissionsOfKeyRow, error) {
 	row := q.db.QueryRow(ctx, PermissionsOfKey, arg.TenantID, arg.Subject)
 	var i PermissionsOfKeyRow
-	err := row.Scan(&i.Permissions, &i.Roles, &i.RolePermissions)
+	err := row.Scan(
+		&i.Permissions,
+		&i.Scopes,
+		&i.Roles,
+		&i.RolePermissions,
+	)
 	return i, err
 }
 

@@ -7,6 +7,7 @@ package db
 
 import (
 	"context"
+	"time"
 )
 
 const CreateProfile = `-- name: CreateProfile :one
@@ -442,12 +443,19 @@ func (q *Queries) ListProfiles(ctx context.Context, arg ListProfilesParams) ([]L
 }
 
 const ReplaceProfile = `-- name: ReplaceProfile :one
-update profiles p set description = $1, denied = $2, requires_approval = $3,
+with changed as (
+    update profiles p set description = $1, denied = $2, requires_approval = $3,
     permission_policy = $4, egress_class = $5, required_permission = $6,
     rate_calls = $7, rate_per = $8, rate_burst = $9,
     max_concurrency = $10, changed_by = $11, revision = p.revision + 1, updated_at = now()
-where p.tenant_id = $12 and p.name = $13 and ($14::bigint = 0 or p.revision = $14)
-returning tenant_id, id, name, description, denied, requires_approval, permission_policy, egress_class, required_permission, rate_calls, rate_per, rate_burst, max_concurrency, revision, changed_by, created_at, updated_at
+    where p.tenant_id = $12 and p.name = $13 and ($14::bigint = 0 or p.revision = $14)
+    returning p.tenant_id, p.id, p.name, p.description, p.denied, p.requires_approval, p.permission_policy, p.egress_class, p.required_permission, p.rate_calls, p.rate_per, p.rate_burst, p.max_concurrency, p.revision, p.changed_by, p.created_at, p.updated_at
+), capped as (
+    update rate_buckets b set full_at = least(b.full_at, now() + ('1 ' || c.rate_per)::interval / c.rate_calls * c.rate_burst)
+    from changed c
+    where b.tenant_id = $12 and b.profile_id = c.id and c.rate_calls is not null
+)
+select tenant_id, id, name, description, denied, requires_approval, permission_policy, egress_class, required_permission, rate_calls, rate_per, rate_burst, max_concurrency, revision, changed_by, created_at, updated_at from changed
 `
 
 type ReplaceProfileParams struct {
@@ -467,8 +475,29 @@ type ReplaceProfileParams struct {
 	Revision           int64
 }
 
-// Replaces a profile whose revision is the expected one, or any where that is zero.
-func (q *Queries) ReplaceProfile(ctx context.Context, arg ReplaceProfileParams) (Profile, error) {
+type ReplaceProfileRow struct {
+	TenantID           string
+	ID                 string
+	Name               string
+	Description        string
+	Denied             bool
+	RequiresApproval   bool
+	PermissionPolicy   string
+	EgressClass        string
+	RequiredPermission string
+	RateCalls          *int32
+	RatePer            *string
+	RateBurst          *int32
+	MaxConcurrency     *int32
+	Revision           int64
+	ChangedBy          string
+	CreatedAt          time.Time
+	UpdatedAt          time.Time
+}
+
+// Replaces a profile whose revision is the expected one, or any where that is zero. Its buckets are no
+// emptier than the new rate can make them.
+func (q *Queries) ReplaceProfile(ctx context.Context, arg ReplaceProfileParams) (ReplaceProfileRow, error) {
 	row := q.db.QueryRow(ctx, ReplaceProfile,
 		arg.Description,
 		arg.Denied,
@@ -485,7 +514,7 @@ func (q *Queries) ReplaceProfile(ctx context.Context, arg ReplaceProfileParams) 
 		arg.Name,
 		arg.Revision,
 	)
-	var i Profile
+	var i ReplaceProfileRow
 	err := row.Scan(
 		&i.TenantID,
 		&i.ID,
@@ -509,6 +538,13 @@ func (q *Queries) ReplaceProfile(ctx context.Context, arg ReplaceProfileParams) 
 }
 
 const SetAssignment = `-- name: SetAssignment :one
+with dropped as (
+    delete from tool_slots s using tool_assignments was
+    where was.tenant_id = $1 and was.tool_id = $6 and was.agent_id is not distinct from $4::uuid
+      and was.profile_id is distinct from $5::uuid
+      and s.tenant_id = $1
+      and s.scope = 'profile/' || was.profile_id::text || '/' || was.tool_id::text || '/' || coalesce(was.agent_id::text, '')
+)
 insert into tool_assignments as o (tenant_id, id, tool_id, tool_scope_id, agent_id, profile_id, changed_by)
 select $1, $2, t.id, t.scope_id, g.id, p.id, $3
 from (select $4::uuid as agent_id, $5::uuid as profile_id) asked
@@ -531,7 +567,8 @@ type SetAssignmentParams struct {
 }
 
 // Replaces the assignment of a tool to an agent, or to every caller. No row is returned where the
-// tenant has no such tool, agent or profile.
+// tenant has no such tool, agent or profile. What counted the calls that ran at once under another profile
+// is deleted.
 func (q *Queries) SetAssignment(ctx context.Context, arg SetAssignmentParams) (ToolAssignment, error) {
 	row := q.db.QueryRow(ctx, SetAssignment,
 		arg.TenantID,

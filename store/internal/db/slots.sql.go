@@ -32,7 +32,7 @@ func (q *Queries) AddSlots(ctx context.Context, arg AddSlotsParams) (int64, erro
 
 const FreeSlot = `-- name: FreeSlot :exec
 update tool_slots s set holder = null, lease_until = null
-where s.tenant_id = $1 and s.scope = $2 and s.slot = $3 and s.fence = $4
+where s.tenant_id = $1 and s.scope = $2 and s.slot = $3 and s.fence = $4 and s.holder = $5::text
 `
 
 type FreeSlotParams struct {
@@ -40,6 +40,7 @@ type FreeSlotParams struct {
 	Scope    string
 	Slot     int32
 	Fence    int64
+	Holder   string
 }
 
 func (q *Queries) FreeSlot(ctx context.Context, arg FreeSlotParams) error {
@@ -48,6 +49,7 @@ func (q *Queries) FreeSlot(ctx context.Context, arg FreeSlotParams) error {
 		arg.Scope,
 		arg.Slot,
 		arg.Fence,
+		arg.Holder,
 	)
 	return err
 }

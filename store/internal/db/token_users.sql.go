@@ -58,7 +58,8 @@ with known as (
     returning u.first_seen_at = u.last_seen_at as fresh
 ), gone as (
     delete from token_users g
-    where g.tenant_id = $1 and exists (select from seen s where s.fresh) and g.subject in (
+    where g.tenant_id = $1 and exists (select from seen s where s.fresh)
+      and g.last_seen_at < now() - interval '90 days' and g.subject in (
         select o.subject from token_users o
         where o.tenant_id = $1 and o.last_seen_at < now() - interval '90 days'
         order by o.last_seen_at limit 10)
