@@ -189,7 +189,7 @@ func (s *shares) spend(sh *share, bytes int64) {
 	}
 }
 
-// maxDebt bounds for how long a share is kept whose bytes the bucket was not told of.
+// maxDebt bounds for how long a share is kept whose bytes the bucket does not know.
 const maxDebt = 7 * 24 * time.Hour
 
 // kept is how long a share is kept that nothing uses: what it spent is forgotten with it, so not before

@@ -41,7 +41,7 @@ func TestRoleCommands(t *testing.T) {
 	require.Contains(t, s.run(t, "key", "list", "--unused-for", "30d").err, "the filters may leave out too much")
 	require.Contains(t, s.ok(t, "key", "list", "--owner", "team-desk"), "desk")
 	require.Equal(t, cli.ExitUsage, s.run(t, "key", "list", "--unused-for", "soon").code)
-	require.Contains(t, s.run(t, "key", "people").err, "nobody used a token")
+	require.Contains(t, s.run(t, "key", "people").err, "no person used a token")
 
 	inUse := s.run(t, "role", "delete", "support")
 	require.Equal(t, cli.ExitConflict, inUse.code)

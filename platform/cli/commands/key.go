@@ -221,7 +221,7 @@ func (a *app) keyPeopleCommand() *cobra.Command {
 						p.Subject, strings.Join(p.Roles, " "), terminal.Since(p.LastSeenAt), terminal.Since(p.FirstSeenAt),
 					}
 				},
-				empty: "nobody used a token: toolcrib serve --oidc-issuers says whose are accepted",
+				empty: "no person used a token: toolcrib serve --oidc-issuers says whose are accepted",
 			})
 		}),
 	}, `Lists who used tokens of an issuer that the server accepts, with the roles that their

@@ -195,7 +195,7 @@ func (a *app) toolsetSetCommand() *cobra.Command {
 			return a.showToolset(saved)
 		}),
 	}, `Changes what is given and leaves the rest. --tool replaces all tools that were chosen by
-name, --add-tool and --remove-tool change some. Clients are told that their list changed.`,
+name, --add-tool and --remove-tool change some. Clients are notified that their list changed.`,
 		`  toolcrib toolset set support --add-tool cancelOrder --remove-tool refundOrder
   toolcrib toolset set support --add-tool getOrder@~1.2
   toolcrib toolset set support --status disabled`)
