@@ -83,7 +83,7 @@ func (k *keyring) find(ctx context.Context, kid, algorithm string) ([]crypto.Pub
 		}
 		if len(found) > 0 && k.failed != nil { // The issuer was away: its keys serve, and nothing waits for it.
 			k.mu.Unlock()
-			return found, nil
+			return found, nil //nolint:nilerr // The failure is that of a fetch before.
 		}
 		done := k.fetching
 		k.mu.Unlock()
