@@ -63,8 +63,8 @@ func (s *server) registerToolsets() {
 	handle(s, route{
 		id: "updateToolset", method: http.MethodPut, path: "/v1/toolsets/{toolset}", tag: "mcp", permission: ToolsetsWrite,
 		summary: "Replace a toolset",
-		detail: "Absent fields get the defaults of a new toolset. The slug cannot change. Clients are notified that their list " +
-			"has changed; a tool that is no longer in it cannot be called from then on.",
+		detail: "Absent fields get the defaults of a new toolset. The slug cannot change. Clients are notified that their " +
+			"list has changed; a tool that is no longer in it cannot be called from then on.",
 	}, s.updateToolset)
 	handle(s, route{
 		id: "deleteToolset", method: http.MethodDelete, path: "/v1/toolsets/{toolset}", tag: "mcp",

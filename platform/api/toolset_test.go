@@ -73,7 +73,7 @@ func TestToolsets(t *testing.T) {
 	key := b.boundKey(t, "support", "tools.read")
 	require.Equal(t, "support", key.Toolset)
 	require.Equal(t, http.StatusNotFound, b.do(t, http.MethodPost, "/v1/keys",
-		`{"name":"x","permissions":[],"toolset":"none"}`).status)
+		`{"name":"x","permissions":["tools.read"],"toolset":"none"}`).status)
 	var gone v1.DeletedToolset
 	b.do(t, http.MethodDelete, "/v1/toolsets/support", "").into(t, &gone)
 	require.Equal(t, v1.DeletedToolset{Toolset: "support", RevokedKeys: 1}, gone)

@@ -49,7 +49,8 @@ func TestRun(t *testing.T) {
 		"agent_loop_fast_16", "agent_loop_visible_16", "chain_fast_16", "chain_fast_1", "in_process_placeOrder",
 		"fan_out_fast",
 		"fan_out_visible", "turn_8_fast", "history_per_turn_visible", "resolve_database_50", "resolve_cached_50",
-		"page_filtered_50", "noisy_tenant", "neighbours_p99", "overload_goodput", "overload_refusals", "mcp_list_page_250", "mcp_call",
+		"page_filtered_50", "noisy_tenant", "neighbours_p99", "overload_goodput", "overload_refusals",
+		"mcp_list_page_250", "mcp_call",
 	} {
 		require.True(t, names[name], name)
 	}
