@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -19,6 +20,7 @@ import (
 // begins when it is let.
 type talker struct {
 	turns chan struct{} // One for each turn that may begin.
+	asked chan struct{} // One for each turn that it was asked for.
 	asks  bool
 
 	mu   sync.Mutex
@@ -26,6 +28,7 @@ type talker struct {
 }
 
 func (m *talker) Generate(ctx context.Context, req *agent.ModelRequest) (*agent.ModelResponse, error) {
+	m.asked <- struct{}{}
 	select {
 	case <-m.turns:
 	case <-ctx.Done():
@@ -53,7 +56,9 @@ func (m *talker) heard(n int) string {
 	return m.seen[n]
 }
 
-func newTalker(asks bool) *talker { return &talker{turns: make(chan struct{}, 100), asks: asks} }
+func newTalker(asks bool) *talker {
+	return &talker{turns: make(chan struct{}, 100), asked: make(chan struct{}, 100), asks: asks}
+}
 
 func (m *talker) let(n int) {
 	for range n {
@@ -86,6 +91,11 @@ func TestMessageToARunThatGoesOn(t *testing.T) {
 	model := newTalker(false)
 	a := c.asked(outsideTool(60, tool.Interaction{}), map[string]agent.Model{"test": model})
 	run, w := c.run(a, "hello")
+	select { // The first turn has what there was before.
+	case <-model.asked:
+	case <-time.After(time.Minute):
+		require.Fail(t, "the model was not asked")
+	}
 	require.Equal(t, run.ID, c.say(t, run, "wait").ID)
 	require.Equal(t, run.ID, c.say(t, run, "stop").ID)
 	model.let(3)
