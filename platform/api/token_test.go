@@ -79,7 +79,7 @@ func TestTokensOfIssuers(t *testing.T) {
 	require.Contains(t, lasting.problem(t).Detail, "use an API key")
 }
 
-// Whoever approves by a token is recorded by name and issuer, and not for a run of their own.
+// A person who approves by a token is recorded by name and issuer, and approves no run of their own.
 func TestPeopleApprove(t *testing.T) {
 	t.Parallel()
 	b, issuer := setupIssuer(t)

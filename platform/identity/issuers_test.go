@@ -123,7 +123,7 @@ func TestMapping(t *testing.T) {
 	require.Equal(t, []string{"viewer", "operator"}, p.Roles)
 }
 
-// Every token here is refused, whoever signed it.
+// Every token here is refused, with whatever key it is signed.
 func TestHostileTokens(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
