@@ -64,7 +64,9 @@ func (t *attempt) overtaken() error {
 // run returns the call's outcome, or the encoded error of an attempt after which the call is
 // still open.
 func (t *attempt) run(ctx context.Context) (ledger.Outcome, error) {
-	version, err := t.a.Resolver.Version(ctx, t.in.Principal.Tenant, t.in.Pin.ToolID, t.in.Pin.Digest)
+	version, err := t.a.Resolver.Adapted(
+		ctx, t.in.Principal.Tenant, t.in.Pin.ToolID, t.in.Pin.Digest, t.in.Pin.Overrides,
+	)
 	if err != nil {
 		return t.fail(ctx, fmt.Errorf("loading %s: %w", t.in.Pin, err))
 	}

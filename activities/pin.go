@@ -79,9 +79,10 @@ func (p *pinner) pin(ctx context.Context, r *resolver.Resolved, depth int) (agen
 			Implementation: impl,
 		}, Execution: execution, Fast: fast,
 		InPlace: execution.InPlace(p.a.traits(impl)), Stepwise: execution.Stepwise(p.a.traits(impl)),
-		Confirms: snapshot.Interaction.Confirmation != nil,
-		Outside:  p.a.traits(impl).RunBy == tool.RunByClient,
-		AskedAs:  r.AskedAs, Builtin: r.Tool.BuiltinKey, Deprecated: r.Tool.Status == tool.Deprecated,
+		Confirms:  snapshot.Interaction.Confirmation != nil,
+		Outside:   p.a.traits(impl).RunBy == tool.RunByClient,
+		Overrides: r.Overrides,
+		AskedAs:   r.AskedAs, Builtin: r.Tool.BuiltinKey, Deprecated: r.Tool.Status == tool.Deprecated,
 	}
 	var err error
 	switch {

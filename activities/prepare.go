@@ -57,7 +57,7 @@ func (a *Activities) newKit(
 		if !known {
 			continue // No longer visible to the tenant: absent, although pinned.
 		}
-		v, err := a.Resolver.Version(ctx, p.Tenant, pin.ToolID, pin.Digest)
+		v, err := a.Resolver.Adapted(ctx, p.Tenant, pin.ToolID, pin.Digest, pin.Overrides)
 		if err != nil {
 			return nil, fmt.Errorf("loading %s: %w", pin, err)
 		}
@@ -179,7 +179,7 @@ func (k *kit) fit(ctx context.Context, t *kitTool, out *agent.PreparedCall, repa
 		out.Refused = &agent.Refusal{Kind: tool.Invalid, Msg: "the tool cannot be used: " + t.unusable}
 		return nil
 	}
-	arguments, receipt, err := t.input.Prepare(ctx, out.Arguments)
+	arguments, receipt, err := t.input.PrepareFilling(ctx, out.Arguments, t.version.Defaults)
 	if e, ok := errors.AsType[*tool.Error](err); ok {
 		out.Refused = &agent.Refusal{Kind: e.Kind, Msg: e.Msg}
 		return nil

@@ -9,7 +9,7 @@ import (
 	"github.com/toolcrib/toolcrib/wire"
 )
 
-// complete prepares the raw arguments of a call. The result depends on the pinned version alone, so every
+// complete prepares the raw arguments of a call. The result depends on the pinned version and overrides alone, so every
 // attempt, and the settlement of the call, computes the same.
 func (a *Activities) complete(ctx context.Context, in *wire.InvokeInput) error {
 	if !in.Raw {
@@ -25,7 +25,7 @@ func (a *Activities) complete(ctx context.Context, in *wire.InvokeInput) error {
 
 // prepareRaw prepares the arguments that in has.
 func (a *Activities) prepareRaw(ctx context.Context, in *wire.InvokeInput) error {
-	version, err := a.Resolver.Version(ctx, in.Principal.Tenant, in.Pin.ToolID, in.Pin.Digest)
+	version, err := a.Resolver.Adapted(ctx, in.Principal.Tenant, in.Pin.ToolID, in.Pin.Digest, in.Pin.Overrides)
 	if err != nil {
 		return fmt.Errorf("loading %s: %w", in.Pin, err)
 	}
@@ -33,7 +33,7 @@ func (a *Activities) prepareRaw(ctx context.Context, in *wire.InvokeInput) error
 	if err != nil {
 		return fmt.Errorf("compiling the input schema of %s: %w", in.Pin, err)
 	}
-	arguments, receipt, err := input.Prepare(ctx, in.Arguments)
+	arguments, receipt, err := input.PrepareFilling(ctx, in.Arguments, version.Defaults)
 	if err != nil {
 		return err
 	}

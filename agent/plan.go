@@ -48,11 +48,13 @@ type Omission struct {
 type Pin struct {
 	tool.VersionIdentity
 
-	AskedAs    string         `json:"asked_as,omitempty"` // The alias or former name in the agent's reference.
-	Execution  tool.Execution `json:"execution"`
-	Builtin    string         `json:"builtin_key,omitempty"`
-	Deprecated bool           `json:"deprecated,omitempty"` // At the time of pinning.
-	Fast       bool           `json:"fast_lane,omitempty"`  // First attempts take the fast lane.
+	AskedAs   string         `json:"asked_as,omitempty"` // The alias or former name in the agent's reference.
+	Execution tool.Execution `json:"execution"`
+	Builtin   string         `json:"builtin_key,omitempty"`
+	// Overrides are the revisions of the overrides whose description, defaults and limits the run uses.
+	Overrides  tool.OverrideRevisions `json:"overrides,omitzero"`
+	Deprecated bool                   `json:"deprecated,omitempty"` // At the time of pinning.
+	Fast       bool                   `json:"fast_lane,omitempty"`  // First attempts take the fast lane.
 	// InPlace says that a run makes first attempts within its own activity.
 	InPlace bool `json:"in_place,omitempty"`
 	// Stepwise says that a visible call of it, the only one of its turn, is made by an

@@ -10,12 +10,14 @@ import (
 )
 
 // Override stores what the tenant of p decides about a tool that it sees: its own or a
-// global one. It replaces an earlier decision and takes effect at the next call, also of
-// runs that are under way. Only the fields Enabled, RequiresApproval and Reason of o are
-// read.
+// global one. It replaces an earlier decision. Its switch and approval take effect at the next call,
+// also of runs that are under way; its description, defaults and limits in runs that begin from then on.
+// Only the fields Enabled, RequiresApproval, Reason and those of the adaptation of o are read.
 //
-// It fails with tool.Invalid for a decision that changes nothing, and with tool.NotFound
-// for a tool that the tenant does not see.
+// It fails with tool.Invalid for a decision that changes nothing, that widens a limit, or whose
+// defaults the tool's input schema does not accept; with tool.NotFound for a tool that the tenant does
+// not see; and with tool.Conflict, caused by [definition.ErrChanged], where the override does not have
+// the revision of [Registry.At] any more.
 func (r *Registry) Override(
 	ctx context.Context, p tool.Principal, ref tool.Ref, o tool.Override,
 ) (tool.Override, error) {
@@ -34,9 +36,9 @@ func (r *Registry) OverrideForAll(ctx context.Context, ref tool.Ref, o tool.Over
 func (r *Registry) override(
 	ctx context.Context, p tool.Principal, ref tool.Ref, o tool.Override,
 ) (tool.Override, error) {
-	if o.Enabled == nil && !o.RequiresApproval {
+	if o.Enabled == nil && !o.RequiresApproval && !o.Adapts() {
 		return tool.Override{}, refusal.New(tool.Invalid, "",
-			"the override decides nothing: set enabled, or requires_approval to true, or remove it")
+			"the override decides nothing: set enabled, a description, defaults or limits, or requires_approval to true, or remove it")
 	}
 	if n := utf8.RuneCountInString(o.Reason); n > tool.MaxOverrideReason {
 		return tool.Override{}, refusal.New(tool.Invalid, "/reason", "the reason has %d characters: at most %d are kept", n,
@@ -46,7 +48,10 @@ func (r *Registry) override(
 	if err != nil {
 		return tool.Override{}, err
 	}
-	o.Tenant, o.ToolID, o.Slug, o.ChangedBy = p.Tenant, t.ID, t.Slug, p.Subject
+	if err := r.checkAdaptation(ctx, p, &t, &o.Adaptation); err != nil {
+		return tool.Override{}, err
+	}
+	o.Tenant, o.ToolID, o.Slug, o.ChangedBy, o.Revision = p.Tenant, t.ID, t.Slug, p.Subject, r.revision
 	if o, err = r.store.SetOverride(ctx, o); err != nil {
 		return tool.Override{}, fmt.Errorf("overriding tool %q: %w", t.Slug, err)
 	}
@@ -72,7 +77,7 @@ func (r *Registry) removeOverride(ctx context.Context, p tool.Principal, ref too
 	if err != nil {
 		return err
 	}
-	if err := r.store.DeleteOverride(ctx, p.Tenant, t.ID); err != nil {
+	if err := r.store.DeleteOverride(ctx, p.Tenant, t.ID, r.revision); err != nil {
 		return fmt.Errorf("removing the override of tool %q: %w", t.Slug, err)
 	}
 	return nil
@@ -98,6 +103,22 @@ func (r *Registry) OverridesOf(ctx context.Context, p tool.Principal, ref tool.R
 		}
 	}
 	return t, out, err
+}
+
+// OverrideVersions returns what the tenant of p, or the platform, decided about a tool that the tenant sees,
+// newest first: revisions below before, from the newest on where that is zero.
+func (r *Registry) OverrideVersions(
+	ctx context.Context, p tool.Principal, ref tool.Ref, platform bool, before int64, limit int,
+) ([]tool.OverrideVersion, error) {
+	t, err := r.overridable(ctx, p, ref)
+	if err != nil {
+		return nil, err
+	}
+	versions, err := r.store.ListOverrideVersions(ctx, p.Tenant, t.ID, platform, before, limit)
+	if err != nil {
+		return nil, fmt.Errorf("listing the overrides of tool %q: %w", t.Slug, err)
+	}
+	return versions, nil
 }
 
 // Overrides returns those of the tenant and of the platform about tools that the tenant

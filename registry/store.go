@@ -60,10 +60,19 @@ type Store interface {
 	ListVersions(ctx context.Context, tenant tool.TenantID, toolID string) ([]tool.Version, error)
 
 	// SetOverride replaces what o.Tenant, or the platform for the empty tenant, decides
-	// about a tool that it sees. It fails with NotFound for another.
+	// about a tool that it sees. It fails with NotFound for another. Unless o.Revision is zero,
+	// it fails with Conflict, caused by [definition.ErrChanged], where the override does not
+	// have it any more; [NoOverride] expects that there is none. The returned override has the
+	// next revision.
 	SetOverride(ctx context.Context, o tool.Override) (tool.Override, error)
-	// DeleteOverride removes such a decision. It fails with NotFound where there is none.
-	DeleteOverride(ctx context.Context, tenant tool.TenantID, toolID string) error
+	// DeleteOverride removes such a decision, under the rules of SetOverride. It fails with
+	// NotFound where there is none.
+	DeleteOverride(ctx context.Context, tenant tool.TenantID, toolID string, revision int64) error
+	// ListOverrideVersions returns what the tenant, or the platform, decided about a tool, newest
+	// first: revisions below before, from the newest on where that is zero.
+	ListOverrideVersions(
+		ctx context.Context, tenant tool.TenantID, toolID string, platform bool, before int64, limit int,
+	) ([]tool.OverrideVersion, error)
 	// ListOverrides returns those of the tenant and of the platform, with the slugs of their
 	// tools, in the order of [OverridePlace].
 	ListOverrides(ctx context.Context, tenant tool.TenantID, after OverridePlace, limit int) ([]tool.Override, error)
@@ -76,6 +85,9 @@ type Store interface {
 	AddAgentVersion(ctx context.Context, a agent.Agent, v agent.Version) (agent.Agent, agent.Version, error)
 	ListAgentVersions(ctx context.Context, tenant tool.TenantID, agentID string) ([]agent.Version, error)
 }
+
+// NoOverride is the revision that a change of an override expects where there must be none.
+const NoOverride = -1
 
 // OverridePlace is a place in the list of overrides: in the order of slugs, then ids,
 // the tenant's before the platform's.

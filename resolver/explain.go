@@ -38,6 +38,8 @@ type Explanation struct {
 	// Tool is the tool that was found, whether a version of it may run or not; nil if none was. It is shared:
 	// never change it.
 	Tool *tool.Tool `json:"-"`
+	// Overrides are the revisions of the overrides that adapt the version; see [Resolver.Adapted].
+	Overrides tool.OverrideRevisions `json:"-"`
 }
 
 // Explain reports how req would be decided, refusals included. It is meant for
@@ -59,6 +61,7 @@ func (r *Resolver) Explain(ctx context.Context, req Request) (Explanation, error
 		e.Kind, e.Msg = refusal.Kind, refusal.Msg
 	} else {
 		e.Version, e.Digest, e.Draft, e.ReadsDeclared = s.Version.Number, s.Version.Digest, s.Draft, s.Version.ReadsDeclared
+		e.Overrides = s.Overrides.Revisions()
 	}
 	return e, nil
 }

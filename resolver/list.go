@@ -1,6 +1,7 @@
 package resolver
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"fmt"
@@ -35,6 +36,8 @@ type Item struct {
 	Digest  string
 	Draft   bool
 	Shadows bool
+	// Overrides are those of the tool; the description of Tool is theirs, if they have one.
+	Overrides tool.Overrides
 }
 
 const (
@@ -83,10 +86,13 @@ func (r *Resolver) List(
 		s := Select(c, Request{
 			Principal: p, Ref: tool.Ref{Slug: group[0].Tool.Slug}, Mode: mode, Outside: f.Outside, Within: f.Within,
 		})
-		if s.Err == nil && f.matches(s.Tool) {
-			items = append(items, Item{
+		if s.Err == nil && f.matches(s.Tool, s.Overrides) {
+			item := Item{
 				Tool: *s.Tool, Version: s.Version.Number, Digest: s.Version.Digest, Draft: s.Draft, Shadows: s.Shadows,
-			})
+				Overrides: s.Overrides,
+			}
+			item.Tool.Description = shownDescription(s.Tool, s.Overrides)
+			items = append(items, item)
 		}
 		if len(items) == limit {
 			return items, formatCursor(l.passed), nil
@@ -143,11 +149,19 @@ func (l *lister) group() int {
 	return len(l.read.Entries)
 }
 
-func (f Filter) matches(t *tool.Tool) bool {
+// shownDescription returns the description of a tool, or that of its overrides.
+func shownDescription(t *tool.Tool, o tool.Overrides) string {
+	if o.Revisions() == (tool.OverrideRevisions{}) {
+		return t.Description
+	}
+	return cmp.Or(o.Adaptation().Description, t.Description)
+}
+
+func (f Filter) matches(t *tool.Tool, o tool.Overrides) bool {
 	if f.Implementation != "" && t.ImplementationType() != f.Implementation || f.Bucket != "" && t.Bucket() != f.Bucket {
 		return false
 	}
-	return strings.Contains(fold(t.Slug+"\n"+t.Name+"\n"+t.Description), fold(f.Search))
+	return strings.Contains(fold(t.Slug+"\n"+t.Name+"\n"+shownDescription(t, o)), fold(f.Search))
 }
 
 // fold lowers a text. No other letter becomes an ASCII one, as the Kelvin sign would, so

@@ -27,7 +27,7 @@ type Request struct {
 type Set map[string]string
 
 // Resolved is the one version that may run, with the tool's state as it is now.
-// Version is shared and immutable; Tool is the caller's own.
+// Version is shared and immutable, and as overrides adapt it; Tool is the caller's own.
 type Resolved struct {
 	Tool       tool.Tool
 	Version    *tool.Version
@@ -36,6 +36,8 @@ type Resolved struct {
 	Deprecated bool     // The tool is deprecated and serves existing bindings only.
 	Warnings   []string // For people and logs.
 	AskedAs    string   // The alias or former name in the reference; empty where it has slug or id.
+	// Overrides are the revisions that adapt Version; see [Resolver.Adapted].
+	Overrides tool.OverrideRevisions
 }
 
 // Name returns the tool's name for models.

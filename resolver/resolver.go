@@ -25,6 +25,7 @@ type Resolver struct {
 	source   Source
 	types    []tool.Implementation
 	versions *cache.Cache[versionKey, *tool.Version]
+	views    *cache.Cache[viewKey, *tool.Version] // As overrides adapt them.
 }
 
 type versionKey struct {
@@ -42,6 +43,7 @@ func New(source Source, opts Options) *Resolver {
 		source:   source,
 		types:    opts.Types,
 		versions: cache.New[versionKey, *tool.Version](cache.Options{Entries: opts.CacheSize}),
+		views:    cache.New[viewKey, *tool.Version](cache.Options{Entries: opts.CacheSize}),
 	}
 }
 
@@ -79,9 +81,22 @@ func (r *Resolver) Version(ctx context.Context, tenant tool.TenantID, toolID, di
 	return v, nil
 }
 
-// Versions returns the contents of items of a list, in their order. Those that are not in memory are read together.
+// Versions returns the contents of items of a list, in their order, as their overrides adapt them. Those that
+// are not in memory are read together.
 // It fails as [Resolver.Version] does.
 func (r *Resolver) Versions(ctx context.Context, tenant tool.TenantID, items []Item) ([]*tool.Version, error) {
+	out, err := r.stored(ctx, tenant, items)
+	for i := range out {
+		if err != nil {
+			return nil, err
+		}
+		out[i], err = r.adapt(tenant, out[i], items[i].Overrides)
+	}
+	return out, err
+}
+
+// stored returns the versions of items as they are stored.
+func (r *Resolver) stored(ctx context.Context, tenant tool.TenantID, items []Item) ([]*tool.Version, error) {
 	out := make([]*tool.Version, len(items))
 	var ids, digests []string
 	for i := range items {
@@ -163,11 +178,11 @@ func (r *Resolver) load(ctx context.Context, req Request, s Selection) (*Resolve
 		return nil, s.Err
 	}
 	res := &Resolved{Tool: *s.Tool, Draft: s.Draft, Shadows: s.Shadows, Deprecated: s.Deprecated, Warnings: s.Warnings}
-	res.AskedAs = s.AskedAs
+	res.AskedAs, res.Overrides = s.AskedAs, s.Overrides.Revisions()
 	if s.Draft {
-		res.Version = draftVersion(s.Tool, s.Version.Digest)
-		r.versions.Set(versionKey{req.Principal.Tenant, s.Tool.ID, s.Version.Digest}, res.Version)
-		return res, nil
+		draft := draftVersion(s.Tool, s.Version.Digest)
+		r.versions.Set(versionKey{req.Principal.Tenant, s.Tool.ID, s.Version.Digest}, draft)
+		return r.finish(req, res, draft, s.Overrides)
 	}
 	v, err := r.Version(ctx, req.Principal.Tenant, s.Tool.ID, s.Version.Digest)
 	if err != nil {
@@ -185,7 +200,16 @@ func (r *Resolver) load(ctx context.Context, req Request, s Selection) (*Resolve
 		named.Published, named.ReadsDeclared = s.Version.Published, s.Version.ReadsDeclared
 		v = &named
 	}
-	res.Version = v
+	return r.finish(req, res, v, s.Overrides)
+}
+
+// finish completes what was resolved with its version, as overrides adapt it.
+func (r *Resolver) finish(req Request, res *Resolved, v *tool.Version, overrides tool.Overrides) (*Resolved, error) {
+	var err error
+	if res.Version, err = r.adapt(req.Principal.Tenant, v, overrides); err != nil {
+		return nil, err
+	}
+	res.Tool.Description = shownDescription(&res.Tool, overrides)
 	return res, nil
 }
 

@@ -3,7 +3,9 @@ package resolver
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 
 	"github.com/toolcrib/toolcrib/policy"
 	"github.com/toolcrib/toolcrib/tool"
@@ -27,6 +29,7 @@ const (
 	RuleEnabled        Rule = "enabled"        // The tool is not disabled.
 	RuleSwitch         Rule = "switch"         // The tenant or the platform has it switched on.
 	RuleApproval       Rule = "approval"       // What they require beside its policy; it refuses nothing.
+	RuleOverride       Rule = "override"       // What they change of how it is shown and run; it refuses nothing.
 	RuleQuarantine     Rule = "quarantine"     // The tool is not quarantined.
 	RuleImplementation Rule = "implementation" // Its implementation type is known.
 	RuleDeprecation    Rule = "deprecation"    // A deprecated tool takes no new bindings.
@@ -44,6 +47,7 @@ type Selection struct {
 	Warnings   []string
 	Err        *tool.Error // Why nothing may run; nil when something may.
 	AskedAs    string      // The alias or former name that it was found by, if any.
+	Overrides  tool.Overrides
 }
 
 // errNotPermitted is the cause of a refusal for a missing permission.
@@ -82,7 +86,9 @@ func choose(c Candidates, req Request, log *trail) Selection {
 	}
 	t := &entry.Tool
 	t.Policy = entry.Overrides.Raise(t.Policy)
-	s := Selection{Tool: t, Shadows: shadows, Deprecated: t.Status == tool.Deprecated}
+	s := Selection{
+		Tool: t, Shadows: shadows, Deprecated: t.Status == tool.Deprecated, Overrides: entry.Overrides,
+	}
 	if s.Err = authority(entry, c.Types, req, want, log); s.Err != nil {
 		return s
 	}
@@ -264,7 +270,36 @@ func switched(entry *Entry, log *trail) *tool.Error {
 			log.pass(RuleApproval, "%s requires approval%s", levelOf(level), because(level))
 		}
 	}
+	for _, level := range []*tool.Override{entry.Overrides.Platform, entry.Overrides.Tenant} {
+		if level != nil && level.Adapts() && log.keep {
+			log.pass(RuleOverride, "%s, changed %s (revision %d)%s", levelOf(level), changes(&level.Adaptation),
+				level.Revision, because(level))
+		}
+	}
 	return nil
+}
+
+// changes names what an override changes, without values.
+func changes(a *tool.Adaptation) string {
+	var out []string
+	if a.Description != "" {
+		out = append(out, "the description")
+	}
+	for _, name := range slices.Sorted(maps.Keys(a.Defaults)) {
+		out = append(out, fmt.Sprintf("the default of %q", name))
+	}
+	if l := a.Limits; l != nil {
+		if l.TimeoutSeconds > 0 {
+			out = append(out, fmt.Sprintf("timeout_s to at most %v", l.TimeoutSeconds))
+		}
+		if l.MaxAttempts > 0 {
+			out = append(out, fmt.Sprintf("max_attempts to at most %d", l.MaxAttempts))
+		}
+		if l.InlineBytes > 0 {
+			out = append(out, fmt.Sprintf("inline_bytes to at most %d", l.InlineBytes))
+		}
+	}
+	return strings.Join(out, ", ")
 }
 
 // describe explains which override switched a tool, or the given default without one.

@@ -23,6 +23,13 @@ type Source interface {
 	// VersionsOf returns the snapshots that the tenant may see of several, each given by the id of its tool and
 	// its digest, in any order.
 	VersionsOf(ctx context.Context, tenant tool.TenantID, toolIDs, digests []string) ([]*tool.Version, error)
+	// OverridesAt returns the overrides of a tool as they were at the given revisions, which may have been
+	// replaced or removed since. It fails with tool.NotFound where one was never there.
+	OverridesAt(
+		ctx context.Context, tenant tool.TenantID, toolID string, at tool.OverrideRevisions,
+	) (tool.Overrides, error)
+	// OverridesOf returns the current overrides of several tools, by their ids.
+	OverridesOf(ctx context.Context, tenant tool.TenantID, toolIDs []string) (map[string]tool.Overrides, error)
 }
 
 // Candidates are the entries that a tenant's reference may refer to.

@@ -27,7 +27,7 @@ func TestSwitches(t *testing.T) {
 					owner = ""
 				}
 				head := b.add(t, owner, "findOrder", nil, "1.0.0")
-				_ = b.store.Platform().DeleteOverride(t.Context(), "", head.ID)
+				_ = b.store.Platform().DeleteOverride(t.Context(), "", head.ID, 0)
 				if tenant != nil {
 					b.override(t, tool.Override{Tenant: b.acme, ToolID: head.ID, Enabled: tenant})
 				}
@@ -75,8 +75,8 @@ func TestSwitchesAreExplained(t *testing.T) {
 	require.True(t, step().Passed)
 	b.override(t, tool.Override{Tenant: b.acme, ToolID: head.ID, Enabled: &off, Reason: "audit", ChangedBy: "key:ada"})
 	require.Equal(t, resolver.Step{Rule: resolver.RuleSwitch, Saw: "switched off by the tenant, key:ada: audit"}, step())
-	require.NoError(t, b.store.Platform().DeleteOverride(t.Context(), b.acme, head.ID))
-	require.NoError(t, b.store.Platform().DeleteOverride(t.Context(), "", head.ID))
+	require.NoError(t, b.store.Platform().DeleteOverride(t.Context(), b.acme, head.ID, 0))
+	require.NoError(t, b.store.Platform().DeleteOverride(t.Context(), "", head.ID, 0))
 	require.Equal(t, "off: a global tool is, until it is switched on", step().Saw)
 }
 

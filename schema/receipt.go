@@ -24,6 +24,7 @@ const (
 	RuleEnum         Rule = "enum_spelling"       // A member of an enum differed in case or spacing.
 	RuleList         Rule = "value_to_array"      // One value where an array was expected.
 	RuleSingle       Rule = "single_item_to_item" // An array of one where a value was expected.
+	RuleOverride     Rule = "override_default"    // An argument was left out, and an override has a default for it.
 )
 
 // Edit is one change by [Schema.Prepare]. It contains no values.

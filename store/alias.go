@@ -70,7 +70,13 @@ func (s *Store) aliased(ctx context.Context, op string, tenant tool.TenantID, na
 			found, err = q.ListOverridesByID(ctx, db.ListOverridesByIDParams{
 				ScopeID: scopeID(tenant), ToolID: rows[i].ToolRegistry.ID,
 			})
-			overrides = append(overrides, convert(found, overrideOf)...)
+			for _, row := range found {
+				o, failed := overrideOf(row)
+				if failed != nil {
+					return failed
+				}
+				overrides = append(overrides, o)
+			}
 		}
 		return err
 	})

@@ -24,6 +24,8 @@ var notAudited = map[string]string{
 	"audit_log":   "is the log",
 	"audit_heads": "is the log",
 
+	"tool_override_versions": "follow from overrides, which are audited",
+
 	"token_users":         "is bookkeeping of tokens; roles come from their issuers",
 	"request_buckets":     "is bookkeeping of requests",
 	"budget_windows":      "is counted from calls and turns, which are a record",
@@ -215,7 +217,7 @@ func TestChangesAreAudited(t *testing.T) {
 	off := false
 	_, err = d.Store.SetOverride(ctx, tool.Override{Tenant: tenant, ToolID: head.ID, Enabled: &off, Reason: "not yet"})
 	require.NoError(t, err)
-	require.NoError(t, d.Store.DeleteOverride(ctx, tenant, head.ID))
+	require.NoError(t, d.Store.DeleteOverride(ctx, tenant, head.ID, 0))
 	_, err = d.Store.SetPrice(ctx, usage.Price{Tenant: tenant, ToolID: head.ID, Call: 1})
 	require.NoError(t, err)
 	head.Status = tool.Disabled

@@ -1025,6 +1025,29 @@ AS $function$
 $function$
 ;
 
+CREATE OR REPLACE FUNCTION public.keep_override()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+    if tg_op <> 'DELETE' then
+        insert into tool_override_versions (tenant_id, tool_id, tool_scope_id, revision, enabled, requires_approval, description,
+            defaults, limits, reason, changed_by, changed_at)
+        values (new.tenant_id, new.tool_id, new.tool_scope_id, new.revision, new.enabled, new.requires_approval, new.description,
+            new.defaults, new.limits, new.reason, new.changed_by, new.changed_at);
+    elsif exists (select from tool_registry t where t.id = old.tool_id and t.scope_id = old.tool_scope_id)
+        and (old.tenant_id is null or exists (select from tenants n where n.id = old.tenant_id))
+    then
+        insert into tool_override_versions (tenant_id, tool_id, tool_scope_id, revision, requires_approval, description, reason,
+            removed, changed_by, changed_at)
+        values (old.tenant_id, old.tool_id, old.tool_scope_id, old.revision + 1, false, '', '', true,
+            coalesce(nullif(current_setting('app.actor', true), '')::json ->> 'subject', 'platform'), now());
+    end if;
+    return null;
+end
+$function$
+;
+
 CREATE OR REPLACE FUNCTION public.keep_words()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1204,6 +1227,22 @@ CREATE OR REPLACE FUNCTION public.note_failed_status()
 AS $function$
 begin
     new.failed_status := new.status;
+    return new;
+end
+$function$
+;
+
+CREATE OR REPLACE FUNCTION public.number_override()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+    if tg_op = 'UPDATE' then
+        new.revision := old.revision + 1;
+    else
+        select coalesce(max(v.revision), 0) + 1 into new.revision from tool_override_versions v
+        where v.scope_id = coalesce(new.tenant_id, '00000000-0000-0000-0000-000000000000') and v.tool_id = new.tool_id;
+    end if;
     return new;
 end
 $function$
@@ -4518,6 +4557,40 @@ alter table tool_invocations_default enable row level security;
 alter table tool_invocations_default force row level security;
 create policy tenant_isolation on tool_invocations_default for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid));
 
+create table tool_override_versions (
+    tenant_id uuid,
+    scope_id uuid not null generated always as (COALESCE(tenant_id, '00000000-0000-0000-0000-000000000000'::uuid)) stored,
+    tool_id uuid not null,
+    tool_scope_id uuid not null,
+    revision bigint not null,
+    enabled boolean,
+    requires_approval boolean not null,
+    description text not null,
+    defaults json,
+    limits json,
+    reason text not null,
+    removed boolean not null default false,
+    changed_by text not null,
+    changed_at timestamp with time zone not null,
+    constraint tool_override_versions_pkey PRIMARY KEY (scope_id, tool_id, revision),
+    constraint tool_override_versions_check CHECK (((tool_scope_id = scope_id) OR (tool_scope_id = '00000000-0000-0000-0000-000000000000'::uuid))),
+    constraint tool_override_versions_defaults_check CHECK ((json_typeof(defaults) = 'object'::text)),
+    constraint tool_override_versions_description_check CHECK ((length(description) <= 4000)),
+    constraint tool_override_versions_limits_check CHECK ((json_typeof(limits) = 'object'::text)),
+    constraint tool_override_versions_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE,
+    constraint tool_override_versions_tool_id_tool_scope_id_fkey FOREIGN KEY (tool_id, tool_scope_id) REFERENCES tool_registry(id, scope_id) ON DELETE CASCADE
+);
+CREATE INDEX tool_override_versions_tool ON public.tool_override_versions USING btree (tool_id);
+alter table tool_override_versions enable row level security;
+alter table tool_override_versions force row level security;
+create policy platform_globals on tool_override_versions for all to toolcrib_owner using ((tenant_id IS NULL)) with check ((tenant_id IS NULL));
+create policy tenant_insert on tool_override_versions for insert to public with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid));
+create policy tenant_read on tool_override_versions for select to public using (((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid) OR ((tenant_id IS NULL) AND ( SELECT true
+   FROM tool_registry t
+  WHERE ((t.id = tool_override_versions.tool_id) AND (t.scope_id = tool_override_versions.tool_scope_id))))));
+grant insert, select on tool_override_versions to toolcrib_app;
+comment on table tool_override_versions is 'Every state of an override, by its revision; the last of a removed one says so.';
+
 create table tool_overrides (
     tenant_id uuid,
     scope_id uuid not null generated always as (COALESCE(tenant_id, '00000000-0000-0000-0000-000000000000'::uuid)) stored,
@@ -4528,6 +4601,10 @@ create table tool_overrides (
     reason text not null default ''::text,
     changed_by text not null default ''::text,
     changed_at timestamp with time zone not null default now(),
+    description text not null default ''::text,
+    defaults json,
+    limits json,
+    revision bigint not null default 1,
     constraint tool_overrides_pkey PRIMARY KEY (scope_id, tool_id),
     constraint tool_overrides_check CHECK (((tool_scope_id = scope_id) OR (tool_scope_id = '00000000-0000-0000-0000-000000000000'::uuid))),
     constraint tool_overrides_reason_check CHECK ((length(reason) <= 1000)),
@@ -4536,6 +4613,8 @@ create table tool_overrides (
 );
 CREATE INDEX tool_overrides_tool ON public.tool_overrides USING btree (tool_id);
 CREATE TRIGGER audit AFTER INSERT OR DELETE OR UPDATE ON public.tool_overrides FOR EACH ROW EXECUTE FUNCTION audit_row('{tool_scope_id,changed_at,changed_by}', '{}');
+CREATE TRIGGER override_keep AFTER INSERT OR DELETE OR UPDATE ON public.tool_overrides FOR EACH ROW EXECUTE FUNCTION keep_override();
+CREATE TRIGGER override_number BEFORE INSERT OR UPDATE ON public.tool_overrides FOR EACH ROW EXECUTE FUNCTION number_override();
 alter table tool_overrides enable row level security;
 alter table tool_overrides force row level security;
 create policy platform_globals on tool_overrides for all to toolcrib_owner using ((tenant_id IS NULL)) with check ((tenant_id IS NULL));

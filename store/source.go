@@ -36,7 +36,11 @@ func (s *Store) Entries(ctx context.Context, tenant tool.TenantID, ref tool.Ref)
 	if err != nil {
 		return resolver.Candidates{}, err
 	}
-	c, err := s.candidates(op, tenants, tools, versions, convert(overrides, overrideOf))
+	decisions, err := collect(overrides, overrideOf)
+	if err != nil {
+		return resolver.Candidates{}, err
+	}
+	c, err := s.candidates(op, tenants, tools, versions, decisions)
 	if err == nil && len(c.Entries) == 0 && ref.Slug != "" {
 		c.Entries, err = s.aliased(ctx, op, tenant, ref.Slug)
 	}

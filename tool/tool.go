@@ -1,6 +1,9 @@
 package tool
 
-import "time"
+import (
+	"encoding/json"
+	"time"
+)
 
 // Status is the stage of a tool in its life cycle.
 type Status string
@@ -83,6 +86,10 @@ type Version struct {
 	// ReadsDeclared records who declared that the version's POST only reads;
 	// nil where its configuration does not declare it.
 	ReadsDeclared *Declaration `json:"reads_declared,omitempty"`
+
+	// Defaults are the arguments that overrides fill in; nil for a version as it is stored. The resolver sets
+	// them in the adapted copies that it returns.
+	Defaults map[string]json.RawMessage `json:"-"`
 }
 
 // String returns "slug@number", as people and the Temporal UI read it.

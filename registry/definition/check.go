@@ -127,7 +127,7 @@ func checkExecution(s *ToolSpec) error {
 		return refusal.New(tool.Invalid, "/execution/inline_bytes",
 			"inline_bytes is %d: expected 0 for the default, or %d to %d", n, tool.MinInlineResult, tool.MaxInlineResult)
 	}
-	if err := checkTimeout(x.TimeoutSeconds); err != nil {
+	if err := checkTimeout("/execution", x.TimeoutSeconds); err != nil {
 		return err
 	}
 	if len(x.ConcurrencyGroup) > maxGroupName {
@@ -136,13 +136,26 @@ func checkExecution(s *ToolSpec) error {
 	return nil
 }
 
-func checkTimeout(seconds float64) error {
+// CheckLimits fails with tool.Invalid for limits of calls that no definition may have.
+func CheckLimits(l tool.CallLimits) error {
+	if n := l.MaxAttempts; n < 0 || n > maxAttempts {
+		return refusal.New(tool.Invalid, "/limits/max_attempts", "max_attempts is %d: expected 0 for none, or up to %d", n,
+			maxAttempts)
+	}
+	if n := l.InlineBytes; n != 0 && (n < tool.MinInlineResult || n > tool.MaxInlineResult) {
+		return refusal.New(tool.Invalid, "/limits/inline_bytes", "inline_bytes is %d: expected 0 for none, or %d to %d", n,
+			tool.MinInlineResult, tool.MaxInlineResult)
+	}
+	return checkTimeout("/limits", l.TimeoutSeconds)
+}
+
+func checkTimeout(within string, seconds float64) error {
 	if !(seconds >= 0 && seconds <= maxTimeoutSeconds) { // Not a number either.
-		return refusal.New(tool.Invalid, "/execution/timeout_s",
+		return refusal.New(tool.Invalid, within+"/timeout_s",
 			"timeout_s is %v: expected 0 for the default, or up to %d", seconds, maxTimeoutSeconds)
 	}
 	if ms := seconds * 1000; math.Abs(ms-math.Round(ms)) > 1e-6 {
-		return refusal.New(tool.Invalid, "/execution/timeout_s",
+		return refusal.New(tool.Invalid, within+"/timeout_s",
 			"timeout_s is %v: expected whole milliseconds, at most three decimals", seconds)
 	}
 	return nil

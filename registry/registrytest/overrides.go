@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/toolcrib/toolcrib/registry"
+	"github.com/toolcrib/toolcrib/registry/definition"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
@@ -27,24 +28,107 @@ func (s *Store) SetOverride(_ context.Context, o tool.Override) (tool.Override, 
 	if !ok || !s.sees(o.Tenant, t) {
 		return tool.Override{}, notFound("tool", o.ToolID)
 	}
-	o.Slug, o.ChangedAt = t.Slug, time.Now().UTC()
-	s.overrides[overrideKey{o.Tenant, o.ToolID}] = clone(o)
+	key := overrideKey{o.Tenant, o.ToolID}
+	if err := s.expects(key, o.Revision); err != nil {
+		return tool.Override{}, err
+	}
+	o.Slug, o.ChangedAt, o.Revision = t.Slug, time.Now().UTC(), s.nextRevision(key)
+	s.overrides[key] = clone(o)
+	s.decided[key] = append(s.decided[key], tool.OverrideVersion{Override: clone(o)})
 	return o, nil
 }
 
+// expects refuses a change that expects another revision.
+func (s *Store) expects(key overrideKey, revision int64) error {
+	now, there := s.overrides[key]
+	switch {
+	case revision == 0, revision == registry.NoOverride && !there, there && now.Revision == revision:
+		return nil
+	default:
+		return &tool.Error{
+			Kind: tool.Conflict, Op: "registrytest", Msg: "the override was changed meanwhile", Err: definition.ErrChanged,
+		}
+	}
+}
+
+func (s *Store) nextRevision(key overrideKey) int64 {
+	if all := s.decided[key]; len(all) > 0 {
+		return all[len(all)-1].Revision + 1
+	}
+	return 1
+}
+
 // DeleteOverride implements [registry.Store].
-func (s *Store) DeleteOverride(_ context.Context, id tool.TenantID, toolID string) error {
+func (s *Store) DeleteOverride(_ context.Context, id tool.TenantID, toolID string, revision int64) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err := s.mayWrite(id); err != nil {
 		return err
 	}
 	key := overrideKey{id, toolID}
-	if _, ok := s.overrides[key]; !ok {
+	if _, ok := s.overrides[key]; !ok && revision <= 0 {
 		return notFound("override", toolID)
 	}
+	if err := s.expects(key, revision); err != nil {
+		return err
+	}
+	s.decided[key] = append(s.decided[key], tool.OverrideVersion{Removed: true, Override: tool.Override{
+		Tenant: id, ToolID: toolID, Revision: s.nextRevision(key), ChangedAt: time.Now().UTC(),
+	}})
 	delete(s.overrides, key)
 	return nil
+}
+
+// ListOverrideVersions implements [registry.Store].
+func (s *Store) ListOverrideVersions(
+	_ context.Context, id tool.TenantID, toolID string, platform bool, before int64, limit int,
+) (out []tool.OverrideVersion, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if platform {
+		id = ""
+	}
+	for _, v := range slices.Backward(s.decided[overrideKey{id, toolID}]) {
+		if (before == 0 || v.Revision < before) && (limit <= 0 || len(out) < limit) {
+			out = append(out, clone(v))
+		}
+	}
+	return out, nil
+}
+
+// OverridesAt implements [resolver.Source].
+func (s *Store) OverridesAt(
+	_ context.Context, id tool.TenantID, toolID string, at tool.OverrideRevisions,
+) (out tool.Overrides, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	find := func(id tool.TenantID, revision int64) *tool.Override {
+		for _, v := range s.decided[overrideKey{id, toolID}] {
+			if v.Revision == revision && revision != 0 {
+				found := clone(v.Override)
+				return &found
+			}
+		}
+		return nil
+	}
+	out.Tenant, out.Platform = find(id, at.Tenant), find("", at.Platform)
+	if (at.Tenant != 0) != (out.Tenant != nil) || (at.Platform != 0) != (out.Platform != nil) {
+		return tool.Overrides{}, notFound("override", toolID)
+	}
+	return out, nil
+}
+
+// OverridesOf implements [resolver.Source].
+func (s *Store) OverridesOf(
+	_ context.Context, id tool.TenantID, toolIDs []string,
+) (map[string]tool.Overrides, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	out := map[string]tool.Overrides{}
+	for _, toolID := range toolIDs {
+		out[toolID] = s.overridesOf(id, toolID)
+	}
+	return out, nil
 }
 
 // ListOverrides implements [registry.Store].

@@ -42,6 +42,7 @@ type memory struct {
 	servers       map[string]*server
 	artifacts     map[string]*program
 	overrides     map[overrideKey]tool.Override
+	decided       map[overrideKey][]tool.OverrideVersion // Oldest first.
 }
 
 // aliasKey is a further name in a tenant, or among the global tools.
@@ -67,6 +68,7 @@ func NewStore() *Store {
 		aliases: make(map[aliasKey]alias), servers: make(map[string]*server), artifacts: make(map[string]*program),
 		agents: make(map[string]agent.Agent), agentVersions: make(map[string][]agent.Version),
 		overrides: make(map[overrideKey]tool.Override),
+		decided:   make(map[overrideKey][]tool.OverrideVersion),
 	}}
 }
 

@@ -50,6 +50,7 @@ func Run(t *testing.T, fixture func(t *testing.T) Fixture) {
 		{"policies are those of visible tools", testPolicies},
 		{"tenants and the platform decide about tools", testOverrides},
 		{"decisions about tools stay within their tenant", testOverrideIsolation},
+		{"overrides keep what they changed", testOverrideContent},
 		{"decisions about tools are listed in order and paged", testListOverrides},
 		{"new built-ins are switched on for all", testNewBuiltinsAreOn},
 		{"agents come back as they were stored", testAgentRoundTrip},

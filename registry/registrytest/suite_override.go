@@ -1,11 +1,14 @@
 package registrytest
 
 import (
+	"encoding/json"
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/toolcrib/toolcrib/registry"
+	"github.com/toolcrib/toolcrib/registry/definition"
 	"github.com/toolcrib/toolcrib/resolver"
 	"github.com/toolcrib/toolcrib/tool"
 )
@@ -82,9 +85,74 @@ func testOverrides(t *testing.T, f Fixture) {
 	require.NoError(t, err)
 	require.Equal(t, global.RequiresApproval, policies[global.ID].RequiresApproval)
 
-	require.NoError(t, f.Store.DeleteOverride(t.Context(), f.Tenant, global.ID))
-	requireKind(t, tool.NotFound, f.Store.DeleteOverride(t.Context(), f.Tenant, global.ID))
+	require.NoError(t, f.Store.DeleteOverride(t.Context(), f.Tenant, global.ID, 0))
+	requireKind(t, tool.NotFound, f.Store.DeleteOverride(t.Context(), f.Tenant, global.ID, 0))
 	require.Nil(t, overridesAsRead(t, f, f.Tenant, global).Tenant)
+}
+
+// testOverrideContent holds that what an override changes of a tool is read as it was written, by every path, and
+// that each edit is kept under a revision that is never used again.
+func testOverrideContent(t *testing.T, f Fixture) {
+	t.Helper()
+
+	global := create(t, f.Platform, exampleFor("sharedTool"))
+	limits := &tool.CallLimits{TimeoutSeconds: 2.5, MaxAttempts: 1, InlineBytes: tool.MinInlineResult}
+	of := func(description string, revision int64) tool.Override {
+		return tool.Override{Tenant: f.Tenant, ToolID: global.ID, ChangedBy: "user:ada", Revision: revision, Adaptation: tool.Adaptation{
+			Description: description, Defaults: map[string]json.RawMessage{"limit": json.RawMessage("5")}, Limits: limits,
+		}}
+	}
+	first, err := f.Store.SetOverride(t.Context(), of("Searches <our> shop.", registry.NoOverride))
+	require.NoError(t, err)
+	require.Equal(t, int64(1), first.Revision)
+	_, err = f.Store.SetOverride(t.Context(), of("Too late.", registry.NoOverride))
+	requireKind(t, tool.Conflict, err)
+	require.ErrorIs(t, err, definition.ErrChanged)
+	second, err := f.Store.SetOverride(t.Context(), of("Searches our shop.", first.Revision))
+	require.NoError(t, err)
+	_, err = f.Store.SetOverride(t.Context(), of("Too late.", first.Revision))
+	require.ErrorIs(t, err, definition.ErrChanged)
+	preset, err := f.Platform.SetOverride(t.Context(), tool.Override{ToolID: global.ID, Adaptation: tool.Adaptation{Description: "All."}})
+	require.NoError(t, err)
+
+	read := overridesAsRead(t, f, f.Tenant, global)
+	require.Equal(t, of("Searches our shop.", 0).Adaptation, read.Tenant.Adaptation)
+	require.Equal(t, tool.OverrideRevisions{Tenant: second.Revision, Platform: preset.Revision}, read.Revisions())
+	many, err := f.Source.OverridesOf(t.Context(), f.Tenant, []string{global.ID})
+	require.NoError(t, err)
+	require.Equal(t, read.Revisions(), many[global.ID].Revisions())
+	require.Equal(t, "All.", many[global.ID].Platform.Description)
+
+	require.ErrorIs(t, f.Store.DeleteOverride(t.Context(), f.Tenant, global.ID, first.Revision), definition.ErrChanged)
+	require.NoError(t, f.Store.DeleteOverride(t.Context(), f.Tenant, global.ID, second.Revision))
+	third, err := f.Store.SetOverride(t.Context(), of("Again.", registry.NoOverride))
+	require.NoError(t, err)
+	require.Equal(t, int64(4), third.Revision, "a removal has a revision too")
+
+	at := tool.OverrideRevisions{Tenant: first.Revision, Platform: preset.Revision}
+	then, err := f.Source.OverridesAt(t.Context(), f.Tenant, global.ID, at)
+	require.NoError(t, err)
+	require.Equal(t, first.Adaptation, then.Tenant.Adaptation)
+	require.Equal(t, at, then.Revisions())
+	_, err = f.Source.OverridesAt(t.Context(), f.Tenant, global.ID, tool.OverrideRevisions{Tenant: 99})
+	requireKind(t, tool.NotFound, err)
+
+	var states []string
+	for before := int64(0); ; {
+		page, err := f.Store.ListOverrideVersions(t.Context(), f.Tenant, global.ID, false, before, 3)
+		require.NoError(t, err)
+		if len(page) == 0 {
+			break
+		}
+		for _, v := range page {
+			states = append(states, fmt.Sprint(v.Revision, " ", v.Description, " ", v.Removed))
+			before = v.Revision
+		}
+	}
+	require.Equal(t, []string{"4 Again. false", "3  true", "2 Searches our shop. false", "1 Searches <our> shop. false"}, states)
+	shared, err := f.Store.ListOverrideVersions(t.Context(), f.Tenant, global.ID, true, 0, 10)
+	require.NoError(t, err)
+	require.Equal(t, "All.", shared[0].Description)
 }
 
 func testOverrideIsolation(t *testing.T, f Fixture) {
@@ -95,7 +163,7 @@ func testOverrideIsolation(t *testing.T, f Fixture) {
 	for _, id := range []string{theirs.ID, newID()} {
 		_, err := f.Store.SetOverride(t.Context(), tool.Override{Tenant: f.Tenant, ToolID: id, Enabled: &off})
 		requireKind(t, tool.NotFound, err)
-		requireKind(t, tool.NotFound, f.Store.DeleteOverride(t.Context(), f.Tenant, id))
+		requireKind(t, tool.NotFound, f.Store.DeleteOverride(t.Context(), f.Tenant, id, 0))
 	}
 	_, err := f.Store.SetOverride(t.Context(), tool.Override{ToolID: global.ID, Enabled: &off})
 	require.Error(t, err, "a tenant's store does not decide for all")
@@ -147,7 +215,7 @@ func testNewBuiltinsAreOn(t *testing.T, f Fixture) {
 	builtin = create(t, f.Platform, builtin)
 	read := overridesAsRead(t, f, f.Tenant, builtin)
 	require.True(t, *read.Platform.Enabled)
-	require.NoError(t, f.Platform.DeleteOverride(t.Context(), "", builtin.ID))
+	require.NoError(t, f.Platform.DeleteOverride(t.Context(), "", builtin.ID, 0))
 	builtin.Description += " Changed."
 	_, err := f.Platform.UpdateTool(t.Context(), builtin)
 	require.NoError(t, err)

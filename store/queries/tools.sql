@@ -76,7 +76,11 @@ cross join lateral (
         when r.updated_at < sqlc.narg('updated_since')::timestamptz then false
         when @search::text <> '' and 0 = strpos(case when @search_ascii::boolean
                 then lower((r.slug || ' ' || r.name || ' ' || r.description) collate "C")
-                else lower(r.slug || ' ' || r.name || ' ' || r.description) end, lower(@search)) then false
+                else lower(r.slug || ' ' || r.name || ' ' || r.description) end, lower(@search))
+            and r.id <> all (array(
+                select o.tool_id from tool_overrides o
+                where o.scope_id in (@scope_id, '00000000-0000-0000-0000-000000000000') and strpos(lower(o.description), lower(@search)) > 0))
+            then false
         when @implementation::text <> '' and @implementation <>
             coalesce(nullif(r.implementation_type, ''), r.config_schema -> 'implementation' ->> 'type', '') then false
         when @bucket::text <> '' and @bucket <> case
@@ -111,7 +115,11 @@ with page as (
             when @bucket = 'mcp' and r.implementation_type not in ('', 'mcp')
                 and strpos(r.config_schema::text, 'mcp') + strpos(r.config_schema::text, '\u') = 0 then false
             when @search::text = '' then true
-            else strpos(lower((r.slug || e'\n' || r.name || e'\n' || r.description) collate "C"), @search) > 0 end
+            else strpos(lower((r.slug || e'\n' || r.name || e'\n' || r.description) collate "C"), @search) > 0
+                or r.id = any (array(
+                    select o.tool_id from tool_overrides o
+                    where o.scope_id in (@scope_id, '00000000-0000-0000-0000-000000000000')
+                      and strpos(lower(o.description collate "C"), @search) > 0)) end
         order by r.slug
         limit sqlc.arg('limit')::int
     ) f

@@ -64,8 +64,43 @@ var toolCases = map[string]func(t *testing.T, f foreign){
 	"DeleteOverride": func(t *testing.T, f foreign) {
 		t.Helper()
 		f.Switch(t, f.Tenant, f.Tool.ID, true)
-		RequireKind(t, tool.NotFound, f.Store.DeleteOverride(t.Context(), f.stranger, f.Tool.ID))
-		require.NoError(t, f.Store.DeleteOverride(t.Context(), f.Tenant, f.Tool.ID))
+		RequireKind(t, tool.NotFound, f.Store.DeleteOverride(t.Context(), f.stranger, f.Tool.ID, 0))
+		require.NoError(t, f.Store.DeleteOverride(t.Context(), f.Tenant, f.Tool.ID, 0))
+	},
+	"ListOverrideVersions": func(t *testing.T, f foreign) {
+		t.Helper()
+		f.Switch(t, f.Tenant, f.Tool.ID, true)
+		own, err := f.Store.ListOverrideVersions(t.Context(), f.Tenant, f.Tool.ID, false, 0, 10)
+		require.NoError(t, err)
+		require.NotEmpty(t, own)
+		for _, platform := range []bool{true, false} {
+			versions, err := f.Store.ListOverrideVersions(t.Context(), f.stranger, f.Tool.ID, platform, 0, 10)
+			require.NoError(t, err)
+			require.Empty(t, versions)
+		}
+		require.NoError(t, f.Store.DeleteOverride(t.Context(), f.Tenant, f.Tool.ID, 0))
+	},
+	"OverridesAt": func(t *testing.T, f foreign) {
+		t.Helper()
+		f.Switch(t, f.Tenant, f.Tool.ID, true)
+		own, err := f.Store.ListOverrideVersions(t.Context(), f.Tenant, f.Tool.ID, false, 0, 1)
+		require.NoError(t, err)
+		at := tool.OverrideRevisions{Tenant: own[0].Revision}
+		_, err = f.Store.OverridesAt(t.Context(), f.Tenant, f.Tool.ID, at)
+		require.NoError(t, err)
+		_, err = f.Store.OverridesAt(t.Context(), f.stranger, f.Tool.ID, at)
+		RequireKind(t, tool.NotFound, err)
+		require.NoError(t, f.Store.DeleteOverride(t.Context(), f.Tenant, f.Tool.ID, 0))
+	},
+	"OverridesOf": func(t *testing.T, f foreign) {
+		t.Helper()
+		f.Switch(t, f.Tenant, f.Tool.ID, true)
+		for tenant, want := range map[tool.TenantID]int{f.Tenant: 1, f.stranger: 0} {
+			found, err := f.Store.OverridesOf(t.Context(), tenant, []string{f.Tool.ID})
+			require.NoError(t, err)
+			require.Len(t, found, want)
+		}
+		require.NoError(t, f.Store.DeleteOverride(t.Context(), f.Tenant, f.Tool.ID, 0))
 	},
 	"ListOverrides": func(t *testing.T, f foreign) {
 		t.Helper()
@@ -76,7 +111,7 @@ var toolCases = map[string]func(t *testing.T, f foreign){
 			require.Empty(t, o.Tenant)
 			require.NotEqual(t, f.Tool.ID, o.ToolID)
 		}
-		require.NoError(t, f.Store.DeleteOverride(t.Context(), f.Tenant, f.Tool.ID))
+		require.NoError(t, f.Store.DeleteOverride(t.Context(), f.Tenant, f.Tool.ID, 0))
 	},
 	"FindTool": func(t *testing.T, f foreign) {
 		t.Helper()

@@ -756,6 +756,28 @@ type ToolOverride struct {
 	Reason           string
 	ChangedBy        string
 	ChangedAt        time.Time
+	Description      string
+	Defaults         []byte
+	Limits           []byte
+	Revision         int64
+}
+
+// Every state of an override, by its revision; the last of a removed one says so.
+type ToolOverrideVersion struct {
+	TenantID         *string
+	ScopeID          string
+	ToolID           string
+	ToolScopeID      string
+	Revision         int64
+	Enabled          *bool
+	RequiresApproval bool
+	Description      string
+	Defaults         []byte
+	Limits           []byte
+	Reason           string
+	Removed          bool
+	ChangedBy        string
+	ChangedAt        time.Time
 }
 
 // Tools: the editable head, its state, and the authority over its calls.

@@ -10,24 +10,140 @@ import (
 )
 
 const DeleteOverride = `-- name: DeleteOverride :execrows
-delete from tool_overrides o where o.scope_id = $1 and o.tool_id = $2
+delete from tool_overrides o
+where o.scope_id = $1 and o.tool_id = $2
+  and ($3::bigint is null or o.revision = $3)
 `
 
 type DeleteOverrideParams struct {
-	ScopeID string
-	ToolID  string
+	ScopeID  string
+	ToolID   string
+	Expected *int64
 }
 
 func (q *Queries) DeleteOverride(ctx context.Context, arg DeleteOverrideParams) (int64, error) {
-	result, err := q.db.Exec(ctx, DeleteOverride, arg.ScopeID, arg.ToolID)
+	result, err := q.db.Exec(ctx, DeleteOverride, arg.ScopeID, arg.ToolID, arg.Expected)
 	if err != nil {
 		return 0, err
 	}
 	return result.RowsAffected(), nil
 }
 
+const FindOverrideVersions = `-- name: FindOverrideVersions :many
+select v.tenant_id, v.scope_id, v.tool_id, v.tool_scope_id, v.revision, v.enabled, v.requires_approval, v.description, v.defaults, v.limits, v.reason, v.removed, v.changed_by, v.changed_at from tool_override_versions v
+where v.tool_id = $1
+  and (v.scope_id = $2 and v.revision = $3::bigint
+    or v.scope_id = '00000000-0000-0000-0000-000000000000' and v.revision = $4::bigint)
+`
+
+type FindOverrideVersionsParams struct {
+	ToolID           string
+	ScopeID          string
+	TenantRevision   int64
+	PlatformRevision int64
+}
+
+// One revision of the tenant's and one of the platform's, for those that are not 0.
+func (q *Queries) FindOverrideVersions(ctx context.Context, arg FindOverrideVersionsParams) ([]ToolOverrideVersion, error) {
+	rows, err := q.db.Query(ctx, FindOverrideVersions,
+		arg.ToolID,
+		arg.ScopeID,
+		arg.TenantRevision,
+		arg.PlatformRevision,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []ToolOverrideVersion
+	for rows.Next() {
+		var i ToolOverrideVersion
+		if err := rows.Scan(
+			&i.TenantID,
+			&i.ScopeID,
+			&i.ToolID,
+			&i.ToolScopeID,
+			&i.Revision,
+			&i.Enabled,
+			&i.RequiresApproval,
+			&i.Description,
+			&i.Defaults,
+			&i.Limits,
+			&i.Reason,
+			&i.Removed,
+			&i.ChangedBy,
+			&i.ChangedAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const ListOverrideVersions = `-- name: ListOverrideVersions :many
+select v.tenant_id, v.scope_id, v.tool_id, v.tool_scope_id, v.revision, v.enabled, v.requires_approval, v.description, v.defaults, v.limits, v.reason, v.removed, v.changed_by, v.changed_at from tool_override_versions v
+where v.scope_id = case when $1::boolean then $2::uuid else '00000000-0000-0000-0000-000000000000' end
+  and v.tool_id = $3 and ($4::bigint = 0 or v.revision < $4)
+order by v.revision desc
+limit $5::int
+`
+
+type ListOverrideVersionsParams struct {
+	Own     bool
+	ScopeID string
+	ToolID  string
+	Before  int64
+	Limit   int32
+}
+
+// Newest first; the tenant's and the platform's apart, as own says.
+func (q *Queries) ListOverrideVersions(ctx context.Context, arg ListOverrideVersionsParams) ([]ToolOverrideVersion, error) {
+	rows, err := q.db.Query(ctx, ListOverrideVersions,
+		arg.Own,
+		arg.ScopeID,
+		arg.ToolID,
+		arg.Before,
+		arg.Limit,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []ToolOverrideVersion
+	for rows.Next() {
+		var i ToolOverrideVersion
+		if err := rows.Scan(
+			&i.TenantID,
+			&i.ScopeID,
+			&i.ToolID,
+			&i.ToolScopeID,
+			&i.Revision,
+			&i.Enabled,
+			&i.RequiresApproval,
+			&i.Description,
+			&i.Defaults,
+			&i.Limits,
+			&i.Reason,
+			&i.Removed,
+			&i.ChangedBy,
+			&i.ChangedAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const ListOverrides = `-- name: ListOverrides :many
-select o.tenant_id, o.scope_id, o.tool_id, o.tool_scope_id, o.enabled, o.requires_approval, o.reason, o.changed_by, o.changed_at, t.slug
+select o.tenant_id, o.scope_id, o.tool_id, o.tool_scope_id, o.enabled, o.requires_approval, o.reason, o.changed_by, o.changed_at, o.description, o.defaults, o.limits, o.revision, t.slug
 from tool_overrides o
 join tool_registry t on t.id = o.tool_id and t.scope_id = o.tool_scope_id
 where o.scope_id in ($1, '00000000-0000-0000-0000-000000000000') and t.deleted_at is null
@@ -75,6 +191,10 @@ func (q *Queries) ListOverrides(ctx context.Context, arg ListOverridesParams) ([
 			&i.ToolOverride.Reason,
 			&i.ToolOverride.ChangedBy,
 			&i.ToolOverride.ChangedAt,
+			&i.ToolOverride.Description,
+			&i.ToolOverride.Defaults,
+			&i.ToolOverride.Limits,
+			&i.ToolOverride.Revision,
 			&i.Slug,
 		); err != nil {
 			return nil, err
@@ -88,7 +208,7 @@ func (q *Queries) ListOverrides(ctx context.Context, arg ListOverridesParams) ([
 }
 
 const ListOverridesByID = `-- name: ListOverridesByID :many
-select o.tenant_id, o.scope_id, o.tool_id, o.tool_scope_id, o.enabled, o.requires_approval, o.reason, o.changed_by, o.changed_at from tool_overrides o
+select o.tenant_id, o.scope_id, o.tool_id, o.tool_scope_id, o.enabled, o.requires_approval, o.reason, o.changed_by, o.changed_at, o.description, o.defaults, o.limits, o.revision from tool_overrides o
 where o.scope_id in ($1, '00000000-0000-0000-0000-000000000000') and o.tool_id = $2
 `
 
@@ -116,6 +236,10 @@ func (q *Queries) ListOverridesByID(ctx context.Context, arg ListOverridesByIDPa
 			&i.Reason,
 			&i.ChangedBy,
 			&i.ChangedAt,
+			&i.Description,
+			&i.Defaults,
+			&i.Limits,
+			&i.Revision,
 		); err != nil {
 			return nil, err
 		}
@@ -129,7 +253,7 @@ func (q *Queries) ListOverridesByID(ctx context.Context, arg ListOverridesByIDPa
 
 const ListOverridesBySlug = `-- name: ListOverridesBySlug :many
 
-select o.tenant_id, o.scope_id, o.tool_id, o.tool_scope_id, o.enabled, o.requires_approval, o.reason, o.changed_by, o.changed_at from tool_registry t
+select o.tenant_id, o.scope_id, o.tool_id, o.tool_scope_id, o.enabled, o.requires_approval, o.reason, o.changed_by, o.changed_at, o.description, o.defaults, o.limits, o.revision from tool_registry t
 join tool_overrides o on o.tool_id = t.id and o.scope_id in ($1, '00000000-0000-0000-0000-000000000000')
 where t.scope_id in ($1, '00000000-0000-0000-0000-000000000000') and t.slug = $2
 `
@@ -160,6 +284,55 @@ func (q *Queries) ListOverridesBySlug(ctx context.Context, arg ListOverridesBySl
 			&i.Reason,
 			&i.ChangedBy,
 			&i.ChangedAt,
+			&i.Description,
+			&i.Defaults,
+			&i.Limits,
+			&i.Revision,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const ListOverridesOf = `-- name: ListOverridesOf :many
+select o.tenant_id, o.scope_id, o.tool_id, o.tool_scope_id, o.enabled, o.requires_approval, o.reason, o.changed_by, o.changed_at, o.description, o.defaults, o.limits, o.revision from tool_overrides o
+where o.scope_id in ($1, '00000000-0000-0000-0000-000000000000') and o.tool_id = any ($2::uuid[])
+`
+
+type ListOverridesOfParams struct {
+	ScopeID string
+	ToolIds []string
+}
+
+// The tenant's and the platform's, about several tools.
+func (q *Queries) ListOverridesOf(ctx context.Context, arg ListOverridesOfParams) ([]ToolOverride, error) {
+	rows, err := q.db.Query(ctx, ListOverridesOf, arg.ScopeID, arg.ToolIds)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []ToolOverride
+	for rows.Next() {
+		var i ToolOverride
+		if err := rows.Scan(
+			&i.TenantID,
+			&i.ScopeID,
+			&i.ToolID,
+			&i.ToolScopeID,
+			&i.Enabled,
+			&i.RequiresApproval,
+			&i.Reason,
+			&i.ChangedBy,
+			&i.ChangedAt,
+			&i.Description,
+			&i.Defaults,
+			&i.Limits,
+			&i.Revision,
 		); err != nil {
 			return nil, err
 		}
@@ -172,37 +345,51 @@ func (q *Queries) ListOverridesBySlug(ctx context.Context, arg ListOverridesBySl
 }
 
 const SetOverride = `-- name: SetOverride :one
-insert into tool_overrides as o (tenant_id, tool_id, tool_scope_id, enabled, requires_approval, reason, changed_by)
-select $1::uuid, t.id, t.scope_id, $2::boolean, $3, $4, $5
+insert into tool_overrides as o (tenant_id, tool_id, tool_scope_id, enabled, requires_approval, description, defaults, limits, reason, changed_by)
+select $1::uuid, t.id, t.scope_id, $2::boolean, $3, $4,
+       $5::json, $6::json, $7, $8
 from tool_registry t
-where t.scope_id in ($6, '00000000-0000-0000-0000-000000000000')
-  and t.id = $7 and t.deleted_at is null
+where t.scope_id in ($9, '00000000-0000-0000-0000-000000000000')
+  and t.id = $10 and t.deleted_at is null
+  and ($11::bigint is null or $11 = coalesce(
+      (select c.revision from tool_overrides c where c.scope_id = $9 and c.tool_id = t.id), 0))
 on conflict (scope_id, tool_id) do update
-    set enabled = excluded.enabled, requires_approval = excluded.requires_approval, reason = excluded.reason,
+    set enabled = excluded.enabled, requires_approval = excluded.requires_approval, description = excluded.description,
+        defaults = excluded.defaults, limits = excluded.limits, reason = excluded.reason,
         changed_by = excluded.changed_by, changed_at = now()
-returning o.tenant_id, o.scope_id, o.tool_id, o.tool_scope_id, o.enabled, o.requires_approval, o.reason, o.changed_by, o.changed_at
+    where $11::bigint is null or o.revision = $11
+returning o.tenant_id, o.scope_id, o.tool_id, o.tool_scope_id, o.enabled, o.requires_approval, o.reason, o.changed_by, o.changed_at, o.description, o.defaults, o.limits, o.revision
 `
 
 type SetOverrideParams struct {
 	TenantID         *string
 	Enabled          *bool
 	RequiresApproval bool
+	Description      string
+	Defaults         []byte
+	Limits           []byte
 	Reason           string
 	ChangedBy        string
 	ScopeID          string
 	ToolID           string
+	Expected         *int64
 }
 
-// No row is returned where the tenant sees no such tool.
+// Where a revision is expected, no row is returned when the override has another; one that does
+// not exist has revision 0.
 func (q *Queries) SetOverride(ctx context.Context, arg SetOverrideParams) (ToolOverride, error) {
 	row := q.db.QueryRow(ctx, SetOverride,
 		arg.TenantID,
 		arg.Enabled,
 		arg.RequiresApproval,
+		arg.Description,
+		arg.Defaults,
+		arg.Limits,
 		arg.Reason,
 		arg.ChangedBy,
 		arg.ScopeID,
 		arg.ToolID,
+		arg.Expected,
 	)
 	var i ToolOverride
 	err := row.Scan(
@@ -215,6 +402,10 @@ func (q *Queries) SetOverride(ctx context.Context, arg SetOverrideParams) (ToolO
 		&i.Reason,
 		&i.ChangedBy,
 		&i.ChangedAt,
+		&i.Description,
+		&i.Defaults,
+		&i.Limits,
+		&i.Revision,
 	)
 	return i, err
 }

@@ -493,7 +493,11 @@ with page as (
             when $5 = 'mcp' and r.implementation_type not in ('', 'mcp')
                 and strpos(r.config_schema::text, 'mcp') + strpos(r.config_schema::text, '\u') = 0 then false
             when $6::text = '' then true
-            else strpos(lower((r.slug || e'\n' || r.name || e'\n' || r.description) collate "C"), $6) > 0 end
+            else strpos(lower((r.slug || e'\n' || r.name || e'\n' || r.description) collate "C"), $6) > 0
+                or r.id = any (array(
+                    select o.tool_id from tool_overrides o
+                    where o.scope_id in ($1, '00000000-0000-0000-0000-000000000000')
+                      and strpos(lower(o.description collate "C"), $6) > 0)) end
         order by r.slug
         limit $7::int
     ) f
@@ -841,7 +845,11 @@ cross join lateral (
         when r.updated_at < $5::timestamptz then false
         when $6::text <> '' and 0 = strpos(case when $7::boolean
                 then lower((r.slug || ' ' || r.name || ' ' || r.description) collate "C")
-                else lower(r.slug || ' ' || r.name || ' ' || r.description) end, lower($6)) then false
+                else lower(r.slug || ' ' || r.name || ' ' || r.description) end, lower($6))
+            and r.id <> all (array(
+                select o.tool_id from tool_overrides o
+                where o.scope_id in ($1, '00000000-0000-0000-0000-000000000000') and strpos(lower(o.description), lower($6)) > 0))
+            then false
         when $8::text <> '' and $8 <>
             coalesce(nullif(r.implementation_type, ''), r.config_schema -> 'implementation' ->> 'type', '') then false
         when $9::text <> '' and $9 <> case
