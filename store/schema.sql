@@ -1437,24 +1437,6 @@ end
 $function$
 ;
 
-CREATE OR REPLACE FUNCTION public.priced_call(p_tenant uuid, p_tool uuid, p_version text, p_result json)
- RETURNS bigint
- LANGUAGE sql
- STABLE
-AS $function$
-    select least(p.call_micros + coalesce(round(p.unit_micros * case
-            when u.units ~ '^[0-9]{1,12}([.][0-9]{1,30})?$' then u.units::numeric else 0 end), 0), 1e15)::bigint
-    from prices p
-    left join lateral (
-        select p_result #>> (array['structured'] || p.unit_path) as units where p.unit_path is not null and p_result is not null
-    ) u on true
-    where p.scope_id in (p_tenant, '00000000-0000-0000-0000-000000000000') and p.subject = 'tool/' || p_tool::text
-      and p.version in (p_version, '') and p.valid_from <= now() and (p.valid_until is null or p.valid_until > now())
-    order by p.tenant_id is null, p.version = '', p.valid_from desc
-    limit 1
-$function$
-;
-
 CREATE OR REPLACE FUNCTION public.priced_call(p_tenant uuid, p_platform boolean, p_tool uuid, p_version text, p_result json)
  RETURNS bigint
  LANGUAGE plpgsql
@@ -1473,6 +1455,24 @@ begin
         order by (p.tenant_id is null) <> p_platform, p.version = '', p.valid_from desc
         limit 1);
 end
+$function$
+;
+
+CREATE OR REPLACE FUNCTION public.priced_call(p_tenant uuid, p_tool uuid, p_version text, p_result json)
+ RETURNS bigint
+ LANGUAGE sql
+ STABLE
+AS $function$
+    select least(p.call_micros + coalesce(round(p.unit_micros * case
+            when u.units ~ '^[0-9]{1,12}([.][0-9]{1,30})?$' then u.units::numeric else 0 end), 0), 1e15)::bigint
+    from prices p
+    left join lateral (
+        select p_result #>> (array['structured'] || p.unit_path) as units where p.unit_path is not null and p_result is not null
+    ) u on true
+    where p.scope_id in (p_tenant, '00000000-0000-0000-0000-000000000000') and p.subject = 'tool/' || p_tool::text
+      and p.version in (p_version, '') and p.valid_from <= now() and (p.valid_until is null or p.valid_until > now())
+    order by p.tenant_id is null, p.version = '', p.valid_from desc
+    limit 1
 $function$
 ;
 
@@ -1935,16 +1935,6 @@ end
 $function$
 ;
 
-CREATE OR REPLACE FUNCTION public.reserve_budgets(p_tenant uuid, p_holder text, p_turn_of uuid, p_run uuid, p_agent uuid, p_tool uuid, p_micros bigint)
- RETURNS json
- LANGUAGE plpgsql
-AS $function$
-begin
-    return reserve_budgets(p_tenant, p_holder, p_turn_of, null, p_run, p_agent, p_tool, p_micros, p_micros);
-end
-$function$
-;
-
 CREATE OR REPLACE FUNCTION public.reserve_budgets(p_tenant uuid, p_holder text, p_turn_of uuid, p_effect text, p_run uuid, p_agent uuid, p_tool uuid, p_micros bigint, p_platform_micros bigint)
  RETURNS json
  LANGUAGE plpgsql
@@ -2025,20 +2015,13 @@ end
 $function$
 ;
 
-CREATE OR REPLACE FUNCTION public.reserved_call(p_tenant uuid, p_tool uuid, p_version text)
- RETURNS bigint
- LANGUAGE sql
- STABLE
+CREATE OR REPLACE FUNCTION public.reserve_budgets(p_tenant uuid, p_holder text, p_turn_of uuid, p_run uuid, p_agent uuid, p_tool uuid, p_micros bigint)
+ RETURNS json
+ LANGUAGE plpgsql
 AS $function$
-    select least(p.call_micros + coalesce(p.unit_micros::numeric * p.unit_estimate, 0), 1e15)::bigint
-    from (
-        select p.* from prices p
-        where p.scope_id in (p_tenant, '00000000-0000-0000-0000-000000000000') and p.subject = 'tool/' || p_tool::text
-          and p.version in (p_version, '') and p.valid_from <= now() and (p.valid_until is null or p.valid_until > now())
-        order by p.tenant_id is null, p.version = '', p.valid_from desc
-        limit 1
-    ) p
-    where p.call_micros > 0 or p.unit_micros > 0
+begin
+    return reserve_budgets(p_tenant, p_holder, p_turn_of, null, p_run, p_agent, p_tool, p_micros, p_micros);
+end
 $function$
 ;
 
@@ -2059,6 +2042,23 @@ begin
         ) p
         where p.call_micros > 0 or p.unit_micros > 0);
 end
+$function$
+;
+
+CREATE OR REPLACE FUNCTION public.reserved_call(p_tenant uuid, p_tool uuid, p_version text)
+ RETURNS bigint
+ LANGUAGE sql
+ STABLE
+AS $function$
+    select least(p.call_micros + coalesce(p.unit_micros::numeric * p.unit_estimate, 0), 1e15)::bigint
+    from (
+        select p.* from prices p
+        where p.scope_id in (p_tenant, '00000000-0000-0000-0000-000000000000') and p.subject = 'tool/' || p_tool::text
+          and p.version in (p_version, '') and p.valid_from <= now() and (p.valid_until is null or p.valid_until > now())
+        order by p.tenant_id is null, p.version = '', p.valid_from desc
+        limit 1
+    ) p
+    where p.call_micros > 0 or p.unit_micros > 0
 $function$
 ;
 

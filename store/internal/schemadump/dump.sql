@@ -68,4 +68,4 @@ with relation as (
     union all
     select 2, r.name, 90000, '' from relation r
 )
-select text from line order by section, object collate "C", place
+select text from line order by section, object collate "C", place, text collate "C"
