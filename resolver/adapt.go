@@ -135,3 +135,43 @@ func withDefaults(
 	out, err := json.Marshal(top)
 	return out, used, err
 }
+
+// Standing is what is decided about a tool in a tenant, all overrides considered.
+type Standing struct {
+	Enabled     bool
+	Why         string      // Who switched it on or off, and their reason.
+	Policy      tool.Policy // With what overrides require.
+	Description string      // What models and clients are shown of the draft.
+	Adaptation  tool.Adaptation
+	Overrides   tool.Overrides
+}
+
+// Standings returns what is decided about tools that the tenant sees, in their order, by the rules of
+// [Select], whether they may be called or not.
+func (r *Resolver) Standings(ctx context.Context, tenant tool.TenantID, tools []tool.Tool) ([]Standing, error) {
+	if len(tools) == 0 {
+		return nil, nil
+	}
+	ids := make([]string, len(tools))
+	for i := range tools {
+		ids[i] = tools[i].ID
+	}
+	overrides, err := r.source.OverridesOf(ctx, tenant, ids)
+	if err != nil {
+		return nil, fmt.Errorf("reading the overrides of %d tools: %w", len(ids), err)
+	}
+	out := make([]Standing, len(tools))
+	for i := range tools {
+		out[i] = StandingOf(&tools[i], overrides[tools[i].ID])
+	}
+	return out, nil
+}
+
+// StandingOf returns what overrides decide about a tool.
+func StandingOf(t *tool.Tool, o tool.Overrides) Standing {
+	on, by := o.Enabled(t.Global())
+	return Standing{
+		Enabled: on, Why: describe(by, unswitched(t)), Policy: o.Raise(t.Policy), Overrides: o,
+		Description: shownDescription(t, o), Adaptation: o.Adaptation(),
+	}
+}

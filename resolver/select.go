@@ -261,10 +261,12 @@ func switched(entry *Entry, log *trail) *tool.Error {
 	on, by := entry.Overrides.Enabled(t.Global())
 	if !on {
 		err := log.refuse(RuleSwitch, tool.Conflict, fmt.Sprintf("tool %q is switched off", t.Slug))
-		log.saw(describe(by, "off: a global tool is, until it is switched on"))
+		log.saw(describe(by, unswitched(t)))
 		return err
 	}
-	log.pass(RuleSwitch, "%s", describe(by, "on: a tenant's own tool is, until it is switched off"))
+	if log.keep {
+		log.pass(RuleSwitch, "%s", describe(by, unswitched(t)))
+	}
 	for _, level := range []*tool.Override{entry.Overrides.Tenant, entry.Overrides.Platform} {
 		if level != nil && level.RequiresApproval {
 			log.pass(RuleApproval, "%s requires approval%s", levelOf(level), because(level))
@@ -300,6 +302,14 @@ func changes(a *tool.Adaptation) string {
 		}
 	}
 	return strings.Join(out, ", ")
+}
+
+// unswitched explains the state of a tool that no override switches.
+func unswitched(t *tool.Tool) string {
+	if t.Global() {
+		return "off: a global tool is, until it is switched on"
+	}
+	return "on: a tenant's own tool is, until it is switched off"
 }
 
 // describe explains which override switched a tool, or the given default without one.

@@ -55,7 +55,7 @@ func (s *server) explainTool(ctx context.Context, p tool.Principal, in *explainI
 // definitionOf returns the definition of the resolved version, or of a draft that has no stored
 // version.
 func (s *server) definitionOf(ctx context.Context, p tool.Principal, e resolver.Explanation) (tool.Definition, error) {
-	version, err := s.cfg.Resolver.Version(ctx, p.Tenant, e.ToolID, e.Digest)
+	version, err := s.cfg.Resolver.Adapted(ctx, p.Tenant, e.ToolID, e.Digest, e.Overrides)
 	if tool.KindOf(err) == tool.NotFound {
 		head, err := s.findTool(ctx, p, e.ToolID)
 		return head.Definition, err

@@ -123,8 +123,13 @@ func (s *server) showTools(
 	ctx context.Context, p tool.Principal, in Paging, tools []tool.Tool, wanted func(*tool.Tool) bool,
 ) (*listed[v1.Tool], error) {
 	out := answer(page(in, tools, v1.FromTool, toolPlace))
+	standings, err := s.cfg.Resolver.Standings(ctx, p.Tenant, tools[:len(out.Body.Items)])
+	if err != nil {
+		return nil, err
+	}
 	viewer, shown := s.viewer(p), out.Body.Items[:0]
 	for i, item := range out.Body.Items {
+		item.Effective = v1.FromStanding(standings[i])
 		sees, err := viewer.sees(ctx, &tools[i])
 		if err != nil {
 			return nil, err
@@ -173,6 +178,7 @@ func (s *server) listCallable(ctx context.Context, p tool.Principal, in *listToo
 	for i, item := range items {
 		out.Body.Items[i] = v1.FromTool(item.Tool)
 		out.Body.Items[i].Version = item.Version
+		out.Body.Items[i].Effective = v1.FromStanding(resolver.StandingOf(&item.Tool, item.Overrides))
 	}
 	return out, nil
 }
@@ -209,7 +215,13 @@ func (s *server) getTool(ctx context.Context, p tool.Principal, in *toolInput) (
 	out := showTool(t)
 	if in.unchanged(out.Etag) {
 		out.Status = http.StatusNotModified
+		return out, nil
 	}
+	standings, err := s.cfg.Resolver.Standings(ctx, p.Tenant, []tool.Tool{t})
+	if err != nil {
+		return nil, err
+	}
+	out.Body.Effective = v1.FromStanding(standings[0])
 	return out, nil
 }
 

@@ -122,6 +122,17 @@ func (c *Client) RemoveOverride(ctx context.Context, name string) (v1.ToolOverri
 	return call[v1.ToolOverrides](ctx, c, http.MethodDelete, nil, nil, "tools", name, "override")
 }
 
+// OverrideVersions returns a page of what the tenant, or the platform, decided about a tool, newest first.
+func (c *Client) OverrideVersions(
+	ctx context.Context, name string, platform bool, page Page,
+) (v1.Page[v1.OverrideVersion], error) {
+	q := page.query()
+	if platform {
+		q.Set("by", "platform")
+	}
+	return list[v1.OverrideVersion](ctx, c, q, "tools", name, "override", "versions")
+}
+
 // ExplainTool reports how a reference resolves, rule by rule, with the profiles that apply to calls by
 // an agent, or by other callers where none is named.
 func (c *Client) ExplainTool(

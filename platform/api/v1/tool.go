@@ -31,6 +31,8 @@ type Tool struct {
 
 	Risk    tool.RiskLevel `json:"risk" enum:"low,medium,high" doc:"As declared, but at least what the egress class implies"`
 	Visible bool           `json:"visible" doc:"Whether calls are shown to people, by default as the implementation type defines"`
+	// Effective is what overrides make of the tool; absent in answers to changes of the draft.
+	Effective *Effective `json:"effective,omitempty" doc:"The tool as it is in the tenant of the key: switched on or off, and why, with what overrides change. The other fields are those of the draft"`
 
 	tool.Policy
 	Definition

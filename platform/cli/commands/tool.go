@@ -93,9 +93,16 @@ profiles, and with --profiles the profiles.`,
 var toolListing = listing[v1.Tool]{
 	header: "TOOL VERSION STATUS TOOL_TYPE TYPE EGRESS SCOPE DESCRIPTION~",
 	row: func(t v1.Tool) []string {
+		status, description := string(t.Status), t.Description
+		if e := t.Effective; e != nil {
+			description = e.Description
+			if !e.Enabled {
+				status += ", off"
+			}
+		}
 		return []string{
-			t.Slug, t.Version, string(t.Status), string(t.ToolType), string(t.Implementation), string(t.EgressClass),
-			t.Scope, terminal.Shorten(t.Description, 60),
+			t.Slug, t.Version, status, string(t.ToolType), string(t.Implementation), string(t.EgressClass),
+			t.Scope, terminal.Shorten(description, 60),
 		}
 	},
 	empty: "no tools yet: write a definition and apply it with toolcrib apply -f FILE (toolcrib apply --help shows one)",
@@ -139,8 +146,15 @@ slug or id.`, `  toolcrib tool show getOrder
 }
 
 func writeTool(w io.Writer, t v1.Tool, versions []v1.ToolVersion) error {
+	switched, shownAs := "", ""
+	if e := t.Effective; e != nil {
+		switched = e.Why
+		if e.Description != t.Description {
+			shownAs = e.Description
+		}
+	}
 	err := terminal.Pairs(w,
-		"tool", t.Slug, "id", t.ID, "name", t.Name, "description", t.Description, "scope", t.Scope,
+		"tool", t.Slug, "switch", switched, "shown as", shownAs, "id", t.ID, "name", t.Name, "description", t.Description, "scope", t.Scope,
 		"status", string(t.Status), "active", strconv.FormatBool(t.Active), "quarantine", t.Quarantine, "draft", t.Version,
 		"type", string(t.Implementation),
 		"tool type", string(t.ToolType), "egress", string(t.EgressClass), "egress rules", rulesOf(t.EgressRules), "policy",

@@ -2,8 +2,13 @@ package commands
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -17,15 +22,18 @@ import (
 )
 
 func (a *app) toolOverrideCommand() *cobra.Command {
-	return cli.Describe(cli.Group("override", "Switch tools on and off, and require approvals, without changing them",
-		a.overrideSetCommand(), a.overrideShowCommand(), a.overrideListCommand(), a.overrideRemoveCommand()),
+	return cli.Describe(cli.Group("override", "Switch, describe and narrow tools without changing them",
+		a.overrideSetCommand(), a.overrideShowCommand(), a.overrideListCommand(), a.overrideHistoryCommand(),
+		a.overrideRemoveCommand()),
 		`A tenant decides about its own tools and about the global ones; the platform decides
 about global tools for every tenant, with --all-tenants and the URL of the database.
 Whether a tool is on, the tenant's decision says, else the platform's. Without
 either, a tenant's own tool is on and a global one is off; what comes with the
-platform is switched on. An approval that either requires is required. Decisions
-take effect at the next call, also in runs that are under way.`,
+platform is switched on. An approval that either requires is required. These two
+take effect at the next call, also in runs that are under way. A description,
+defaults of arguments and limits take effect in runs that begin from then on.`,
 		`  toolcrib tool override set web_fetch --off --reason "not before the audit"
+  toolcrib tool override set web_fetch --description "Fetches pages of our suppliers." --default max_bytes=20000
   toolcrib tool override list
   toolcrib tool override remove web_fetch`)
 }
@@ -55,49 +63,222 @@ func (e *everyTenant) with(ctx context.Context, a *app, do func(*registry.Regist
 	return do(registry.New(owner.Registry(), registry.Options{}))
 }
 
+// overrideFlags are what a command changes of a decision.
+type overrideFlags struct {
+	on, off, approval bool
+	description       string
+	defaults          []string
+	limits            v1.OverrideLimits
+	clear             []string
+	reason            string
+}
+
+// Parts of a decision that can be cleared.
+const (
+	clearSwitch      = "switch"
+	clearDescription = "description"
+	clearDefaults    = "defaults"
+	clearLimits      = "limits"
+)
+
+func (f *overrideFlags) register(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.BoolVar(&f.on, "on", false, "switch it on")
+	flags.BoolVar(&f.off, "off", false, "switch it off")
+	flags.BoolVar(&f.approval, "approval", false, "ask a person at every call; --approval=false takes the decision back")
+	flags.StringVar(&f.description, "description", "", "what models and clients are shown instead of the tool's own")
+	flags.StringArrayVar(&f.defaults, "default", nil, "NAME=VALUE of an argument that calls leave out; VALUE is JSON, or text")
+	flags.Float64Var(&f.limits.TimeoutSeconds, "timeout", 0, "seconds that an attempt may take, less than the tool's own")
+	flags.IntVar(&f.limits.MaxAttempts, "max-attempts", 0, "attempts of a call that may be repeated, fewer than the tool's own")
+	flags.IntVar(&f.limits.InlineBytes, "inline-bytes", 0, "largest result that a model is shown whole, less than the tool's own")
+	flags.StringSliceVar(&f.clear, "clear", nil, "leave to the next level: switch, description, defaults, limits")
+	flags.StringVar(&f.reason, "reason", "", "for people: explain and history show it")
+	cmd.MarkFlagsMutuallyExclusive("on", "off")
+}
+
+// change applies the flags that were given to a decision. The reason is that of the change alone.
+func (f *overrideFlags) change(cmd *cobra.Command, o *v1.NewOverride) error {
+	given := false
+	set := func(name string) bool {
+		changed := cmd.Flags().Changed(name)
+		given = given || changed
+		return changed
+	}
+	o.Reason = f.reason
+	for _, part := range f.clear {
+		given = true
+		switch part {
+		case clearSwitch:
+			o.Enabled = nil
+		case clearDescription:
+			o.Description = ""
+		case clearDefaults:
+			o.Defaults = nil
+		case clearLimits:
+			o.Limits = nil
+		default:
+			return cli.Usagef("--clear %s: expected %s, %s, %s or %s", part, clearSwitch, clearDescription, clearDefaults,
+				clearLimits)
+		}
+	}
+	if on, off := set("on"), set("off"); on || off {
+		enabled := f.on || off && !f.off
+		o.Enabled = &enabled
+	}
+	if set("approval") {
+		o.RequiresApproval = f.approval
+	}
+	if set("description") {
+		o.Description = f.description
+	}
+	if set("default") {
+		defaults := maps.Clone(o.Defaults)
+		if defaults == nil {
+			defaults = map[string]json.RawMessage{}
+		}
+		for _, pair := range f.defaults {
+			name, value, ok := strings.Cut(pair, "=")
+			if !ok || name == "" {
+				return cli.Usagef("--default %s: expected NAME=VALUE", pair)
+			}
+			defaults[name] = jsonOrText(value)
+		}
+		o.Defaults = defaults
+	}
+	limits := v1.OverrideLimits{}
+	if o.Limits != nil {
+		limits = *o.Limits
+	}
+	if set("timeout") {
+		limits.TimeoutSeconds = f.limits.TimeoutSeconds
+	}
+	if set("max-attempts") {
+		limits.MaxAttempts = f.limits.MaxAttempts
+	}
+	if set("inline-bytes") {
+		limits.InlineBytes = f.limits.InlineBytes
+	}
+	if o.Limits = &limits; limits == (v1.OverrideLimits{}) {
+		o.Limits = nil
+	}
+	if !given {
+		return cli.Usagef("say what to decide: --on, --off, --approval, --description, --default, --timeout, --max-attempts, " +
+			"--inline-bytes or --clear")
+	}
+	return nil
+}
+
+// jsonOrText returns a value that is JSON as it is, and any other as a JSON string.
+func jsonOrText(value string) json.RawMessage {
+	if json.Valid([]byte(value)) {
+		return json.RawMessage(value)
+	}
+	raw, _ := json.Marshal(value) // A string: it cannot fail.
+	return raw
+}
+
+// asDecided returns a decision as it is changed from; its revision guards the change.
+func asDecided(o *v1.Override) v1.NewOverride {
+	if o == nil {
+		return v1.NewOverride{}
+	}
+	return v1.NewOverride{
+		Enabled: o.Enabled, RequiresApproval: o.RequiresApproval, Description: o.Description, Defaults: o.Defaults,
+		Limits: o.Limits, Revision: o.Revision,
+	}
+}
+
 func (a *app) overrideSetCommand() *cobra.Command {
-	var in v1.NewOverride
+	var in overrideFlags
 	var everyone everyTenant
-	var on, off bool
 	cmd := cli.Describe(&cobra.Command{
-		Use: "set TOOL", Short: "Switch a tool on or off, or require an approval for its calls",
+		Use: "set TOOL", Short: "Decide about a tool: its switch, approval, description, defaults, limits",
 		Args: cli.Operands("tool"), ValidArgsFunction: a.completeTools,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if on || off {
-				in.Enabled = &on
-			}
-			if in.Enabled == nil && !in.RequiresApproval {
-				return cli.Usagef("say what to decide: --on, --off or --approval")
+			if err := in.change(cmd, &v1.NewOverride{}); err != nil { // Without asking anybody.
+				return err
 			}
 			if everyone.all {
 				return everyone.with(cmd.Context(), a, func(r *registry.Registry) error {
-					o, err := r.OverrideForAll(cmd.Context(), tool.Ref{Slug: args[0]}, tool.Override{
-						Enabled: in.Enabled, RequiresApproval: in.RequiresApproval, Reason: in.Reason,
-					})
-					if err != nil {
-						return err
-					}
-					return a.Printer.ShowLine(v1.FromOverride(o), "%s is decided for every tenant: %s", o.Slug,
-						decision(v1.FromOverride(o)))
+					return a.overrideForAll(cmd, r, args[0], &in)
 				})
 			}
 			return a.onOverride(cmd, args[0], func(c *client.Client) (v1.ToolOverrides, error) {
-				return c.OverrideTool(cmd.Context(), args[0], in)
+				now, err := c.ToolOverrides(cmd.Context(), args[0])
+				if err != nil {
+					return now, err
+				}
+				o := asDecided(now.Tenant)
+				if err := in.change(cmd, &o); err != nil {
+					return now, err
+				}
+				return c.OverrideTool(cmd.Context(), now.ToolID, o)
 			})
 		},
-	}, `Replaces what the tenant decided about the tool before, or with --all-tenants what the
-platform did. --approval adds to what the tool requires; it cannot be taken away
-from a tool, only from a decision.`,
+	}, `Changes what the flags say of the tenant's decision about the tool, or with
+--all-tenants of the platform's, and keeps the rest. --approval adds to what the
+tool requires; it cannot be taken away from a tool, only from a decision. Limits
+only narrow the tool's own. A decision that was changed by another person meanwhile
+is left as it is.`,
 		`  toolcrib tool override set web_fetch --off --reason "not before the audit"
   toolcrib tool override set sendMail --on --approval
+  toolcrib tool override set web_fetch --description "Fetches pages of our suppliers." --timeout 10
+  toolcrib tool override set web_fetch --clear description,limits
   toolcrib tool override set web_fetch --off --all-tenants --database-url postgres://owner@db/toolcrib`)
-	flags := cmd.Flags()
-	flags.BoolVar(&on, "on", false, "switch it on")
-	flags.BoolVar(&off, "off", false, "switch it off")
-	flags.BoolVar(&in.RequiresApproval, "approval", false, "ask a person at every call")
-	flags.StringVar(&in.Reason, "reason", "", "for people: explain shows it")
-	cmd.MarkFlagsMutuallyExclusive("on", "off")
+	in.register(cmd)
 	everyone.register(cmd)
+	return cmd
+}
+
+// overrideForAll changes the platform's decision about a tool.
+func (a *app) overrideForAll(cmd *cobra.Command, r *registry.Registry, name string, in *overrideFlags) error {
+	ctx, ref := cmd.Context(), tool.Ref{Slug: name}
+	_, now, err := r.OverridesOf(ctx, tool.Principal{}, ref)
+	if err != nil {
+		return err
+	}
+	at := v1.NewOverride{}
+	if now.Platform != nil {
+		shown := v1.FromOverride(*now.Platform)
+		at = asDecided(&shown)
+	}
+	if err := in.change(cmd, &at); err != nil {
+		return err
+	}
+	o, err := r.At(at.Revision).OverrideForAll(ctx, ref, at.Decision())
+	if err != nil {
+		return err
+	}
+	return a.Printer.ShowLine(v1.FromOverride(o), "%s is decided for every tenant: %s", o.Slug, decision(v1.FromOverride(o)))
+}
+
+func (a *app) overrideHistoryCommand() *cobra.Command {
+	var p paging
+	var platform bool
+	cmd := cli.Describe(&cobra.Command{
+		Use: "history TOOL", Short: "List what was decided about a tool, newest first", Args: cli.Operands("tool"),
+		ValidArgsFunction: a.completeTools,
+		RunE: a.Online(func(cmd *cobra.Command, c *client.Client, args []string) error {
+			return a.suggestTool(cmd.Context(), c, args[0], showList(a, cmd, p, listing[v1.OverrideVersion]{
+				header: "REVISION DECIDED REASON~ BY~ CHANGED",
+				row: func(v v1.OverrideVersion) []string {
+					what := decision(v.Override)
+					if v.Removed {
+						what = "removed"
+					}
+					return []string{strconv.FormatInt(v.Revision, 10), what, v.Reason, v.ChangedBy, terminal.Since(v.ChangedAt)}
+				},
+				empty: "nothing was ever decided about " + terminal.Clean(args[0]),
+			}, func(page client.Page) (v1.Page[v1.OverrideVersion], error) {
+				return c.OverrideVersions(cmd.Context(), args[0], platform, page)
+			}))
+		}),
+	}, `Every change of the tenant's decision is kept, with its author and reason; with
+--platform those of the platform's decision are listed.`,
+		`  toolcrib tool override history web_fetch
+  toolcrib tool override history web_fetch --platform --json`)
+	cmd.Flags().BoolVar(&platform, "platform", false, "list the platform's decisions")
+	p.register(cmd)
 	return cmd
 }
 
@@ -178,6 +359,12 @@ func (a *app) onOverride(
 		if _, err := fmt.Fprintf(w, "%s is %s\n", terminal.Clean(decided.Tool), state); err != nil {
 			return err
 		}
+		if adapted := decided.Tenant != nil && decided.Tenant.Description != "" ||
+			decided.Platform != nil && decided.Platform.Description != ""; adapted {
+			if _, err := fmt.Fprintf(w, "  shown as: %s\n", terminal.Clean(decided.Description)); err != nil {
+				return err
+			}
+		}
 		for _, o := range []*v1.Override{decided.Tenant, decided.Platform} {
 			if o == nil {
 				continue
@@ -196,16 +383,33 @@ func (a *app) onOverride(
 
 // decision describes a decision in a few words.
 func decision(o v1.Override) string {
+	var words []string
 	switch {
 	case o.Enabled == nil:
-		return "approval"
-	case *o.Enabled && o.RequiresApproval:
-		return "on, approval"
 	case *o.Enabled:
-		return "on"
-	case o.RequiresApproval:
-		return "off, approval"
+		words = append(words, "on")
 	default:
-		return "off"
+		words = append(words, "off")
 	}
+	if o.RequiresApproval {
+		words = append(words, "approval")
+	}
+	if o.Description != "" {
+		words = append(words, "description")
+	}
+	for _, name := range slices.Sorted(maps.Keys(o.Defaults)) {
+		words = append(words, name+"="+compact(o.Defaults[name]))
+	}
+	if l := o.Limits; l != nil {
+		if l.TimeoutSeconds > 0 {
+			words = append(words, "timeout_s "+strconv.FormatFloat(l.TimeoutSeconds, 'f', -1, 64))
+		}
+		if l.MaxAttempts > 0 {
+			words = append(words, "max_attempts "+strconv.Itoa(l.MaxAttempts))
+		}
+		if l.InlineBytes > 0 {
+			words = append(words, "inline_bytes "+strconv.Itoa(l.InlineBytes))
+		}
+	}
+	return strings.Join(words, ", ")
 }
