@@ -44,7 +44,7 @@ func (r *Registry) apply(
 	case d.Server != nil && d.Tool == nil && d.Agent == nil:
 		return r.servers.Apply(ctx, p, *d.Server, write)
 	case d.Tool != nil && d.Agent == nil:
-		if err := refusal.Unpermitted(p, ToolsWrite); err != nil {
+		if err := r.unpermitted(p); err != nil {
 			return definition.Change{}, err
 		}
 		return r.applyTool(ctx, p, *d.Tool, write)
@@ -68,6 +68,10 @@ func (r *Registry) applyTool(
 	before, versions, err := r.findOwn(ctx, tenant, s.Slug)
 	if err != nil {
 		return definition.Change{}, err
+	}
+	if before != nil && before.BuiltinKey != s.BuiltinKey && before.Global() {
+		return definition.Change{}, refusal.New(tool.Conflict, "/slug",
+			"tool %q comes with the platform, which keeps its definition: override it, or choose another slug", before.Slug)
 	}
 	var after tool.Tool
 	var held tool.Definition

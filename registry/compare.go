@@ -52,7 +52,7 @@ func (r *Registry) Compare(ctx context.Context, p tool.Principal, ref tool.Ref, 
 func (r *Registry) CompareSpec(
 	ctx context.Context, p tool.Principal, s definition.ToolSpec, from string,
 ) (release.Diff, error) {
-	if err := refusal.Unpermitted(p, ToolsWrite); err != nil {
+	if err := r.unpermitted(p); err != nil {
 		return release.Diff{}, err
 	}
 	head, versions, err := r.findOwn(ctx, p.Tenant, s.Slug)

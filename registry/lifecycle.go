@@ -71,7 +71,7 @@ func (r *Registry) Disable(ctx context.Context, p tool.Principal, ref tool.Ref) 
 // with tool.Conflict for a published or deprecated tool, which has to be disabled
 // first, and for a tool that was imported from an MCP server.
 func (r *Registry) Delete(ctx context.Context, p tool.Principal, ref tool.Ref) (tool.Tool, error) {
-	if err := refusal.Unpermitted(p, ToolsWrite); err != nil {
+	if err := r.unpermitted(p); err != nil {
 		return tool.Tool{}, err
 	}
 	t, err := r.own(ctx, p.Tenant, ref)
@@ -108,7 +108,7 @@ func (r *Registry) Enable(ctx context.Context, p tool.Principal, ref tool.Ref) (
 func (r *Registry) change(
 	ctx context.Context, p tool.Principal, ref tool.Ref, edit func(*tool.Tool) error,
 ) (tool.Tool, error) {
-	if err := refusal.Unpermitted(p, ToolsWrite); err != nil {
+	if err := r.unpermitted(p); err != nil {
 		return tool.Tool{}, err
 	}
 	t, err := r.own(ctx, p.Tenant, ref)
@@ -239,7 +239,7 @@ func (r *Registry) add(ctx context.Context, t tool.Tool, v tool.Version) (tool.T
 
 // ownVersions returns a tool that p may change, with its versions.
 func (r *Registry) ownVersions(ctx context.Context, p tool.Principal, ref tool.Ref) (tool.Tool, []tool.Version, error) {
-	if err := refusal.Unpermitted(p, ToolsWrite); err != nil {
+	if err := r.unpermitted(p); err != nil {
 		return tool.Tool{}, nil, err
 	}
 	t, err := r.own(ctx, p.Tenant, ref)

@@ -37,6 +37,7 @@ type Registry struct {
 	artifacts *artifact.Registry
 	revision  int64 // See [Registry.At].
 	dry       bool  // Nothing is written, and references may name what the same batch creates.
+	platform  bool  // See [Registry.ForPlatform].
 }
 
 // RenamedError is the cause of an error about a former name of a tool: the tool was

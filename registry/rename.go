@@ -39,7 +39,7 @@ type Renaming struct {
 func (r *Registry) Rename(
 	ctx context.Context, p tool.Principal, ref tool.Ref, n Renaming,
 ) (tool.Tool, []string, error) {
-	if err := refusal.Unpermitted(p, ToolsWrite); err != nil {
+	if err := r.unpermitted(p); err != nil {
 		return tool.Tool{}, nil, err
 	}
 	t, err := r.own(ctx, p.Tenant, ref)

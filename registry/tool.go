@@ -13,7 +13,7 @@ import (
 
 // Create makes a draft of a new tool.
 func (r *Registry) Create(ctx context.Context, p tool.Principal, s definition.ToolSpec) (tool.Tool, []string, error) {
-	if err := refusal.Unpermitted(p, ToolsWrite); err != nil {
+	if err := r.unpermitted(p); err != nil {
 		return tool.Tool{}, nil, err
 	}
 	if err := refusePublished(s.AsksToPublish()); err != nil {
@@ -42,7 +42,7 @@ func (r *Registry) Create(ctx context.Context, p tool.Principal, s definition.To
 func (r *Registry) Update(
 	ctx context.Context, p tool.Principal, ref tool.Ref, s definition.ToolSpec,
 ) (tool.Tool, []string, error) {
-	if err := refusal.Unpermitted(p, ToolsWrite); err != nil {
+	if err := r.unpermitted(p); err != nil {
 		return tool.Tool{}, nil, err
 	}
 	if err := refusePublished(s.AsksToPublish()); err != nil {

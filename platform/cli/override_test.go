@@ -50,3 +50,46 @@ func TestToolOverride(t *testing.T) {
 	require.Contains(t, s.ok(t, "tool", "override", "show", "noop"), "noop is off")
 	require.Contains(t, s.ok(t, "tool", "override", "set", "noop", "--on"), "noop is on")
 }
+
+// What an override changes beside the switch is kept by later edits, guarded by its revision, listed, and in the
+// history with its author.
+func TestToolOverrideContent(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	s.ok(t, "apply", "-f", s.write(t, "t.yaml", "slug: getOrder\ndescription: Echoes.\nimplementation_type: internal\n"+
+		"input_schema: {type: object, properties: {id: {type: string}, limit: {type: integer}}, required: [id]}\n"+
+		"version: 1.0.0\npublish: true\n"))
+	require.Contains(t, s.ok(t, "tool", "override", "set", "getOrder", "--description", "Finds an order of the shop.",
+		"--default", "limit=5", "--default", "id=none yet", "--timeout", "2.5", "--reason", "clearer"), "Finds an order of the shop.")
+	shown := s.ok(t, "tool", "override", "show", "getOrder")
+	require.Contains(t, shown, `description, id="none yet", limit=5, timeout_s 2.5 (clearer)`)
+	require.Contains(t, s.ok(t, "tool", "list"), "Finds an order of the shop.")
+	s.ok(t, "tool", "override", "set", "getOrder", "--off")
+	listed := s.ok(t, "tool", "list")
+	require.Contains(t, listed, "published, off")
+	require.Contains(t, listed, "Finds an order of the shop.", "what the flags do not name is kept")
+	s.ok(t, "tool", "override", "set", "getOrder", "--clear", "switch,limits,defaults", "--default", "limit=7")
+	shown = s.ok(t, "tool", "override", "show", "getOrder")
+	require.Contains(t, shown, "getOrder is on")
+	require.Contains(t, shown, "description, limit=7")
+	require.NotContains(t, shown, "timeout_s")
+	require.Contains(t, s.ok(t, "tool", "explain", "getOrder"), `changed the description, the default of "limit" (revision 3)`)
+	require.Contains(t, s.ok(t, "tool", "show", "getOrder"), "Finds an order of the shop.")
+
+	s.ok(t, "tool", "override", "remove", "getOrder")
+	history := s.ok(t, "tool", "override", "history", "getOrder")
+	require.Regexp(t, `(?s)4 +removed.*\n3 +description, limit=7.*\n2 +off, description.*\n1 +description, id=.*clearer`, history)
+
+	for _, args := range [][]string{{"--default", "limit"}, {"--clear", "everything"}, {"--reason", "none"}} {
+		require.Equal(t, cli.ExitUsage, s.run(t, append([]string{"tool", "override", "set", "getOrder"}, args...)...).code)
+	}
+	for words, args := range map[string][]string{
+		`no argument "size": it has ["id" "limit"]`: {"--default", "size=1"},
+		"/defaults/limit":              {"--default", "limit=many"},
+		"wider than the tool's own 30": {"--timeout", "31"},
+	} {
+		refused := s.run(t, append([]string{"tool", "override", "set", "getOrder"}, args...)...)
+		require.Equal(t, cli.ExitInvalid, refused.code, refused.err)
+		require.Contains(t, refused.err, words)
+	}
+}

@@ -53,3 +53,11 @@ func builtinSpecs() []registry.BuiltinSpec {
 	}
 	return specs
 }
+
+// GlobalTools returns the registry of the tools of the platform, for operators. The implementation types that
+// it checks are those of the workers; what workers alone know, such as their functions, is for them to refuse.
+func GlobalTools(p *store.Platform) *registry.Registry {
+	return registry.New(p.Registry(), registry.Options{
+		Types: worker.Types(worker.Known{}), Builtins: described.Complete,
+	}).ForPlatform()
+}
