@@ -104,7 +104,7 @@ func (a *Activities) head(ctx context.Context, run *agent.Run, asked string) (st
 
 // agentPlan pins the agent's version and the version of each of its tools.
 func (a *Activities) agentPlan(ctx context.Context, p tool.Principal, run agent.Run) (*agent.Plan, error) {
-	version, assigned, err := a.chooseAgent(ctx, p.Tenant, run)
+	version, ids, err := a.chooseAgent(ctx, p.Tenant, run)
 	if err != nil {
 		return nil, err
 	}
@@ -125,11 +125,16 @@ func (a *Activities) agentPlan(ctx context.Context, p tool.Principal, run agent.
 	if bound, err = a.withSpaceTools(ctx, p, &version.Snapshot, bound, run.Mode); err != nil {
 		return nil, err
 	}
-	given, missing, err := a.assigned(ctx, p, assigned, version.Snapshot.Tools, bound, run.Mode)
+	given, missing, err := a.assigned(ctx, p, ids, version.Snapshot.Tools, bound, run.Mode)
 	if err != nil {
 		return nil, err
 	}
-	if bound, err = resolver.Join(bound, given); err != nil {
+	grouped, more, err := a.grouped(ctx, p, &version.Snapshot, slices.Concat(bound, given), run.Mode)
+	if err != nil {
+		return nil, err
+	}
+	plan.Omitted = append(plan.Omitted, more...)
+	if bound, err = resolver.Join(bound, given, grouped); err != nil {
 		return nil, err
 	}
 	for _, u := range append(unavailable, missing...) {
@@ -145,9 +150,10 @@ func (a *Activities) agentPlan(ctx context.Context, p tool.Principal, run agent.
 		if tool.KindOf(err) == tool.Denied {
 			continue // Leave out nested tools like direct ones that the principal may not use.
 		}
-		mine := !slices.Contains(given, r)
+		assigned := slices.Contains(given, r)
+		mine := !assigned && !slices.Contains(grouped, r)
 		omit := omittable(ctx, err) && !refuse
-		if !mine { // The run goes on without what is assigned and cannot be used.
+		if !mine { // The run goes on without what is assigned or grouped and cannot be used.
 			omit = omittable(ctx, err) || ctx.Err() == nil && errors.Is(err, errTooMany)
 		}
 		if err != nil && omit {
@@ -159,7 +165,7 @@ func (a *Activities) agentPlan(ctx context.Context, p tool.Principal, run agent.
 			return nil, err
 		}
 		pin.Shown = version.Snapshot.InSpaces() && r.Version.Snapshot.Shown()
-		pin.Assigned = !mine
+		pin.Assigned = assigned
 		plan.Tools = append(plan.Tools, pin)
 	}
 	return plan, nil

@@ -53,6 +53,8 @@ type Definition struct {
 	// Spaces are the slugs of the spaces that the agent may enter where it is a member, or
 	// [AllSpaces]. Empty: it works outside of spaces.
 	Spaces []string `json:"spaces,omitempty"`
+	// ToolGroups are groups of tools that the agent has beside Tools; see [UserFacing].
+	ToolGroups []string `json:"tool_groups,omitempty"`
 	// Skills are named instructions that tools of type prompt in mode skill can
 	// run the agent with.
 	Skills map[string]Skill `json:"skills,omitempty"`

@@ -127,3 +127,62 @@ func TestOverridesAreChecked(t *testing.T) {
 		b.do(t, http.MethodPut, "/v1/tools/own/override", `{"enabled":true}`, reader).status)
 	require.Equal(t, http.StatusOK, b.do(t, http.MethodGet, "/v1/tools/own/override", "", reader).status)
 }
+
+// What an override changes shows in every answer about the tool, edits are guarded by If-Match, and each is kept.
+func TestOverrideContent(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.apply(t, echo("own"))
+	b.global(t, "shared", false)
+	path := "/v1/tools/shared/override"
+	none := b.do(t, http.MethodGet, path, "").header.Get("Etag")
+	body := `{"enabled":true,"description":"Ours.","limits":{"timeout_s":5},"reason":"clearer"}`
+	set := b.send(t, http.MethodPut, path, body, map[string]string{"If-Match": none})
+	require.Equal(t, http.StatusOK, set.status, string(set.body))
+	var got v1.ToolOverrides
+	set.into(t, &got)
+	require.Equal(t, "Ours.", got.Description)
+	require.InDelta(t, 5, got.Limits.TimeoutSeconds, 0)
+	tag := set.header.Get("Etag")
+	require.NotEqual(t, none, tag)
+	require.Equal(t, http.StatusPreconditionFailed, b.send(t, http.MethodPut, path, body, map[string]string{"If-Match": none}).status)
+	require.Equal(t, http.StatusNotModified, b.send(t, http.MethodGet, path, "", map[string]string{"If-None-Match": tag}).status)
+	require.Equal(t, http.StatusConflict,
+		b.do(t, http.MethodPut, path, `{"enabled":false,"revision":7}`).status)
+
+	var page v1.Page[v1.Tool]
+	b.do(t, http.MethodGet, "/v1/tools?search=ours.", "").into(t, &page)
+	require.Len(t, page.Items, 1, "it is found by the description that it has here")
+	require.Equal(t, "Ours.", page.Items[0].Effective.Description)
+	require.NotEqual(t, "Ours.", page.Items[0].Description, "the draft is what it was")
+	require.True(t, page.Items[0].Effective.Enabled)
+	require.Contains(t, page.Items[0].Effective.Why, "switched on by the tenant, key:")
+	require.Contains(t, page.Items[0].Effective.Why, "clearer")
+	b.do(t, http.MethodGet, "/v1/tools?callable=production&search=ours.", "").into(t, &page)
+	require.Equal(t, "Ours.", page.Items[0].Description)
+	var one v1.Tool
+	b.do(t, http.MethodGet, "/v1/tools/own", "").into(t, &one)
+	require.Contains(t, one.Effective.Why, "on: a tenant's own tool is")
+	var why v1.Explanation
+	b.do(t, http.MethodGet, "/v1/tools/shared/explain", "").into(t, &why)
+	require.Contains(t, fmt.Sprint(why.Steps), "changed the description, timeout_s to at most 5 (revision 1): clearer")
+
+	for bad, words := range map[string]string{
+		`{"limits":{"timeout_s":500}}`:    "only narrows",
+		`{"limits":{"max_attempts":900}}`: "max_attempts",
+		`{"limits":{"inline_bytes":2}}`:   "inline_bytes",
+		`{"defaults":{"none":1}}`:         "no argument",
+	} {
+		refused := b.do(t, http.MethodPut, path, bad)
+		require.Equal(t, http.StatusUnprocessableEntity, refused.status, bad+string(refused.body))
+		require.Contains(t, string(refused.body), words)
+	}
+	require.Equal(t, http.StatusPreconditionFailed, b.send(t, http.MethodDelete, path, "", map[string]string{"If-Match": none}).status)
+	require.Equal(t, http.StatusOK, b.send(t, http.MethodDelete, path, "", map[string]string{"If-Match": tag}).status)
+	var versions v1.Page[v1.OverrideVersion]
+	b.do(t, http.MethodGet, path+"/versions?limit=1", "").into(t, &versions)
+	require.True(t, versions.Items[0].Removed)
+	b.do(t, http.MethodGet, path+"/versions?limit=1&cursor="+versions.Next, "").into(t, &versions)
+	require.Equal(t, "Ours.", versions.Items[0].Description)
+	require.Equal(t, "shared", versions.Items[0].Tool)
+}

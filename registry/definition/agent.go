@@ -80,10 +80,34 @@ func (s *AgentSpec) Check() (warnings []string, err error) {
 	if err := s.checkSpaces(); err != nil {
 		return nil, err
 	}
+	if err := s.checkToolGroups(); err != nil {
+		return nil, err
+	}
 	if s.Instructions == "" {
 		return []string{"no instructions: the model gets nothing but the conversation"}, nil
 	}
 	return nil, nil
+}
+
+// Bounds of the groups of tools that a definition may name.
+const (
+	maxToolGroups    = 20
+	maxToolGroupName = 64
+)
+
+// checkToolGroups fails for groups that cannot be categories of tools, and for one that is named twice.
+func (s *AgentSpec) checkToolGroups() error {
+	if len(s.ToolGroups) > maxToolGroups {
+		return refusal.New(tool.Invalid, "/tool_groups", "%d groups: expected at most %d", len(s.ToolGroups), maxToolGroups)
+	}
+	for i, name := range s.ToolGroups {
+		if name == "" || len(name) > maxToolGroupName || slices.Index(s.ToolGroups, name) < i {
+			return refusal.New(tool.Invalid, fmt.Sprintf("/tool_groups/%d", i),
+				"group %.80q: expected the category of global tools, once, or %q for the tenant's own tools alone", name,
+				agent.UserFacing)
+		}
+	}
+	return nil
 }
 
 // maxSpaces is how many spaces a definition may name.

@@ -33,6 +33,7 @@ type Agent struct {
 
 	TextToolCalls agent.TextToolCalls `json:"text_tool_calls,omitempty" enum:"fallback,only" doc:"How to treat tool calls that the model writes in its text: fallback makes them where it has no native calls, only is for models without native calls and describes the tools in the instructions; text when absent"`
 	Spaces        []string            `json:"spaces,omitempty" maxItems:"50" doc:"Slugs of the spaces that the agent may enter where it is a member, or [\"*\"] for every such space: it then has the built-ins of spaces, and must enter one before it calls a visible tool; it works outside of spaces when absent"`
+	ToolGroups    []string            `json:"tool_groups,omitempty" maxItems:"20" doc:"Groups of tools that the agent has beside tools: categories of global tools, such as web. An agent with any group also has the tenant's own tools that models may call; [\"user_facing\"] is those alone. Tools that the principal of a run may not use are left out" example:"[\"web\"]"`
 
 	Skills map[string]agent.Skill `json:"skills,omitempty" doc:"Tasks that tools can call the agent for, by name" example:"{\"summarize\":{\"instructions\":\"Answer in three sentences.\"}}"`
 
@@ -63,7 +64,7 @@ func FromAgent(a agent.Agent) Agent {
 		ID: a.ID, Slug: a.Slug, Name: a.Name, Description: a.Description, Instructions: a.Instructions,
 		Model: a.Model, ModelOptions: secret.RedactKeys(a.ModelOptions), Tools: texts(a.Tools), ToolMode: a.ToolMode,
 		Limits: a.Limits, MaxConcurrency: a.MaxConcurrency, OnUnavailableTool: a.OnUnavailableTool, Skills: a.Skills,
-		OutputSchema: a.OutputSchema, TextToolCalls: a.TextToolCalls, Spaces: a.Spaces,
+		OutputSchema: a.OutputSchema, TextToolCalls: a.TextToolCalls, Spaces: a.Spaces, ToolGroups: a.ToolGroups,
 		FallbackModels: redacted(a.FallbackModels),
 		Status:         a.Status, Version: a.Version, Revision: a.Revision,
 		PublishedAt: a.PublishedAt, CreatedAt: a.CreatedAt, UpdatedAt: a.UpdatedAt,
@@ -81,7 +82,7 @@ func FromAgentVersion(v agent.Version) AgentVersion {
 			Tools: texts(v.Snapshot.Tools), ToolMode: v.Snapshot.ToolMode, Limits: &v.Snapshot.Limits,
 			MaxConcurrency: v.Snapshot.MaxConcurrency, OnUnavailableTool: v.Snapshot.OnUnavailableTool,
 			Skills: v.Snapshot.Skills, OutputSchema: v.Snapshot.OutputSchema, TextToolCalls: v.Snapshot.TextToolCalls,
-			Spaces: v.Snapshot.Spaces, FallbackModels: redacted(v.Snapshot.FallbackModels),
+			Spaces: v.Snapshot.Spaces, ToolGroups: v.Snapshot.ToolGroups, FallbackModels: redacted(v.Snapshot.FallbackModels),
 		},
 	}
 }

@@ -68,6 +68,7 @@ type AgentDefinition struct {
 
 	TextToolCalls agent.TextToolCalls `json:"text_tool_calls,omitempty" enum:"fallback,only" doc:"How to treat tool calls that the model writes in its text: fallback makes them where it has no native calls, only is for models without native calls and describes the tools in the instructions; text when absent"`
 	Spaces        []string            `json:"spaces,omitempty" maxItems:"50" doc:"Slugs of the spaces that the agent may enter where it is a member, or [\"*\"] for every such space: it then has the built-ins of spaces, and must enter one before it calls a visible tool; it works outside of spaces when absent"`
+	ToolGroups    []string            `json:"tool_groups,omitempty" maxItems:"20" doc:"Groups of tools that the agent has beside tools: categories of global tools, such as web. An agent with any group also has the tenant's own tools that models may call; [\"user_facing\"] is those alone. Tools that the principal of a run may not use are left out" example:"[\"web\"]"`
 
 	Skills map[string]agent.Skill `json:"skills,omitempty" doc:"Tasks that tools can call the agent for, by name" example:"{\"summarize\":{\"instructions\":\"Answer in three sentences.\"}}"`
 

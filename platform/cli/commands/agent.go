@@ -87,7 +87,7 @@ func writeAgent(w io.Writer, g v1.Agent, versions []v1.AgentVersion) error {
 		"tools", strings.Join(g.Tools, " "), "tool mode", string(g.ToolMode), "on unavailable tool",
 		string(g.OnUnavailableTool), "limits", compact(g.Limits), "max concurrency", compact(g.MaxConcurrency),
 		"output schema", string(g.OutputSchema), "text tool calls", string(g.TextToolCalls),
-		"spaces", strings.Join(g.Spaces, ", "),
+		"spaces", strings.Join(g.Spaces, ", "), "tool groups", strings.Join(g.ToolGroups, ", "),
 		"skills", strings.Join(slices.Sorted(maps.Keys(g.Skills)), " "),
 		"published", terminal.StampSinceOf(g.PublishedAt), "instructions", g.Instructions)
 	return errors.Join(err, gap(w), terminal.Table(w, agentVersionHeader, each(versions, agentVersionRow)))

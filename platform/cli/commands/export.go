@@ -201,7 +201,7 @@ var (
 	agentFields = []string{
 		"slug", "name", "description", "version", "publish", "status", "model", "model_options", "fallback_models",
 		"instructions", "tools", "tool_mode", "limits", "max_concurrency", "on_unavailable_tool", "output_schema",
-		"text_tool_calls", "spaces", "skills",
+		"text_tool_calls", "spaces", "tool_groups", "skills",
 	}
 	// usual are the defaults of fields, which are not written.
 	usual = map[string]string{
@@ -255,6 +255,7 @@ func exportAgent(ctx context.Context, c *client.Client, name string) (exported, 
 		OutputSchema:      g.OutputSchema,
 		TextToolCalls:     g.TextToolCalls,
 		Spaces:            g.Spaces,
+		ToolGroups:        g.ToolGroups,
 		Skills:            g.Skills,
 	}
 	published := false

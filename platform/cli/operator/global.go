@@ -108,7 +108,7 @@ func (a *app) applyGlobal(
 			changes[i], err = r.Check(ctx, registry.Operator(), parsed[i])
 		}
 		if err != nil {
-			return fmt.Errorf("%s: %w", d.File, err)
+			return placed(d, err)
 		}
 	}
 	for i := range parsed {
@@ -117,7 +117,7 @@ func (a *app) applyGlobal(
 		}
 		var err error
 		if changes[i], err = r.Apply(ctx, registry.Operator(), parsed[i]); err != nil {
-			return fmt.Errorf("%s: %w", documents[i].File, err)
+			return placed(documents[i], err)
 		}
 	}
 	return a.Printer.Show(changes, func(w io.Writer) error {
@@ -137,6 +137,14 @@ func (a *app) applyGlobal(
 		}
 		return nil
 	})
+}
+
+// placed returns an error with the place of the fault in the file of a definition.
+func placed(d definition.Document, err error) error {
+	if e := tool.AsError(err); e.Kind == tool.Invalid {
+		return d.Fault(e.Path, e.Msg)
+	}
+	return fmt.Errorf("applying %s: %w", d.Outline().Slug, err)
 }
 
 // globalTool is a global tool with what the platform decided about it.
