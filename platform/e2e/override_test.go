@@ -93,3 +93,35 @@ func TestAnOverrideIsWhatCallersGet(t *testing.T) {
 		})
 	}
 }
+
+// An agent with groups has the tenant's own tools beside those that it names, in every run, and without those that the
+// principal of the run may not use.
+func TestAnAgentTakesToolsByGroups(t *testing.T) {
+	t.Parallel()
+
+	s := newSite(t)
+	for slug, p := range map[string]tool.Policy{
+		"read": {}, "other": {}, "secret": {RequiredPermission: "not.held"},
+	} {
+		s.publish(slug, functionTool("read", tool.Execution{Pure: true}), p)
+	}
+	a := s.publishAgent(agent.Definition{
+		Name: "Desk", Model: "test/x", Tools: refs(t, "read"), ToolGroups: []string{agent.UserFacing},
+	})
+	var shown []string
+	model := agent.ModelFunc(func(_ context.Context, req *agent.ModelRequest) (*agent.ModelResponse, error) {
+		if req.Turn > 1 {
+			return &agent.ModelResponse{Text: "done"}, nil
+		}
+		for _, of := range req.Tools {
+			shown = append(shown, of.Name)
+		}
+		return &agent.ModelResponse{Calls: []agent.Call{call("c1", "other", noteIn{Name: "x"})}}, nil
+	})
+	s.start(worker.Config{Functions: readers(t), Models: map[string]agent.Model{"test": model}})
+	run, w := s.run(a, "go")
+	_, err := s.wait(w)
+	require.NoError(t, err)
+	require.Equal(t, []string{"other", "read"}, shown)
+	require.Equal(t, tool.StatusCompleted, s.invocations(run.ID)[0].Status)
+}
