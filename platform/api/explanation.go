@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/toolcrib/toolcrib/internal/secret"
 	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
 	"github.com/toolcrib/toolcrib/policy"
 	"github.com/toolcrib/toolcrib/resolver"
@@ -47,7 +48,7 @@ func (s *server) explainTool(ctx context.Context, p tool.Principal, in *explainI
 			return nil, err
 		}
 		explainPolicy(&out, p, e.Policy, d.Interaction.Confirmation)
-		out.Weakened = weakened(&d)
+		out.Weakened, out.InputSchema = weakened(&d), secret.RedactKeys(d.InputSchema)
 	}
 	return answer(out), nil
 }

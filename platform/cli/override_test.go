@@ -64,6 +64,8 @@ func TestToolOverrideContent(t *testing.T) {
 	shown := s.ok(t, "tool", "override", "show", "getOrder")
 	require.Contains(t, shown, `description, id="none yet", limit=5, timeout_s 2.5 (clearer)`)
 	require.Contains(t, s.ok(t, "tool", "list"), "Finds an order of the shop.")
+	accepted := s.run(t, "tool", "call", "getOrder", "--arg", "limit=1", "--wait", "0s")
+	require.NotContains(t, accepted.err, "do not fit", "what an override fills in need not be given")
 	s.ok(t, "tool", "override", "set", "getOrder", "--off")
 	listed := s.ok(t, "tool", "list")
 	require.Contains(t, listed, "published, off")

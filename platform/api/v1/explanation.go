@@ -1,6 +1,7 @@
 package v1
 
 import (
+	"encoding/json"
 	"time"
 
 	"github.com/toolcrib/toolcrib/schema/project"
@@ -21,8 +22,10 @@ type Explanation struct {
 	Shadows       bool         `json:"shadows,omitempty" doc:"Whether it hides a global tool of the same slug"`
 	ReadsDeclared *Declaration `json:"reads_declared,omitempty" doc:"Who declared that its POST only reads, which egress class read_only then allows; absent if there is no declaration"`
 	Weakened      []Weakened   `json:"weakened,omitempty" doc:"Dialects of model providers that cannot say all of the version's input schema; arguments are checked against all of it"`
-	Code          tool.Kind    `json:"code,omitempty" doc:"Why no version would run; empty if one would"`
-	Detail        string       `json:"detail,omitempty"`
+	// InputSchema is absent where no version would run.
+	InputSchema json.RawMessage `json:"input_schema,omitempty" doc:"What the arguments of a call are checked against: the version's schema, with the defaults of overrides" example:"{\"type\":\"object\"}"`
+	Code        tool.Kind       `json:"code,omitempty" doc:"Why no version would run; empty if one would"`
+	Detail      string          `json:"detail,omitempty"`
 }
 
 // Step is one rule as it was applied.

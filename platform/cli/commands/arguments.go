@@ -78,7 +78,10 @@ func inputSchema(
 	if e.Code != "" && e.Version == "" { // A needed approval is refused by the call itself.
 		return nil, "", &tool.Error{Kind: e.Code, Msg: e.Detail}
 	}
-	if e.Draft {
+	if len(e.InputSchema) > 0 {
+		return e.InputSchema, e.Slug, nil
+	}
+	if e.Draft { // A server of an earlier version, or a tool without a schema.
 		t, err := c.Tool(ctx, e.ToolID)
 		return t.InputSchema, e.Slug, err
 	}
