@@ -38,7 +38,8 @@ func (r *Registry) override(
 ) (tool.Override, error) {
 	if o.Enabled == nil && !o.RequiresApproval && !o.Adapts() {
 		return tool.Override{}, refusal.New(tool.Invalid, "",
-			"the override decides nothing: set enabled, a description, defaults or limits, or requires_approval to true, or remove it")
+			"the override decides nothing: set enabled, a description, defaults or limits, or requires_approval to true, or "+
+				"remove it")
 	}
 	if n := utf8.RuneCountInString(o.Reason); n > tool.MaxOverrideReason {
 		return tool.Override{}, refusal.New(tool.Invalid, "/reason", "the reason has %d characters: at most %d are kept", n,

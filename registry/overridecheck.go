@@ -87,8 +87,8 @@ func (r *Registry) checkDefaults(t *tool.Tool, d *tool.Definition, defaults map[
 		return nil
 	}
 	if d.ImplementationType() == tool.Provider {
-		return refusal.New(tool.Invalid, "/defaults", "tool %q is the model provider's own: its arguments are not ours to fill in",
-			t.Slug)
+		return refusal.New(tool.Invalid, "/defaults",
+			"tool %q is the model provider's own: its arguments are not ours to fill in", t.Slug)
 	}
 	var top map[string]json.RawMessage
 	var properties map[string]json.RawMessage

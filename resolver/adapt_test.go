@@ -58,7 +58,9 @@ func TestOverridesAdaptAVersion(t *testing.T) {
 		require.Equal(t, 2, v.Snapshot.Execution.MaxAttempts, "a limit does not widen")
 		require.JSONEq(t, `{"type":"object","properties":{"id":{"type":"string"},"limit":{"type":"integer","default":5},
 			"lang":true},"required":["id"]}`, string(v.Snapshot.InputSchema))
-		require.Equal(t, map[string]json.RawMessage{"limit": json.RawMessage("5"), "lang": json.RawMessage(`"en"`)}, v.Defaults)
+		require.Equal(t, map[string]json.RawMessage{
+			"limit": json.RawMessage("5"), "lang": json.RawMessage(`"en"`),
+		}, v.Defaults)
 	}
 	got, err := b.resolver.Resolve(t.Context(), b.request("findOrder"))
 	require.NoError(t, err)

@@ -112,7 +112,9 @@ func (s *server) getToolOverride(ctx context.Context, p tool.Principal, in *over
 	return out, err
 }
 
-func (s *server) setToolOverride(ctx context.Context, p tool.Principal, in *setOverrideInput) (*overridesOutput, error) {
+func (s *server) setToolOverride(
+	ctx context.Context, p tool.Principal, in *setOverrideInput,
+) (*overridesOutput, error) {
 	t, err := s.findTool(ctx, p, in.Tool)
 	if err != nil {
 		return nil, err

@@ -10,7 +10,8 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-const globalDefinition = "slug: searchShop\nname: Search the shop\ndescription: Finds goods.\nimplementation_type: internal\n" +
+const globalDefinition = "slug: searchShop\nname: Search the shop\ndescription: Finds goods.\n" +
+	"implementation_type: internal\n" +
 	"input_schema: {type: object, properties: {words: {type: string}}, required: [words]}\n"
 
 // An operator makes, publishes, switches on, stops and deletes a global tool, and tenants see each step.

@@ -129,7 +129,8 @@ func (ws *watches) digest(ctx context.Context, c Caller) (string, error) {
 			return "", fmt.Errorf("looking at the list of tools: %w", err)
 		}
 		for i := range items {
-			_, _ = fmt.Fprintln(sum, items[i].Tool.Slug, items[i].Digest, items[i].Tool.EgressClass, items[i].Overrides.Revisions())
+			item := &items[i]
+			_, _ = fmt.Fprintln(sum, item.Tool.Slug, item.Digest, item.Tool.EgressClass, item.Overrides.Revisions())
 		}
 		if next == "" {
 			break

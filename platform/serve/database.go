@@ -9,6 +9,7 @@ import (
 	"github.com/toolcrib/toolcrib/registry"
 	"github.com/toolcrib/toolcrib/registry/definition"
 	"github.com/toolcrib/toolcrib/store"
+	"github.com/toolcrib/toolcrib/worker"
 )
 
 // Migrated reports what [Migrate] did.

@@ -98,9 +98,12 @@ func testOverrideContent(t *testing.T, f Fixture) {
 	global := create(t, f.Platform, exampleFor("sharedTool"))
 	limits := &tool.CallLimits{TimeoutSeconds: 2.5, MaxAttempts: 1, InlineBytes: tool.MinInlineResult}
 	of := func(description string, revision int64) tool.Override {
-		return tool.Override{Tenant: f.Tenant, ToolID: global.ID, ChangedBy: "user:ada", Revision: revision, Adaptation: tool.Adaptation{
-			Description: description, Defaults: map[string]json.RawMessage{"limit": json.RawMessage("5")}, Limits: limits,
-		}}
+		return tool.Override{
+			Tenant: f.Tenant, ToolID: global.ID, ChangedBy: "user:ada", Revision: revision,
+			Adaptation: tool.Adaptation{
+				Description: description, Defaults: map[string]json.RawMessage{"limit": json.RawMessage("5")}, Limits: limits,
+			},
+		}
 	}
 	first, err := f.Store.SetOverride(t.Context(), of("Searches <our> shop.", registry.NoOverride))
 	require.NoError(t, err)
@@ -112,7 +115,9 @@ func testOverrideContent(t *testing.T, f Fixture) {
 	require.NoError(t, err)
 	_, err = f.Store.SetOverride(t.Context(), of("Too late.", first.Revision))
 	require.ErrorIs(t, err, definition.ErrChanged)
-	preset, err := f.Platform.SetOverride(t.Context(), tool.Override{ToolID: global.ID, Adaptation: tool.Adaptation{Description: "All."}})
+	preset, err := f.Platform.SetOverride(t.Context(), tool.Override{
+		ToolID: global.ID, Adaptation: tool.Adaptation{Description: "All."},
+	})
 	require.NoError(t, err)
 
 	read := overridesAsRead(t, f, f.Tenant, global)
@@ -149,7 +154,9 @@ func testOverrideContent(t *testing.T, f Fixture) {
 			before = v.Revision
 		}
 	}
-	require.Equal(t, []string{"4 Again. false", "3  true", "2 Searches our shop. false", "1 Searches <our> shop. false"}, states)
+	require.Equal(t, []string{
+		"4 Again. false", "3  true", "2 Searches our shop. false", "1 Searches <our> shop. false",
+	}, states)
 	shared, err := f.Store.ListOverrideVersions(t.Context(), f.Tenant, global.ID, true, 0, 10)
 	require.NoError(t, err)
 	require.Equal(t, "All.", shared[0].Description)

@@ -87,10 +87,10 @@ func (f *overrideFlags) register(cmd *cobra.Command) {
 	flags.BoolVar(&f.off, "off", false, "switch it off")
 	flags.BoolVar(&f.approval, "approval", false, "ask a person at every call; --approval=false takes the decision back")
 	flags.StringVar(&f.description, "description", "", "what models and clients are shown instead of the tool's own")
-	flags.StringArrayVar(&f.defaults, "default", nil, "NAME=VALUE of an argument that calls leave out; VALUE is JSON, or text")
+	flags.StringArrayVar(&f.defaults, "default", nil, "NAME=VALUE of an argument that calls leave out, as JSON or text")
 	flags.Float64Var(&f.limits.TimeoutSeconds, "timeout", 0, "seconds that an attempt may take, less than the tool's own")
-	flags.IntVar(&f.limits.MaxAttempts, "max-attempts", 0, "attempts of a call that may be repeated, fewer than the tool's own")
-	flags.IntVar(&f.limits.InlineBytes, "inline-bytes", 0, "largest result that a model is shown whole, less than the tool's own")
+	flags.IntVar(&f.limits.MaxAttempts, "max-attempts", 0, "attempts of a call that may be repeated, fewer than its own")
+	flags.IntVar(&f.limits.InlineBytes, "inline-bytes", 0, "largest result that a model is shown whole, less than its own")
 	flags.StringSliceVar(&f.clear, "clear", nil, "leave to the next level: switch, description, defaults, limits")
 	flags.StringVar(&f.reason, "reason", "", "for people: explain and history show it")
 	cmd.MarkFlagsMutuallyExclusive("on", "off")
@@ -162,8 +162,8 @@ func (f *overrideFlags) change(cmd *cobra.Command, o *v1.NewOverride) error {
 		o.Limits = nil
 	}
 	if !given {
-		return cli.Usagef("say what to decide: --on, --off, --approval, --description, --default, --timeout, --max-attempts, " +
-			"--inline-bytes or --clear")
+		return cli.Usagef("say what to decide: --on, --off, --approval, --description, --default, --timeout, " +
+			"--max-attempts, --inline-bytes or --clear")
 	}
 	return nil
 }
@@ -195,7 +195,7 @@ func (a *app) overrideSetCommand() *cobra.Command {
 		Use: "set TOOL", Short: "Decide about a tool: its switch, approval, description, defaults, limits",
 		Args: cli.Operands("tool"), ValidArgsFunction: a.completeTools,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := in.change(cmd, &v1.NewOverride{}); err != nil { // Without asking anybody.
+			if err := in.change(cmd, &v1.NewOverride{}); err != nil { // Before the server is asked.
 				return err
 			}
 			if everyone.all {
@@ -249,7 +249,8 @@ func (a *app) overrideForAll(cmd *cobra.Command, r *registry.Registry, name stri
 	if err != nil {
 		return err
 	}
-	return a.Printer.ShowLine(v1.FromOverride(o), "%s is decided for every tenant: %s", o.Slug, decision(v1.FromOverride(o)))
+	shown := v1.FromOverride(o)
+	return a.Printer.ShowLine(shown, "%s is decided for every tenant: %s", o.Slug, decision(shown))
 }
 
 func (a *app) overrideHistoryCommand() *cobra.Command {
