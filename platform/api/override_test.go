@@ -128,6 +128,8 @@ func TestOverridesAreChecked(t *testing.T) {
 	require.Equal(t, http.StatusOK, b.do(t, http.MethodGet, "/v1/tools/own/override", "", reader).status)
 }
 
+func ifMatch(tag string) map[string]string { return map[string]string{"If-Match": tag} }
+
 // What an override changes shows in every answer about the tool, edits are guarded by If-Match, and each is kept.
 func TestOverrideContent(t *testing.T) {
 	t.Parallel()
@@ -137,7 +139,7 @@ func TestOverrideContent(t *testing.T) {
 	path := "/v1/tools/shared/override"
 	none := b.do(t, http.MethodGet, path, "").header.Get("Etag")
 	body := `{"enabled":true,"description":"Ours.","limits":{"timeout_s":5},"reason":"clearer"}`
-	set := b.send(t, http.MethodPut, path, body, map[string]string{"If-Match": none})
+	set := b.send(t, http.MethodPut, path, body, ifMatch(none))
 	require.Equal(t, http.StatusOK, set.status, string(set.body))
 	var got v1.ToolOverrides
 	set.into(t, &got)
@@ -145,8 +147,9 @@ func TestOverrideContent(t *testing.T) {
 	require.InDelta(t, 5, got.Limits.TimeoutSeconds, 0)
 	tag := set.header.Get("Etag")
 	require.NotEqual(t, none, tag)
-	require.Equal(t, http.StatusPreconditionFailed, b.send(t, http.MethodPut, path, body, map[string]string{"If-Match": none}).status)
-	require.Equal(t, http.StatusNotModified, b.send(t, http.MethodGet, path, "", map[string]string{"If-None-Match": tag}).status)
+	require.Equal(t, http.StatusPreconditionFailed, b.send(t, http.MethodPut, path, body, ifMatch(none)).status)
+	reading := map[string]string{"If-None-Match": tag}
+	require.Equal(t, http.StatusNotModified, b.send(t, http.MethodGet, path, "", reading).status)
 	require.Equal(t, http.StatusConflict,
 		b.do(t, http.MethodPut, path, `{"enabled":false,"revision":7}`).status)
 
@@ -177,8 +180,8 @@ func TestOverrideContent(t *testing.T) {
 		require.Equal(t, http.StatusUnprocessableEntity, refused.status, bad+string(refused.body))
 		require.Contains(t, string(refused.body), words)
 	}
-	require.Equal(t, http.StatusPreconditionFailed, b.send(t, http.MethodDelete, path, "", map[string]string{"If-Match": none}).status)
-	require.Equal(t, http.StatusOK, b.send(t, http.MethodDelete, path, "", map[string]string{"If-Match": tag}).status)
+	require.Equal(t, http.StatusPreconditionFailed, b.send(t, http.MethodDelete, path, "", ifMatch(none)).status)
+	require.Equal(t, http.StatusOK, b.send(t, http.MethodDelete, path, "", ifMatch(tag)).status)
 	var versions v1.Page[v1.OverrideVersion]
 	b.do(t, http.MethodGet, path+"/versions?limit=1", "").into(t, &versions)
 	require.True(t, versions.Items[0].Removed)

@@ -58,10 +58,11 @@ func TestToolOverrideContent(t *testing.T) {
 	s := setup(t)
 	s.ok(t, "apply", "-f", s.write(t, "t.yaml", "slug: getOrder\ndescription: Echoes.\n"+
 		"implementation_type: internal\n"+
-		"input_schema: {type: object, properties: {id: {type: string}, limit: {type: integer}}, required: [id]}\n"+
+		"input_schema: {type: object, properties: {id: {type: string}, limit: {type: integer}},\n"+
+		"  required: [id]}\n"+
 		"version: 1.0.0\npublish: true\n"))
 	require.Contains(t, s.ok(t, "tool", "override", "set", "getOrder", "--description", "Finds an order of the shop.",
-		"--default", "limit=5", "--default", "id=none yet", "--timeout", "2.5", "--reason", "clearer"), "an order of the shop")
+		"--default", "limit=5", "--default", "id=none yet", "--timeout", "2.5", "--reason", "clearer"), "order of the shop")
 	shown := s.ok(t, "tool", "override", "show", "getOrder")
 	require.Contains(t, shown, `description, id="none yet", limit=5, timeout_s 2.5 (clearer)`)
 	require.Contains(t, s.ok(t, "tool", "list"), "Finds an order of the shop.")

@@ -154,7 +154,8 @@ func writeTool(w io.Writer, t v1.Tool, versions []v1.ToolVersion) error {
 		}
 	}
 	err := terminal.Pairs(w,
-		"tool", t.Slug, "switch", switched, "shown as", shownAs, "id", t.ID, "name", t.Name, "description", t.Description, "scope", t.Scope,
+		"tool", t.Slug, "switch", switched, "shown as", shownAs, "id", t.ID, "name", t.Name,
+		"description", t.Description, "scope", t.Scope,
 		"status", string(t.Status), "active", strconv.FormatBool(t.Active), "quarantine", t.Quarantine, "draft", t.Version,
 		"type", string(t.Implementation),
 		"tool type", string(t.ToolType), "egress", string(t.EgressClass), "egress rules", rulesOf(t.EgressRules), "policy",
