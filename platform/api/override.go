@@ -53,7 +53,7 @@ func (s *server) registerOverrides() {
 	}, s.getToolOverride)
 	handle(s, route{
 		id: "setToolOverride", method: http.MethodPut, path: "/v1/tools/{tool}/override", tag: "tools",
-		permission: ToolsWrite, summary: "Decide about a tool for the tenant: switch, approval, description, defaults, limits",
+		permission: ToolsWrite, summary: "Decide about a tool: its switch, approval, description, defaults, limits",
 		detail: "Of the tenant's own tools and global ones. It replaces the tenant's earlier decision. Switch and approval " +
 			"take effect at the next call, also of runs that are under way and of pinned versions; description, defaults and " +
 			"limits in runs and single calls that begin from then on. Limits only narrow.",
