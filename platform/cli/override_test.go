@@ -89,8 +89,8 @@ func TestToolOverrideContent(t *testing.T) {
 	}
 	for words, args := range map[string][]string{
 		`no argument "size": it has ["id" "limit"]`: {"--default", "size=1"},
-		"/defaults/limit":              {"--default", "limit=many"},
-		"wider than the tool's own 30": {"--timeout", "31"},
+		"/limit expected integer":                   {"--default", "limit=many"},
+		"wider than the tool's own 30":              {"--timeout", "31"},
 	} {
 		refused := s.run(t, append([]string{"tool", "override", "set", "getOrder"}, args...)...)
 		require.Equal(t, cli.ExitInvalid, refused.code, refused.err)
