@@ -135,6 +135,10 @@ var reachLaws = []reachLaw{
 		why: "stores, the API and commands speak it",
 	},
 	{
+		name: "quota is vocabulary", from: []string{"quota"}, only: []string{std, module + "/tool"},
+		why: "stores, the API and commands speak it",
+	},
+	{
 		name: "profile is vocabulary", from: []string{"profile"}, only: []string{std, module + "/tool"},
 		why: "stores, the API and commands speak it",
 	},

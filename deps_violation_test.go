@@ -62,6 +62,9 @@ func TestLawsCanFail(t *testing.T) {
 		"budget is vocabulary": {
 			one("budget/a.go", `import _ `+root+`/store"`), "budget -> github.com/toolcrib/toolcrib/store",
 		},
+		"quota is vocabulary": {
+			one("quota/a.go", `import _ `+root+`/store"`), "quota -> github.com/toolcrib/toolcrib/store",
+		},
 		"profile is vocabulary": {
 			one("profile/a.go", `import _ `+root+`/store"`), "profile -> github.com/toolcrib/toolcrib/store",
 		},

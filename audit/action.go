@@ -53,13 +53,14 @@ var nouns = map[string]string{ //nolint:gosec // Words, no credentials.
 	"profile": "a profile", "assignment": "an assignment of a tool",
 	"toolset": "a toolset",
 	"role":    "a role",
+	"quota":   "a quota",
 }
 
 // verbs are the actions by what is done; % in a meaning is the object.
 var verbs = []struct{ kinds, verb, meaning string }{
 	{
 		"tool graph agent credential key tenant grant webhook schedule pipeline space mcp_server artifact price budget " +
-			"profile assignment toolset role",
+			"profile assignment toolset role quota",
 		"created",
 		"% was made",
 	},
@@ -77,7 +78,7 @@ var verbs = []struct{ kinds, verb, meaning string }{
 	{"tool", "override_removed", "a decision about % was taken back"},
 	{
 		"credential key tenant grant webhook schedule pipeline space mcp_server artifact file price budget profile " +
-			"assignment toolset role",
+			"assignment toolset role quota",
 		"changed",
 		"settings of % were changed",
 	},
@@ -121,7 +122,7 @@ var verbs = []struct{ kinds, verb, meaning string }{
 	{"payload", "decrypted", "% were decrypted"},
 	{
 		"tool graph agent credential key tenant grant webhook schedule pipeline space mcp_server artifact file note price " +
-			"budget profile assignment toolset role",
+			"budget profile assignment toolset role quota",
 		"deleted", "% was deleted",
 	},
 }

@@ -14,6 +14,10 @@ import (
 	"github.com/toolcrib/toolcrib/wire"
 )
 
+// MaxUnfinished returns how many pending and running runs a tenant without a limit of its own may
+// have; zero for no bound.
+func (s *Service) MaxUnfinished() int { return s.cfg.MaxUnfinished }
+
 // DefaultMaxUnfinished is how many unfinished runs a tenant may have unless a
 // configuration says otherwise: as many as the platform is meant to hold waiting
 // at once in one process, and above what tenants reach in ordinary use.

@@ -31,6 +31,7 @@ var notAudited = map[string]string{
 	"budget_windows":      "is counted from calls and turns, which are a record",
 	"rate_buckets":        "are counted from calls, which are a record",
 	"budget_holds":        "is what calls and turns that are a record have reserved",
+	"quota_counts":        "is counted from what is audited, or a record",
 	"usage_days":          "is counted from calls and turns, which are a record",
 	"tool_aliases":        "follow from versions and renames, which are audited",
 	"tool_slots":          "are leases of calls",

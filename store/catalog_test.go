@@ -17,6 +17,7 @@ import (
 	"github.com/toolcrib/toolcrib/graph"
 	"github.com/toolcrib/toolcrib/ledger"
 	"github.com/toolcrib/toolcrib/profile"
+	"github.com/toolcrib/toolcrib/quota"
 	"github.com/toolcrib/toolcrib/registry/artifact"
 	"github.com/toolcrib/toolcrib/registry/definition"
 	"github.com/toolcrib/toolcrib/registry/mcpserver"
@@ -238,6 +239,7 @@ func TestTheAppRoleIsBoundInEveryTable(t *testing.T) {
 	require.NoError(t, d.Platform.SetRetentionRule(t.Context(), store.RetentionRule{
 		Tenant: f.Tenant, Class: store.RetainRuns, KeepDays: 30,
 	}))
+	require.NoError(t, d.Platform.Quotas().SetQuota(t.Context(), quota.Rule{Tenant: f.Tenant, Name: quota.Tools}))
 	f.Switch(t, f.Tenant, f.Tool.ID, true)
 	_, err = f.Store.SetPrice(t.Context(), usage.Price{Tenant: f.Tenant, ToolID: f.Tool.ID, Call: 1})
 	require.NoError(t, err)

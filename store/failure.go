@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/toolcrib/toolcrib/quota"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
@@ -34,6 +35,7 @@ const (
 	codeLockNotAvailable    = "55P03"
 	codeQueryCanceled       = "57014"
 	codeIO                  = "58030"
+	codeQuota               = "TC002" // Of migration 073.
 	codeConcurrentUpdate    = "XX000" // "tuple concurrently updated", which has no code of its own.
 
 	classConnection    = "08"
@@ -56,6 +58,9 @@ func failure(op string, err error) error {
 	}
 	if _, ok := errors.AsType[*tool.Error](err); ok {
 		return err
+	}
+	if over := overQuota(op, err); over != nil {
+		return over
 	}
 	e := &tool.Error{Op: op, Err: err}
 	switch code := codeOf(err); {
@@ -191,10 +196,13 @@ func notFound(op, msg string) error {
 	return &tool.Error{Kind: tool.NotFound, Op: op, Msg: msg}
 }
 
-// explain replaces the message of an error of the given kind.
+// explain replaces the message of an error of the given kind. A refusal by a quota explains itself.
 func explain(err error, kind tool.Kind, msg string) error {
 	e, ok := errors.AsType[*tool.Error](err)
 	if !ok || e.Kind != kind {
+		return err
+	}
+	if _, ok := errors.AsType[*quota.Exceeded](err); ok {
 		return err
 	}
 	worded := *e

@@ -55,6 +55,9 @@ func Migrate(ctx context.Context, url string) ([]Migration, error) {
 		if err := m.indexDocuments(ctx); err != nil {
 			return fmt.Errorf("indexing the words of documents: %w", err)
 		}
+		if err := m.countQuotas(ctx); err != nil {
+			return fmt.Errorf("counting what tenants have: %w", err)
+		}
 		return m.patiently(ctx, func() error {
 			_, err := ensurePartitions(ctx, db.New(m.conn), partitionsAhead)
 			return err

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/toolcrib/toolcrib/audit"
+	"github.com/toolcrib/toolcrib/quota"
 	"github.com/toolcrib/toolcrib/registry"
 	"github.com/toolcrib/toolcrib/store/internal/db"
 	"github.com/toolcrib/toolcrib/tool"
@@ -113,7 +114,7 @@ func (p *Platform) SetTenantStatus(ctx context.Context, tenant tool.TenantID, st
 }
 
 // MostUnfinishedRuns is the largest limit of unfinished runs that a tenant may have.
-const MostUnfinishedRuns = 1_000_000
+const MostUnfinishedRuns = quota.MaxRuns
 
 // SetTenantMaxUnfinished sets how many pending and running runs a tenant may have; zero
 // for the limit of the servers. Runs that it has beyond it go on. It fails with

@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/toolcrib/toolcrib/agent"
+	"github.com/toolcrib/toolcrib/quota"
 	"github.com/toolcrib/toolcrib/store/internal/db"
 	"github.com/toolcrib/toolcrib/tool"
 )
@@ -92,6 +93,7 @@ func (s *Store) acceptRun(
 		return &tool.Error{
 			Kind: tool.RateLimited, Op: op,
 			RetryAfter: busyRetry + rand.N(busyRetry), //nolint:gosec // It spreads retries; it is no secret.
+			Err:        &quota.Exceeded{Name: quota.Runs, Limit: int64(found.Most), Used: found.N, More: 1},
 			Msg: fmt.Sprintf("the tenant has %d unfinished runs, and its limit is %d: wait until some end, cancel some, "+
 				"or ask the operator for a higher limit", found.N, found.Most),
 		}

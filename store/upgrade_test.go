@@ -108,6 +108,8 @@ func requireUpgraded(t *testing.T, address, want string) {
 		require.Equal(t, n, after[table], "%s keeps its rows", table)
 		require.NotZero(t, n, "%s has rows: add some to testdata/rows", table)
 	}
+	require.Empty(t, texts(t, conn, `select t.slug || ' ' || w::text from tenants t cross join recount_quotas(t.id, false) w
+		where w::text <> '[]'`), "what tenants had is counted")
 	again, err := store.Migrate(t.Context(), address)
 	require.NoError(t, err)
 	require.Empty(t, again)
@@ -166,6 +168,7 @@ var discardedTables = []string{"mcp_sessions"}
 // derivedTables are filled by the migrations or by what reads the others.
 var derivedTables = []string{
 	"tenant_event_heads", "event_seals", "leases", "word_blocks", "word_documents", "word_postings",
+	"quota_counts",
 }
 
 func rowCounts(t *testing.T, conn *pgx.Conn) map[string]int {

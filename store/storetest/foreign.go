@@ -64,6 +64,7 @@ func testForeign(t *testing.T, d *Database) {
 	maps.Copy(cases, toolCases)
 	maps.Copy(cases, usageCases)
 	maps.Copy(cases, budgetCases)
+	maps.Copy(cases, quotaCases)
 	maps.Copy(cases, profileCases)
 	maps.Copy(cases, toolsetCases)
 	maps.Copy(cases, credentialCases)

@@ -1,0 +1,49 @@
+package quota
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// Exceeded is the quota that does not allow a creation. It is the cause of the [tool.Error] that
+// refuses it.
+type Exceeded struct {
+	Name  Name  `json:"name"`
+	Limit int64 `json:"limit"`
+	Used  int64 `json:"used"`
+	More  int64 `json:"more"` // How much would be added.
+}
+
+// Error implements the error interface.
+func (e *Exceeded) Error() string {
+	return fmt.Sprintf("quota %s: %d used of %d, %d more", e.Name, e.Used, e.Limit, e.More)
+}
+
+// passingRetry is when a creation is worth another attempt where room comes by itself.
+const passingRetry = time.Minute
+
+// Failure returns the refusal as a [tool.Error]. Its kind is Conflict where somebody has to make
+// room first, and RateLimited where room comes by itself. The message names the quota, how much
+// is used of it, and what to do.
+func (e *Exceeded) Failure(op string) error {
+	info, err := Find(string(e.Name))
+	if err != nil { // Of a newer platform.
+		info = Info{Name: e.Name, noun: string(e.Name), advice: "delete some"}
+	}
+	failed := &tool.Error{
+		Kind: tool.Conflict, Op: op, Err: e,
+		Msg: fmt.Sprintf("the tenant has %d %s, and its quota %q is %d: %s, or ask the operator for a higher quota",
+			e.Used, info.noun, e.Name, e.Limit, info.advice),
+	}
+	if e.More > 1 {
+		failed.Msg = fmt.Sprintf(
+			"the tenant has %d %s, and %d more are beyond its quota %q of %d: %s, or ask the operator for a higher quota",
+			e.Used, info.noun, e.More, e.Name, e.Limit, info.advice)
+	}
+	if info.passing {
+		failed.Kind, failed.RetryAfter = tool.RateLimited, passingRetry
+	}
+	return failed
+}
