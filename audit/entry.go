@@ -57,6 +57,21 @@ type Query struct {
 	Until   *time.Time // Exclusive.
 	Before  string     // Id of the last row of the previous page.
 	Limit   int
+	// Bytes bounds the page by what was there before and after in its rows, the last two apart; zero
+	// for no bound. [Within] cuts the page to it, and says whether there are more rows.
+	Bytes int64
+}
+
+// Within returns the first rows of a page, at least one: those before which there are fewer bytes
+// of before and after, so that a page exceeds the number by no more than its last row.
+func Within(rows []Entry, bytes int64) []Entry {
+	for i, e := range rows {
+		if bytes <= 0 {
+			return rows[:i]
+		}
+		bytes -= int64(len(e.Before) + len(e.After))
+	}
+	return rows
 }
 
 // State is the state of a chain.

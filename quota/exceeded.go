@@ -30,17 +30,16 @@ const passingRetry = time.Minute
 func (e *Exceeded) Failure(op string) error {
 	info, err := Find(string(e.Name))
 	if err != nil { // Of a newer platform.
-		info = Info{Name: e.Name, noun: string(e.Name), advice: "delete some"}
+		info.advice = "delete some"
+	}
+	beyond := ""
+	if e.More > 1 {
+		beyond = fmt.Sprintf(", so that %d more are beyond it", e.More)
 	}
 	failed := &tool.Error{
 		Kind: tool.Conflict, Op: op, Err: e,
-		Msg: fmt.Sprintf("the tenant has %d %s, and its quota %q is %d: %s, or ask the operator for a higher quota",
-			e.Used, info.noun, e.Name, e.Limit, info.advice),
-	}
-	if e.More > 1 {
-		failed.Msg = fmt.Sprintf(
-			"the tenant has %d %s, and %d more are beyond its quota %q of %d: %s, or ask the operator for a higher quota",
-			e.Used, info.noun, e.More, e.Name, e.Limit, info.advice)
+		Msg: fmt.Sprintf("the tenant's quota %q is %d, and %d are used%s: %s, or ask the operator for a higher quota",
+			e.Name, e.Limit, e.Used, beyond, info.advice),
 	}
 	if info.passing {
 		failed.Kind, failed.RetryAfter = tool.RateLimited, passingRetry

@@ -3,7 +3,7 @@
 // The platform sets them, for each tenant and for all that have none of their own; a tenant reads
 // them. They are counted and enforced in the transaction that makes a thing, so that as many
 // parallel requests as there may be do not exceed one. What is there already stays, also beyond a
-// lower quota. Package store implements the contract; docs/quotas.md is about its use.
+// lower quota. Package store implements the contract; docs/governance.md is about its use.
 package quota
 
 import (
@@ -35,29 +35,28 @@ const (
 type Info struct {
 	Name    Name
 	Counts  string // What is counted.
-	noun    string // What the tenant has, in refusals.
 	advice  string // What makes room.
 	passing bool   // Room comes by itself, so that a later attempt may succeed.
 }
 
 var all = []Info{
 	{
-		Tools, "tools of the tenant, with graphs and the tools of MCP servers; not those that are deleted", "tools",
+		Tools, "tools of the tenant, with graphs and the tools of MCP servers; not those that are deleted",
 		"delete tools that are not used", false,
 	},
-	{Agents, "agents, in any status", "agents", "change an agent instead of making another", false},
-	{Documents, "documents of pipelines", "documents", "delete documents that are not searched", false},
+	{Agents, "agents, in any status", "change an agent instead of making another", false},
+	{Documents, "documents of pipelines", "delete documents that are not searched", false},
 	{
-		StorageBytes, "bytes of documents, as they were added, and of files", "bytes of documents and files",
+		StorageBytes, "bytes of documents, as they were added, and of files",
 		"delete documents or files", false,
 	},
-	{Artifacts, "artifacts, in any status", "artifacts", "add a version to an artifact instead of making another", false},
+	{Artifacts, "artifacts, in any status", "add a version to an artifact instead of making another", false},
 	{
-		ArtifactBytes, "bytes of the versions of artifacts", "bytes of artifacts", "upload smaller programs", false,
+		ArtifactBytes, "bytes of the versions of artifacts", "upload smaller programs", false,
 	},
-	{Runs, "runs that are pending or running", "unfinished runs", "wait until some end, cancel some", true},
+	{Runs, "runs that are pending or running", "wait until some end, cancel some", true},
 	{
-		IdempotencyKeys, "requests with an idempotency key, which are kept for a day", "idempotency keys",
+		IdempotencyKeys, "requests with an idempotency key, which are kept for a day",
 		"retry later, send fewer requests with a key", true,
 	},
 }

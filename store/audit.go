@@ -1,7 +1,9 @@
 package store
 
 import (
+	"cmp"
 	"context"
+	"math"
 
 	"github.com/toolcrib/toolcrib/audit"
 	"github.com/toolcrib/toolcrib/store/internal/db"
@@ -20,6 +22,7 @@ func (s *Store) ListAudit(ctx context.Context, tenant tool.TenantID, q audit.Que
 	rows, err := ask(ctx, s.doFiltered, op, tenant, (*db.Queries).ListAudit, db.ListAuditParams{
 		ScopeID: scopeID(tenant), Before: optional(q.Before), Actor: text(q.Actor), Action: text(q.Action),
 		Object: text(q.Object), Outcome: text(string(q.Outcome)), Since: q.Since, Until: q.Until, Limit: pageSize(q.Limit),
+		Bytes: cmp.Or(q.Bytes, math.MaxInt64),
 	})
 	return convert(rows, entryOf), err
 }

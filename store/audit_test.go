@@ -426,8 +426,10 @@ func TestVerifyFindsEveryTampering(t *testing.T) {
 	for i := range rows {
 		someone := actor
 		someone.Subject += strconv.Itoa(i / 10) // One leaves at most 20 of these rows a minute.
-		require.NoError(t, d.Store.RefuseAudit(audit.With(t.Context(), someone), tenant, "tool.deleted",
-			audit.Object{ID: strconv.Itoa(i), Name: "t"}, "no"))
+		for _, of := range []tool.TenantID{tenant, other} {
+			require.NoError(t, d.Store.RefuseAudit(audit.With(t.Context(), someone), of, "tool.deleted",
+				audit.Object{ID: strconv.Itoa(i), Name: "t"}, "no"))
+		}
 	}
 	require.NoError(t, d.Store.SealAudit(t.Context()))
 	require.Nil(t, verify(t, d.Store, tenant))
@@ -461,9 +463,9 @@ func TestVerifyFindsEveryTampering(t *testing.T) {
 	for i := range 1000 {
 		seq, want := int64(i%rows+1), int64(i%rows+1)
 		var what string
-		switch i % 6 {
+		switch i % 9 {
 		case 0:
-			what = columns[i/6%len(columns)]
+			what = columns[i/9%len(columns)]
 			update(what+" = "+tampered(what, other), "seq = $2", seq)
 		case 1:
 			what = "deleted"
@@ -482,18 +484,46 @@ func TestVerifyFindsEveryTampering(t *testing.T) {
 		case 4:
 			what = "cut off"
 			exec("delete from audit_log where tenant_id = $1 and seq >= $2", tenant, seq)
-		default: // A row behind the head, with a hash that fits.
+		case 5: // A row behind the head, with a hash that fits.
 			what, want = "added", rows+2
 			exec(forge, tenant, rows+1)
 			update("hash = audit_digest($2, l)", "seq = $3", state.Hash, rows+2)
+		case 6: // In the place of a row, that of another tenant, whose own chain is whole.
+			what = "copied from another tenant"
+			exec("delete from audit_log where tenant_id = $1 and seq = $2", tenant, seq)
+			exec("insert into audit_log ("+list+") select "+strings.Replace(list, "tenant_id", "$1::uuid", 1)+
+				" from saved where tenant_id = $3 and seq = $2", tenant, seq, other)
+		case 7: // A row that was changed, with a hash that fits; the next one, or the head, does not.
+			what, want = "changed with its hash", min(seq+1, rows+1)
+			update("reason = reason || 'x'", "seq = $2", seq)
+			update("hash = audit_digest(coalesce((select p.hash from audit_log p where p.tenant_id = $1 and p.seq = $2 - 1), "+
+				"repeat('0', 64)), l)", "seq = $2", seq)
+		default: // The end is cut off, and the head is moved to the new end with another hash.
+			what = "cut off with the head"
+			if seq == 1 {
+				seq, want = 2, 2
+			}
+			exec("delete from audit_log where tenant_id = $1 and seq >= $2", tenant, seq)
+			exec("update audit_heads set seq = $2 - 1 where tenant_id = $1", tenant, seq)
+			want--
 		}
 		broken := verify(t, d.Store, tenant)
 		require.NotNil(t, broken, "%d: %s of row %d is found", i, what, seq)
 		require.Equal(t, want, broken.Seq, "%d: %s: %s", i, what, broken.Reason)
 		exec("delete from audit_log")
 		exec("insert into audit_log (" + list + ") select " + list + " from saved")
+		exec("update audit_heads set seq = $2, hash = $3 where tenant_id = $1", tenant, state.Seq, state.Hash)
 	}
 	require.Nil(t, verify(t, d.Store, tenant))
+
+	// Who owns the tables can move the head with a hash that fits: a head that was kept shows it.
+	exec("delete from audit_log where tenant_id = $1 and seq > 20", tenant)
+	exec("update audit_heads set (seq, hash) = (select seq, hash from saved where tenant_id = $1 and seq = 20) where tenant_id = $1",
+		tenant)
+	require.Nil(t, verify(t, d.Store, tenant))
+	report, err := audit.Verify(t.Context(), d.Store, tenant, state.Head, 1<<30)
+	require.NoError(t, err)
+	require.NotNil(t, report.Broken)
 }
 
 // tampered returns an expression for another value of a column.

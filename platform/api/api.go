@@ -271,6 +271,7 @@ func New(cfg Config) (http.Handler, error) {
 	s.registerUsage()
 	s.registerPrices()
 	s.registerBudgets()
+	s.registerQuotas()
 	s.registerProfiles()
 	s.registerToolsets()
 	s.registerCodec()

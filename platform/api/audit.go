@@ -22,6 +22,7 @@ const (
 	auditExportRows  = 5_000
 	auditExportBytes = 8 << 20
 	auditExportPage  = 200
+	auditPageBytes   = 1 << 20
 )
 
 type listAuditInput struct {
@@ -59,6 +60,8 @@ func (s *server) registerAudit() {
 	handle(s, route{
 		id: "listAudit", method: http.MethodGet, path: "/v1/audit", tag: "audit", permission: AuditRead,
 		summary: "List what was changed, or refused, newest first",
+		detail: fmt.Sprintf("A page has fewer rows than asked for where before and after in them have more than %d MiB: go on "+
+			"with its cursor.", auditPageBytes>>20),
 	}, s.listAudit)
 	handle(s, route{
 		id: "verifyAudit", method: http.MethodGet, path: "/v1/audit/verify", tag: "audit", permission: AuditRead,
@@ -92,7 +95,7 @@ func (s *server) listAudit(ctx context.Context, p tool.Principal, in *listAuditI
 	}
 	q := audit.Query{
 		Actor: in.Actor, Action: in.Action, Object: in.Object, Outcome: audit.Outcome(in.Outcome), Before: before,
-		Limit: in.fetch(),
+		Limit: in.fetch(), Bytes: auditPageBytes,
 	}
 	if !in.Since.IsZero() {
 		q.Since = &in.Since
@@ -108,7 +111,12 @@ func (s *server) listAudit(ctx context.Context, p tool.Principal, in *listAuditI
 	if err != nil {
 		return nil, err
 	}
-	return answer(page(in.Paging, found, shown.auditEntry, func(e audit.Entry) string { return e.ID })), nil
+	place := func(e audit.Entry) string { return e.ID }
+	out := page(in.Paging, found, shown.auditEntry, place)
+	if within := audit.Within(found, auditPageBytes); len(within) < len(out.Items) {
+		out.Items, out.Next = out.Items[:len(within)], sealCursor(place(within[len(within)-1]))
+	}
+	return answer(out), nil
 }
 
 func knownAction(name string) bool {

@@ -108,3 +108,38 @@ func TestEveryChangeCanBeRefusedInTheAuditLog(t *testing.T) {
 	}
 	require.Greater(t, len(seen), 60)
 }
+
+// A page of large rows is bounded by their bytes and goes on by its cursor: following it shows every row
+// once, whatever the limit, and a row that is larger than a page is a page by itself.
+func TestAuditPagesAreBoundedByBytes(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	const rows = 9
+	_, err := b.Conn(t).Exec(t.Context(), `insert into audit_log (tenant_id, id, at, actor_kind, actor, action, object_kind,
+			object_name, outcome, after)
+		select $1, audit_id(now() + n * interval '1 ms'), now(), 'key', 'key:x', 'tool.draft_edited', 'tool', n::text, 'done',
+			json_build_object('description', repeat('x', case n when 5 then 3000000 else 400000 end))
+		from generate_series(1, $2) n`, b.tenant, rows)
+	require.NoError(t, err)
+	for _, limit := range []string{"", "&limit=200", "&limit=2", "&limit=1"} {
+		var names []string
+		pages := 0
+		for cursor := ""; ; {
+			got := b.do(t, http.MethodGet, "/v1/audit?action=tool.draft_edited"+limit+"&cursor="+cursor, "")
+			page := as[v1.Page[v1.AuditEntry]](t, got, http.StatusOK)
+			require.NotEmpty(t, page.Items)
+			if len(page.Items) > 1 {
+				require.Less(t, len(got.body), 5_000_000, "no more than a page and its last row")
+			}
+			for _, e := range page.Items {
+				names = append(names, e.Object.Name)
+			}
+			pages++
+			if cursor = page.Next; cursor == "" {
+				break
+			}
+		}
+		require.Equal(t, []string{"9", "8", "7", "6", "5", "4", "3", "2", "1"}, names, limit)
+		require.Greater(t, pages, 2, limit)
+	}
+}

@@ -8,6 +8,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
+	"github.com/toolcrib/toolcrib/quota"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
@@ -22,6 +23,9 @@ func problemOf(err error) *v1.Problem {
 	p.Path = e.Path
 	if lacking, ok := errors.AsType[*tool.PermissionError](err); ok {
 		p.Permissions = lacking.Permissions
+	}
+	if over, ok := errors.AsType[*quota.Exceeded](err); ok {
+		p.Quota = &v1.QuotaUse{Name: string(over.Name), Limit: over.Limit, Used: over.Used}
 	}
 	if e.RetryAfter > 0 {
 		p.RetryAfter = e.RetryAfter.Seconds()

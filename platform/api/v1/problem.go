@@ -21,6 +21,7 @@ type Problem struct { //nolint:errname // The RFC's name for it.
 	Detail      string       `json:"detail,omitempty" doc:"What went wrong, for people" example:"tool \"searchOrders\" not found"`
 	Path        string       `json:"path,omitempty" doc:"JSON Pointer of the offending value in the request"`
 	Permissions []string     `json:"permissions,omitempty" nullable:"false" doc:"Permissions that the key lacks, if that is the problem: any one of them suffices" example:"[\"tools.write\"]"`
+	Quota       *QuotaUse    `json:"quota,omitempty" doc:"The quota of the tenant that is used up, if that is the problem"`
 	Instance    string       `json:"instance,omitempty" doc:"The run, if the problem is the outcome of a call"`
 	Retryable   bool         `json:"retryable" doc:"Whether the same request may be sent again, and may then succeed. False for a call that may have had an effect, unless its tool is pure or idempotent"`
 	RetryAfter  float64      `json:"retry_after_s,omitempty" doc:"Earliest useful retry, in seconds"`

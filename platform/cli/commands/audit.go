@@ -2,7 +2,6 @@ package commands
 
 import (
 	"bufio"
-	"context"
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
@@ -27,33 +26,45 @@ func (a *app) auditCommand() *cobra.Command {
 		a.auditShowCommand(), a.auditVerifyCommand(), a.auditExportCommand(), a.auditActionsCommand()),
 		`Every change of tools, agents, keys, credentials, grants and the like leaves a row, in
 the transaction that makes it, as do changes that were refused. Rows are chained by
-their hashes, so that a row that is changed or removed later is found.`,
+their hashes, so that a row that is changed or removed later is found. A tenant has a log
+of its own; --platform reads that of what operators changed for all tenants.`,
 		`  toolcrib audit list --action tool.published --since 24h
-  toolcrib audit verify`)
+  toolcrib audit verify
+  toolcrib audit list --platform --database-url postgres://owner@db/toolcrib`)
 }
 
 func (a *app) auditListCommand() *cobra.Command {
 	var q client.AuditQuery
 	var since, until string
-	cmd := cli.Describe(listCommand(a, "List what was changed, or refused, newest first",
-		func(c *client.Client, ctx context.Context, page client.Page) (v1.Page[v1.AuditEntry], error) {
-			q.Page = page
-			return c.ListAudit(ctx, q)
-		}, listing[v1.AuditEntry]{
-			header: "ENTRY WHEN ACTOR~ ACTION OBJECT~ OUTCOME",
-			row: func(e v1.AuditEntry) []string {
-				return []string{e.ID, terminal.Since(e.At), e.Actor.Subject, e.Action, objectOf(e), e.Outcome}
-			},
-			empty: "nothing was changed yet",
-		}), `Lists the rows, newest first, as far as the filters let them through.`,
+	var of auditScope
+	var p paging
+	cmd := cli.Describe(&cobra.Command{
+		Use: "list", Short: "List what was changed, or refused, newest first", Args: cli.Operands(),
+		RunE: of.run(a, func(cmd *cobra.Command, log auditSource, _ []string) error {
+			if err := period(since, until, &q.Since, &q.Until); err != nil {
+				return err
+			}
+			return showList(a, cmd, p, listing[v1.AuditEntry]{
+				header: "ENTRY WHEN ACTOR~ ACTION OBJECT~ OUTCOME",
+				row: func(e v1.AuditEntry) []string {
+					return []string{e.ID, terminal.Since(e.At), e.Actor.Subject, e.Action, objectOf(e), e.Outcome}
+				},
+				empty: "nothing was changed yet",
+			}, func(page client.Page) (v1.Page[v1.AuditEntry], error) {
+				q.Page = page
+				return log.ListAudit(cmd.Context(), q)
+			})
+		}),
+	}, `Lists the rows, newest first, as far as the filters let them through.`,
 		`  toolcrib audit list --object getOrder
   toolcrib audit list --action key --outcome refused --since 24h`)
-	cmd.PreRunE = func(*cobra.Command, []string) error { return period(since, until, &q.Since, &q.Until) }
+	p.register(cmd)
 	cmd.Flags().StringVar(&q.Actor, "actor", "", "subject, such as key:01975c2e-7d1a-7c3e-9f00-0000000000d1")
 	cmd.Flags().StringVar(&q.Action, "action", "", "an action, or a kind of object: toolcrib audit actions")
 	cmd.Flags().StringVar(&q.Object, "object", "", "id or name of what was changed")
 	cmd.Flags().StringVar((*string)(&q.Outcome), "outcome", "", "done or refused")
 	periodFlags(cmd, &since, &until)
+	of.register(cmd)
 	return cmd
 }
 
@@ -74,10 +85,11 @@ func actionWords() string {
 }
 
 func (a *app) auditShowCommand() *cobra.Command {
-	return cli.Describe(&cobra.Command{
+	var of auditScope
+	cmd := cli.Describe(&cobra.Command{
 		Use: "show ENTRY", Short: "Show a row, with what was there before and after", Args: cli.Operands("entry"),
-		RunE: a.Online(func(cmd *cobra.Command, c *client.Client, args []string) error {
-			e, err := c.Audit(cmd.Context(), args[0])
+		RunE: of.run(a, func(cmd *cobra.Command, log auditSource, args []string) error {
+			e, err := log.Audit(cmd.Context(), args[0])
 			if err != nil {
 				return err
 			}
@@ -108,10 +120,13 @@ func (a *app) auditShowCommand() *cobra.Command {
 	}, `Shows one row. Of what was changed it has the columns that differ, of what was made or
 deleted all of them; secrets are not shown.`,
 		`  toolcrib audit show 01987a3c-0000-7000-8000-000000000001`)
+	of.register(cmd)
+	return cmd
 }
 
 func (a *app) auditVerifyCommand() *cobra.Command {
 	var from, file string
+	var of auditScope
 	cmd := cli.Describe(&cobra.Command{
 		Use: "verify", Short: "Verify that no row was changed or removed", Args: cli.Operands(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -119,21 +134,20 @@ func (a *app) auditVerifyCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			var report v1.AuditReport
 			if file != "" {
-				report, err = verifyFile(cmd.InOrStdin(), file, head)
-			} else {
-				var c *client.Client
-				if c, err = a.Connect(); err != nil {
+				report, err := verifyFile(cmd.InOrStdin(), file, head)
+				if err != nil {
 					return err
 				}
-				defer c.Close()
-				report, err = c.VerifyAudit(cmd.Context(), head)
+				return a.showAuditReport(report)
 			}
-			if err != nil {
-				return err
-			}
-			return a.showAuditReport(report)
+			return of.with(cmd.Context(), a, func(log auditSource) error {
+				report, err := log.VerifyAudit(cmd.Context(), head)
+				if err != nil {
+					return err
+				}
+				return a.showAuditReport(report)
+			})
 		},
 	}, `Computes the hash of every row and compares the end of the chain with its recorded
 head. It prints the head: keep it elsewhere, and verify --from it later, to see that
@@ -145,6 +159,7 @@ of an export are verified, without a server.`,
   toolcrib audit verify --file audit.jsonl`)
 	cmd.Flags().StringVar(&from, "from", "", "number and hash of a row that was verified before, as NUMBER:HASH")
 	cmd.Flags().StringVar(&file, "file", "", "an export to verify, or - for the standard input")
+	of.register(cmd)
 	return cmd
 }
 
@@ -223,9 +238,10 @@ func (a *app) showAuditReport(report v1.AuditReport) error {
 func (a *app) auditExportCommand() *cobra.Command {
 	var asCSV bool
 	var after int64
+	var of auditScope
 	cmd := cli.Describe(&cobra.Command{
 		Use: "export", Short: "Print every sealed row, in the order of the chain", Args: cli.Operands(),
-		RunE: a.Online(func(cmd *cobra.Command, c *client.Client, _ []string) error {
+		RunE: of.run(a, func(cmd *cobra.Command, log auditSource, _ []string) error {
 			out := bufio.NewWriter(cmd.OutOrStdout())
 			write := writeRecord(json.NewEncoder(out))
 			if asCSV {
@@ -239,7 +255,7 @@ func (a *app) auditExportCommand() *cobra.Command {
 					return err
 				}
 			}
-			if err := c.ExportAudit(cmd.Context(), after, write); err != nil {
+			if err := log.ExportAudit(cmd.Context(), after, write); err != nil {
 				return err
 			}
 			return out.Flush()
@@ -252,6 +268,7 @@ row's number and hash are the head from which a later export, or verify, goes on
   toolcrib audit export --csv > audit.csv`)
 	cmd.Flags().BoolVar(&asCSV, "csv", false, "print CSV")
 	cmd.Flags().Int64Var(&after, "after", 0, "number of the row behind which to begin")
+	of.register(cmd)
 	return cmd
 }
 

@@ -25,7 +25,8 @@ func New(invocation *cli.App) []*cobra.Command {
 		a.invocationsCommand(), a.explainCommand(), a.approvalsCommand(), a.resultsCommand(), a.inputsCommand(),
 		a.fileCommand(), a.keyCommand(), a.roleCommand(), a.credentialCommand(), a.scheduleCommand(),
 		a.webhookCommand(), a.spaceCommand(),
-		a.pipelineCommand(), a.graphCommand(), a.usageCommand(), a.priceCommand(), a.budgetCommand(), a.profileCommand(),
+		a.pipelineCommand(), a.graphCommand(), a.usageCommand(), a.priceCommand(), a.budgetCommand(), a.quotaCommand(),
+		a.profileCommand(),
 		a.toolsetCommand(),
 		a.tenantCommand(), a.auditCommand(),
 	}

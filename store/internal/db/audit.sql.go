@@ -91,21 +91,31 @@ func (q *Queries) FindAudit(ctx context.Context, arg FindAuditParams) (AuditLog,
 
 const ListAudit = `-- name: ListAudit :many
 
-select l.tenant_id, l.scope_id, l.id, l.at, l.actor_kind, l.actor, l.key_id, l.action, l.object_kind, l.object_id, l.object_name, l.request_id, l.outcome, l.reason, l.before, l.after, l.seq, l.hash, l.sealed_at from audit_log l
-where l.scope_id = $1
-  and ($2::uuid is null or l.id < $2)
-  and ($3::text = '' or l.actor = $3)
-  and ($4::text = '' or l.action = $4 or starts_with(l.action, $4 || '.'))
-  and ($5::text = '' or l.object_id = $5 or l.object_name = $5)
-  and ($6::text = '' or l.outcome = $6)
-  and ($7::timestamptz is null or l.at >= $7)
-  and ($8::timestamptz is null or l.at < $8)
+with page as (
+    select l.id, coalesce(octet_length(l.before::text), 0) + coalesce(octet_length(l.after::text), 0) as bytes
+    from audit_log l
+    where l.scope_id = $1
+      and ($3::uuid is null or l.id < $3)
+      and ($4::text = '' or l.actor = $4)
+      and ($5::text = '' or l.action = $5 or starts_with(l.action, $5 || '.'))
+      and ($6::text = '' or l.object_id = $6 or l.object_name = $6)
+      and ($7::text = '' or l.outcome = $7)
+      and ($8::timestamptz is null or l.at >= $8)
+      and ($9::timestamptz is null or l.at < $9)
+    order by l.id desc
+    limit $10::int
+), within as (
+    select p.id, coalesce(sum(p.bytes) over (order by p.id desc rows between unbounded preceding and 2 preceding), 0) as former
+    from page p
+)
+select l.tenant_id, l.scope_id, l.id, l.at, l.actor_kind, l.actor, l.key_id, l.action, l.object_kind, l.object_id, l.object_name, l.request_id, l.outcome, l.reason, l.before, l.after, l.seq, l.hash, l.sealed_at from within w join audit_log l on l.scope_id = $1 and l.id = w.id
+where w.former < $2::bigint
 order by l.id desc
-limit $9::int
 `
 
 type ListAuditParams struct {
 	ScopeID string
+	Bytes   int64
 	Before  *string
 	Actor   string
 	Action  string
@@ -117,10 +127,12 @@ type ListAuditParams struct {
 }
 
 // In these queries scope_id is the tenant's id, or the nil UUID for the platform's.
-// Newest first; the time of a row is in its id.
+// Newest first; the time of a row is in its id. What was before and after in the rows, the last two
+// apart, has fewer bytes than asked for.
 func (q *Queries) ListAudit(ctx context.Context, arg ListAuditParams) ([]AuditLog, error) {
 	rows, err := q.db.Query(ctx, ListAudit,
 		arg.ScopeID,
+		arg.Bytes,
 		arg.Before,
 		arg.Actor,
 		arg.Action,
