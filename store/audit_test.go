@@ -518,8 +518,8 @@ func TestVerifyFindsEveryTampering(t *testing.T) {
 
 	// Who owns the tables can move the head with a hash that fits: a head that was kept shows it.
 	exec("delete from audit_log where tenant_id = $1 and seq > 20", tenant)
-	exec("update audit_heads set (seq, hash) = (select seq, hash from saved where tenant_id = $1 and seq = 20) where tenant_id = $1",
-		tenant)
+	exec(`update audit_heads set (seq, hash) = (select seq, hash from saved where tenant_id = $1 and seq = 20)
+		where tenant_id = $1`, tenant)
 	require.Nil(t, verify(t, d.Store, tenant))
 	report, err := audit.Verify(t.Context(), d.Store, tenant, state.Head, 1<<30)
 	require.NoError(t, err)

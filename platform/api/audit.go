@@ -60,8 +60,8 @@ func (s *server) registerAudit() {
 	handle(s, route{
 		id: "listAudit", method: http.MethodGet, path: "/v1/audit", tag: "audit", permission: AuditRead,
 		summary: "List what was changed, or refused, newest first",
-		detail: fmt.Sprintf("A page has fewer rows than asked for where before and after in them have more than %d MiB: go on "+
-			"with its cursor.", auditPageBytes>>20),
+		detail: fmt.Sprintf("A page has fewer rows than asked for where before and after in them have more than %d MiB: "+
+			"go on with its cursor.", auditPageBytes>>20),
 	}, s.listAudit)
 	handle(s, route{
 		id: "verifyAudit", method: http.MethodGet, path: "/v1/audit/verify", tag: "audit", permission: AuditRead,

@@ -53,7 +53,8 @@ func TestQuotaCommands(t *testing.T) {
 		{"set", "agents", "1"}, {"unset", "agents"}, {"set", "elephants", "1", "--all-tenants"},
 		{"set", "agents", "many", "--all-tenants"}, {"set", "agents", "99999999TiB", "--all-tenants"},
 		{"set", "runs", "5", "--all-tenants"}, append([]string{"set", "runs", "none"}, of...),
-		{"set", "agents", "1", "--all-tenants", "--for-tenant", "acme"}, {"show", "elephants"}, {"set", "agents", "--all-tenants"},
+		{"set", "agents", "1", "--all-tenants", "--for-tenant", "acme"}, {"show", "elephants"},
+		{"set", "agents", "--all-tenants"},
 	} {
 		require.Equal(t, cli.ExitUsage, s.run(t, append([]string{"quota"}, wrong...)...).code, wrong)
 	}
@@ -67,7 +68,8 @@ func TestQuotaVerify(t *testing.T) {
 	f := storetest.NewFixture(t, s.Database)
 	s.vars[cli.DatabaseVariable] = s.URL
 	require.Contains(t, s.ok(t, "quota", "verify"), "are right")
-	_, err := s.Conn(t).Exec(t.Context(), "update quota_counts set used = 9 where tenant_id = $1 and name = 'agents'", f.Tenant)
+	_, err := s.Conn(t).Exec(t.Context(),
+		"update quota_counts set used = 9 where tenant_id = $1 and name = 'agents'", f.Tenant)
 	require.NoError(t, err)
 	found := s.run(t, "quota", "verify")
 	require.Equal(t, cli.ExitConflict, found.code)

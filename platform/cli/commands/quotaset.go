@@ -202,6 +202,7 @@ func (a *app) showQuotaReport(report quotaReport) error {
 	}
 	return &tool.Error{
 		Kind: tool.Conflict, Op: "quota",
-		Msg: fmt.Sprintf("counts of %d tenants are wrong: correct them with toolcrib quota verify --repair", len(report.Wrong)),
+		Msg: fmt.Sprintf("counts of %d tenants are wrong: correct them with toolcrib quota verify --repair",
+			len(report.Wrong)),
 	}
 }
