@@ -24,8 +24,8 @@ func (e *Exceeded) Error() string {
 // passingRetry is when a creation is worth another attempt where room comes by itself.
 const passingRetry = time.Minute
 
-// Failure returns the refusal as a [tool.Error]. Its kind is Conflict where somebody has to make
-// room first, and RateLimited where room comes by itself. The message names the quota, how much
+// Failure returns the refusal as a [tool.Error]. Its kind is Conflict where something has to be
+// deleted first, and RateLimited where room comes by itself. The message names the quota, how much
 // is used of it, and what to do.
 func (e *Exceeded) Failure(op string) error {
 	info, err := Find(string(e.Name))

@@ -101,11 +101,11 @@ const (
 	OfTenant   Origin = "tenant"   // The platform, for this tenant.
 	OfPlatform Origin = "platform" // The platform, for every tenant without a quota of its own.
 	OfServers  Origin = "servers"  // The setting max-unfinished-runs of the servers.
-	OfNobody   Origin = "none"     // There is no limit.
+	Unlimited  Origin = "none"     // There is no limit.
 )
 
 // Origins lists the origins.
-func Origins() []Origin { return []Origin{OfTenant, OfPlatform, OfServers, OfNobody} }
+func Origins() []Origin { return []Origin{OfTenant, OfPlatform, OfServers, Unlimited} }
 
 // Quota is how much a tenant may have, and how much it has.
 type Quota struct {

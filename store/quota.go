@@ -121,7 +121,7 @@ func (s *Store) listQuotas(ctx context.Context, as, tenant tool.TenantID) ([]quo
 	}
 	return convert(rows, func(row db.ListQuotasRow) quota.Quota {
 		out := quota.Quota{
-			Name: quota.Name(row.Name), Limit: row.Most, Origin: quota.OfNobody, Used: max(row.Used, 0),
+			Name: quota.Name(row.Name), Limit: row.Most, Origin: quota.Unlimited, Used: max(row.Used, 0),
 			ChangedBy: row.ChangedBy,
 		}
 		switch {

@@ -24,7 +24,7 @@ func (a *app) quotaCommand() *cobra.Command {
 		`A quota limits how many tools, agents, documents, artifacts, bytes, unfinished runs and
 idempotency keys a tenant has. The platform sets it, for one tenant or for all that have
 none of their own; a tenant reads its own. What would be beyond it is refused, and the
-refusal names the quota. Nothing is limited but runs until the platform says so.`,
+refusal names the quota. Nothing but runs is limited until the platform sets one.`,
 		`  toolcrib quota list
   toolcrib quota set tools 200 --all-tenants --database-url postgres://owner@db/toolcrib
   toolcrib quota set storage_bytes 10GiB --for-tenant acme`)

@@ -150,7 +150,7 @@ func (a *app) quotaVerifyCommand() *cobra.Command {
 	}, `Counts what tenants have, of every tenant or with --for-tenant of one, and compares it
 with the counts that quotas are decided by. Differences are printed, and end with exit
 code 5; with --repair they are corrected, while the database is in use. Triggers keep the
-counts right: a difference means that somebody switched them off.`,
+counts right: they differ after triggers were switched off.`,
 		`  toolcrib quota verify --database-url postgres://owner@db/toolcrib
   toolcrib quota verify --repair --for-tenant acme`)
 	cmd.Flags().BoolVar(&repair, "repair", false, "correct the counts")
