@@ -90,6 +90,8 @@ var verbs = []struct{ kinds, verb, meaning string }{
 	{"tenant", "data_key_made", "% got a data key"},
 	{"tenant", "data_key_wrapped", "a data key of % was wrapped with another key"},
 	{"tenant", "data_key_deleted", "a data key of % was deleted, past the platform"},
+	{"tenant", "erasure_started", "the erasure of % began"},
+	{"tenant", "erased", "% was erased, with all that it had"},
 	{"retention", "set", "% was set"},
 	{"retention", "unset", "% was removed"},
 	{"approval", "decided", "a person approved or rejected a call"},

@@ -108,6 +108,12 @@ func TestRolesHoldLittle(t *testing.T) {
 		select rolname::text from pg_roles where rolname like 'toolcrib\_%'
 		  and not (rolsuper or rolbypassrls or rolcreaterole or rolcreatedb or rolreplication or rolcanlogin)
 		order by 1`))
+	for _, role := range []string{store.AppRole, store.MaintenanceRole} {
+		var any bool
+		require.NoError(t, conn.QueryRow(t.Context(),
+			"select has_any_column_privilege($1, 'tenant_erasures', 'select, insert, update, references')", role).Scan(&any))
+		require.False(t, any, "%s knows no erased tenants", role)
+	}
 	// What tenants feed their pipelines is gone when they say so, and a start when Temporal has it.
 	deletes := map[string][]string{
 		store.AppRole: {
@@ -276,7 +282,7 @@ func TestTheAppRoleIsBoundInEveryTable(t *testing.T) {
 	for _, table := range texts(
 		t, super,
 		"select relname::text from "+tables+
-			" and not c.relispartition and c.relname not in ('leases', 'toolcrib_migrations')",
+			" and not c.relispartition and c.relname not in ('leases', 'toolcrib_migrations', 'tenant_erasures')",
 	) {
 		column := "tenant_id"
 		if table == "tenants" {

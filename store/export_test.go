@@ -61,3 +61,13 @@ func Backend(tb testing.TB, s *Store) (pid int) {
 func Dawdle(ctx context.Context, s *Store, tenant tool.TenantID) error {
 	return s.read(ctx, "store.Dawdle", tenant, func(b *pgx.Batch) { b.Queue("select pg_sleep(30)") })
 }
+
+// TablesOfExports returns the tables that are exported, with the columns that are withheld or are
+// files of their own, and the tables that are not exported, with the reasons.
+func TablesOfExports() (exported map[string][]string, not map[string]string) {
+	exported = map[string][]string{}
+	for name, t := range exportedTables {
+		exported[name] = append([]string{t.content}, t.secret...)
+	}
+	return exported, notExported
+}

@@ -31,6 +31,7 @@ const (
 	codeUndefinedObject     = "42704"
 	codeDuplicateObject     = "42710"
 	codeDiskFull            = "53100"
+	codeNotInState          = "55000"
 	codeObjectInUse         = "55006"
 	codeLockNotAvailable    = "55P03"
 	codeQueryCanceled       = "57014"

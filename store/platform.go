@@ -12,7 +12,7 @@ import (
 )
 
 // Platform acts as the owner of the tables, for tenants themselves and global tools.
-// It cannot read tenants' data either.
+// Of tenants' data it exports and erases a whole tenant's; it cannot read them otherwise.
 type Platform struct {
 	store *Store
 }
@@ -67,7 +67,7 @@ func (p *Platform) CreateTenant(ctx context.Context, t Tenant) (Tenant, error) {
 		row, err = q.CreateTenant(ctx, db.CreateTenantParams{TenantID: id, Slug: text(t.Slug), Name: text(t.Name)})
 		return err
 	})
-	err = explain(err, tool.Conflict, fmt.Sprintf("a tenant %q exists already", t.Slug))
+	err = explain(err, tool.Conflict, fmt.Sprintf("a tenant %q exists already, or was erased: its name is not used again", t.Slug))
 	err = explain(
 		err, tool.Invalid,
 		fmt.Sprintf("tenant slug %q: want a lower-case letter or digit, then at most 62 of those and dashes", t.Slug),
@@ -99,7 +99,8 @@ func (p *Platform) ListTenants(ctx context.Context, afterSlug string, limit int)
 	return convert(rows, tenantOf), err
 }
 
-// SetTenantStatus suspends or resumes a tenant. It fails with tool.NotFound.
+// SetTenantStatus suspends or resumes a tenant. It fails with tool.NotFound, and with
+// tool.Conflict where a tenant is resumed that is being erased.
 func (p *Platform) SetTenantStatus(ctx context.Context, tenant tool.TenantID, status TenantStatus) (Tenant, error) {
 	const op = "store.SetTenantStatus"
 	if !tool.ValidID(string(tenant)) {
@@ -110,6 +111,7 @@ func (p *Platform) SetTenantStatus(ctx context.Context, tenant tool.TenantID, st
 		row, err = q.SetTenantStatus(ctx, db.SetTenantStatusParams{TenantID: string(tenant), Status: string(status)})
 		return err
 	})
+	err = explain(err, tool.Conflict, "the tenant is being erased: it stays suspended")
 	return tenantOf(row), explain(err, tool.NotFound, "tenant not found")
 }
 

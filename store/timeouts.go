@@ -48,12 +48,16 @@ func (t Timeouts) withDefaults() Timeouts {
 // longOperations are the operations bounded by Timeouts.Long.
 var longOperations = map[string]bool{
 	"store.AddArtifactVersion": true,
+	"store.BeginErasure":       true,
 	"store.BeginGeneration":    true,
 	"store.DeleteDocument":     true,
 	"store.DeletePipeline":     true,
+	"store.DestroyTenantKeys":  true,
 	"store.DropGeneration":     true,
 	"store.EnsurePartitions":   true,
+	"store.EraseRows":          true,
 	"store.FinishDocument":     true,
+	"store.FinishErasure":      true,
 	"store.LoadArtifact":       true,
 	"store.MakeDeliveries":     true,
 	"store.OpenDocuments":      true,
@@ -74,6 +78,7 @@ var longOperations = map[string]bool{
 	"store.SweepDeliveries":    true,
 	"store.SweepRateBuckets":   true,
 	"store.SweepRequests":      true,
+	"store.TenantRows":         true,
 	"store.UnknownCalls":       true,
 }
 
