@@ -194,7 +194,7 @@ func TestAnExportIsWhole(t *testing.T) {
 		}
 	}
 	file := texts(t, s.conn, "select id::text from files where tenant_id = $1 and location = 'postgres'", string(s.leaving))[0]
-	require.Equal(t, "data", to.files["contents/file_chunks/"+file].String())
+	require.Equal(t, "data", to.files["contents/files/"+file].String())
 
 	_, err = s.platform.ExportTenant(t.Context(), tool.TenantID(storetest.NewID(t)), newArchive(), entryLine)
 	storetest.RequireKind(t, tool.NotFound, err)
@@ -243,7 +243,7 @@ func TestAnErasureLeavesNothing(t *testing.T) {
 	}
 	var deleted int64
 	how := store.EraseRows{Batch: 2, Deleted: func(n store.TableRows) { deleted += n.Rows }}
-	how.Files = true
+	how.Only = store.FileTables()
 	require.NoError(t, s.platform.EraseRows(t.Context(), s.leaving, how))
 	require.Zero(t, s.count(t, "files", s.leaving))
 	require.NotZero(t, s.count(t, "runs", s.leaving))
@@ -253,7 +253,10 @@ func TestAnErasureLeavesNothing(t *testing.T) {
 	require.Equal(t, "elsewhere", left[0].Location)
 	_, err = s.platform.FinishErasure(t.Context(), s.leaving)
 	storetest.RequireKind(t, tool.Conflict, err)
-	how.Files = false
+	counted, err := s.platform.CountContents(t.Context(), s.leaving)
+	require.NoError(t, err)
+	require.Equal(t, map[string]int64{"elsewhere": 1}, counted)
+	how.Only = nil
 	require.NoError(t, s.platform.EraseRows(t.Context(), s.leaving, how))
 	require.Greater(t, deleted, int64(len(s.tables)-5))
 	require.NoError(t, s.platform.NoteErased(t.Context(), s.leaving, store.Erased{Workflows: 3, Objects: 1}))

@@ -121,7 +121,7 @@ func (p *Platform) NoteErased(ctx context.Context, tenant tool.TenantID, n Erase
 type EraseRows struct {
 	Batch int           // Rows of one transaction. Defaults to 500.
 	Pause time.Duration // Rest between two transactions.
-	Files bool          // Delete files alone, which leave their contents in stores of objects to [Platform.LeftContents].
+	Only  []string      // Delete these tables alone: [FileTables] or [StartTables].
 	// Deleted is called after each transaction, with the rows that were deleted. May be nil.
 	Deleted func(TableRows)
 }
@@ -138,8 +138,14 @@ const (
 var (
 	erasedFirst = []string{"word_postings", "word_documents", "word_blocks"}
 	erasedLast  = []string{"left_files", "audit_log", "audit_heads"}
-	erasedFiles = []string{"file_chunks", "files"}
 )
+
+// FileTables have the files of tenants. Deleted, they leave their contents in stores of objects to
+// [Platform.LeftContents].
+func FileTables() []string { return []string{"file_chunks", "files"} }
+
+// StartTables have what processes start workflows and schedules from.
+func StartTables() []string { return []string{"workflow_starts", "schedule_starts", "schedules"} }
 
 // EraseRows deletes the rows of a tenant whose erasure has begun, all but the tenant itself, in
 // batches of one transaction each. It may be interrupted and called again.
@@ -163,7 +169,7 @@ func (p *Platform) EraseRows(ctx context.Context, tenant tool.TenantID, how Eras
 		return err
 	}
 	for _, t := range tables {
-		if how.Files && !slices.Contains(erasedFiles, t.Name) || len(t.Key) == 0 {
+		if how.Only != nil && !slices.Contains(how.Only, t.Name) || len(t.Key) == 0 {
 			continue // Rows without a key go with those that they reference.
 		}
 		if err := p.eraseTable(ctx, tenant, t, how); err != nil {
@@ -257,6 +263,31 @@ func (p *Platform) LeftContents(ctx context.Context, tenant tool.TenantID, limit
 		return err
 	})
 	return left, err
+}
+
+// CountContents counts what a tenant has in stores of objects, by their locations.
+func (p *Platform) CountContents(ctx context.Context, tenant tool.TenantID) (counts map[string]int64, err error) {
+	err = p.ofTenant(ctx, "store.TenantRows", tenant, func(tx pgx.Tx) error {
+		rows, err := tx.Query(ctx, `select c.location, count(*) from (
+				select f.location from files f where f.tenant_id = $1 and f.location <> $2
+				union all select l.location from left_files l where l.tenant_id = $1) c
+			group by 1`, string(tenant), postgresFiles)
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		counts = map[string]int64{}
+		for rows.Next() {
+			var location string
+			var n int64
+			if err := rows.Scan(&location, &n); err != nil {
+				return err
+			}
+			counts[location] = n
+		}
+		return rows.Err()
+	})
+	return counts, err
 }
 
 // DropLeftContent records that a content was deleted.

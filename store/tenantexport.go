@@ -23,15 +23,15 @@ import (
 var exportedTables = map[string]exportedTable{
 	"agent_notes": {}, "agent_versions": {}, "agents": {}, "approval_decisions": {}, "approval_grants": {}, "approvals": {},
 	"api_keys":          {secret: []string{"secret_hash"}},
-	"artifact_versions": {content: "content", name: []string{"artifact_id", "version"}},
+	"artifact_versions": {content: "content", folder: "artifacts", name: []string{"artifact_id", "version"}},
 	"artifacts":         {}, "audit_heads": {}, "budget_holds": {}, "budget_windows": {}, "budgets": {},
 	"audit_log":         {chain: true},
 	"chunk_embeddings":  {},
 	"chunks":            {},
 	"credentials":       {secret: []string{"ciphertext"}},
-	"document_contents": {content: "content", name: []string{"document_id"}},
+	"document_contents": {content: "content", folder: "documents", name: []string{"document_id"}},
 	"document_texts":    {}, "documents": {}, "effects": {}, "event_seals": {},
-	"file_chunks": {content: "content", name: []string{"file_id"}},
+	"file_chunks": {content: "content", folder: "files", name: []string{"file_id"}},
 	"files":       {}, "graph_nodes": {}, "inbox_items": {}, "mcp_remote_tools": {},
 	"mcp_servers":        {secret: []string{"headers", "auth"}},
 	"messages":           {},
@@ -48,6 +48,7 @@ var exportedTables = map[string]exportedTable{
 type exportedTable struct {
 	secret  []string // Columns that are withheld.
 	content string   // A column of bytes, which are a file of their own for each name.
+	folder  string   // Of the files, below "contents/".
 	name    []string // Columns that name the file.
 	chain   bool     // The audit log, which is written in the form in which its chain is verified.
 }
@@ -249,7 +250,7 @@ func (x *exporter) contents(ctx context.Context, t tenantTable, what exportedTab
 				err = out.Close()
 			}
 			if out, last = nil, name; err == nil {
-				out, err = x.to.Create("contents/" + t.Name + "/" + name)
+				out, err = x.to.Create("contents/" + what.folder + "/" + name)
 			}
 			if err != nil {
 				break

@@ -124,12 +124,28 @@ mean something: "toolcrib help exit-codes".`,
 	root.AddCommand(a.contextCommand(), a.doctorCommand(), a.completionCommand(), exitCodesTopic())
 	a.CompleteFlag(root, "context", a.completeContexts)
 	for _, extension := range extensions {
-		root.AddCommand(extension(a)...)
+		for _, cmd := range extension(a) {
+			join(root, cmd)
+		}
 	}
 	root.AddCommand(a.settingsCommand())
 	registerSettings(root)
 	nameVariables(root)
 	return root
+}
+
+// join adds a command. The commands of a group whose name another package has taken go into that
+// group.
+func join(root, cmd *cobra.Command) {
+	for _, known := range root.Commands() {
+		if known.Name() == cmd.Name() && cmd.HasSubCommands() {
+			below := cmd.Commands()
+			cmd.RemoveCommand(below...)
+			known.AddCommand(below...)
+			return
+		}
+	}
+	root.AddCommand(cmd)
 }
 
 // serving are the commands whose process serves others: what it does on its own is not done

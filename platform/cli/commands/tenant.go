@@ -12,11 +12,12 @@ import (
 )
 
 func (a *app) tenantCommand() *cobra.Command {
-	cmd := cli.Group("tenant", "Make, list and limit tenants, and choose what their records hide", a.tenantCreateCommand(),
-		a.tenantListCommand(), a.tenantLimitCommand(), a.tenantMaskCommand())
-	return cli.Describe(cmd, `Create, list and limit act on the database and not on a server: they need its owner's
-URL, in --database-url or TOOLCRIB_DATABASE_URL. "toolcrib dev" makes a tenant of
-its own. Mask asks the server, with the tenant's own key.`,
+	cmd := cli.Group("tenant", "Make, list, limit, suspend, export and erase tenants, and choose what their records hide",
+		a.tenantCreateCommand(), a.tenantListCommand(), a.tenantLimitCommand(), a.tenantMaskCommand(),
+		a.tenantStatusCommand("suspend", store.TenantSuspended), a.tenantStatusCommand("resume", store.TenantActive))
+	return cli.Describe(cmd, `All but mask act on the database and not on a server: they need its owner's URL, in
+--database-url or TOOLCRIB_DATABASE_URL. "toolcrib dev" makes a tenant of its own.
+Mask asks the server, with the tenant's own key.`,
 		`  toolcrib tenant create acme --database-url postgres://owner@db/toolcrib
   toolcrib tenant list`)
 }
@@ -133,6 +134,43 @@ beyond a lower limit go on. "default" removes the tenant's own limit.`,
 				return err
 			}
 			return a.Printer.ShowLine(changed, "unfinished runs that %s may have: %s", changed.Slug, limitOf(changed))
+		},
+	}
+	cli.DatabaseFlag(cmd, &database)
+	return cmd
+}
+
+// tenantStatusCommand is the command that suspends or resumes a tenant.
+func (a *app) tenantStatusCommand(verb string, status store.TenantStatus) *cobra.Command {
+	var database string
+	short, long := "Stop all that a tenant does", `Suspends a tenant: its keys are refused, its calls stop at their next admission, and
+its schedules start nothing. "toolcrib tenant resume" makes it active again.`
+	if status == store.TenantActive {
+		short, long = "Make a suspended tenant active again", `Makes a suspended tenant active again, with its keys. One whose erasure has begun stays
+suspended.`
+	}
+	cmd := &cobra.Command{
+		Use: verb + " TENANT", Short: short, Args: cli.Operands("tenant"), Long: long,
+		Example: "  toolcrib tenant " + verb + " acme --database-url postgres://owner@db/toolcrib",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			url, err := a.DatabaseURL(database)
+			if err != nil {
+				return err
+			}
+			platform, err := store.OpenPlatform(cmd.Context(), url, store.Options{Logger: a.Logger(), MaxConns: 1})
+			if err != nil {
+				return err
+			}
+			defer platform.Close()
+			found, err := platform.FindTenant(cmd.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			changed, err := platform.SetTenantStatus(cmd.Context(), found.ID, status)
+			if err != nil {
+				return err
+			}
+			return a.Printer.ShowLine(changed, "%s is %s", changed.Slug, changed.Status)
 		},
 	}
 	cli.DatabaseFlag(cmd, &database)

@@ -50,14 +50,21 @@ func (f *fileFlags) all() []fileFlag {
 
 func (f *fileFlags) register(cmd *cobra.Command) {
 	for _, l := range f.all() {
-		usage := l.usage + " (" + l.variable + ")"
-		if l.text != nil {
-			cmd.Flags().StringVar(l.text, l.name, "", usage)
-		} else {
-			cmd.Flags().Int64Var(l.number, l.name, 0, usage)
+		if l.number != nil {
+			cmd.Flags().Int64Var(l.number, l.name, 0, l.usage+" ("+l.variable+")")
 		}
 	}
 	cmd.Flags().DurationVar(&f.unused, "file-unused", 0, "how long a file is kept that nothing uses (default 24h)")
+	f.registerObjects(cmd)
+}
+
+// registerObjects registers the flags of the store of objects alone.
+func (f *fileFlags) registerObjects(cmd *cobra.Command) {
+	for _, l := range f.all() {
+		if l.text != nil {
+			cmd.Flags().StringVar(l.text, l.name, "", l.usage+" ("+l.variable+")")
+		}
+	}
 	cmd.Flags().BoolVar(&f.virtualHosts, "s3-virtual-hosts", false, "put the bucket before the host of the endpoint")
 }
 

@@ -1,6 +1,7 @@
 // Package operator is the commands of operators, which run the platform's
 // processes and maintain its database: serve, worker, migrate, encryption,
-// payloads, reconcile, purge, retention, ready, deployment and global. It holds the flags of
+// payloads, reconcile, purge, retention, ready, deployment, global, and what
+// exports and erases tenants. It holds the flags of
 // workers, which toolcrib dev has too.
 //
 // It links the worker and the API, which package cli and package commands do
@@ -25,6 +26,6 @@ func New(invocation *cli.App) []*cobra.Command {
 	return []*cobra.Command{
 		a.serveCommand(), a.workerCommand(), a.migrateCommand(), a.encryptionCommand(), a.reconcileCommand(),
 		a.payloadsCommand(), a.purgeCommand(), a.retentionCommand(), a.readyCommand(), a.deploymentCommand(),
-		a.globalCommand(),
+		a.globalCommand(), a.tenantCommand(),
 	}
 }
