@@ -19,11 +19,16 @@ var libraryMethods = []string{
 // ownMethods are the methods that [Server.answer] answers.
 var ownMethods = []string{methodCallTool, "tools/list", "resources/read", "resources/templates/list"}
 
-// served reports whether a method is served. Clients without sessions ask for changes by a request that ends at
-// once, since there are none for them.
+// methodListen asks for changes without a session, by a request that ends at once, since there are none.
+const methodListen = "subscriptions/listen"
+
+// Methods lists the methods that are served, so that tests can try each.
+func Methods() []string { return slices.Concat(ownMethods, libraryMethods, []string{methodListen}) }
+
+// served reports whether a method is served.
 func served(of *session, method string) bool {
 	return slices.Contains(ownMethods, method) || slices.Contains(libraryMethods, method) ||
-		of == nil && method == "subscriptions/listen"
+		of == nil && method == methodListen
 }
 
 // handlers counts what works on a request, in goroutines of its session: a request has ended when all of them

@@ -25,7 +25,7 @@ import (
 // tenantCommand has the commands of a tenant that leaves. The group has further commands in package
 // commands.
 func (a *app) tenantCommand() *cobra.Command {
-	return cli.Group("tenant", "", a.tenantExportCommand(), a.tenantEraseCommand())
+	return cli.Group("tenant", "Export and erase tenants", a.tenantExportCommand(), a.tenantEraseCommand())
 }
 
 // leaveFlags are the flags of exports and erasures.
