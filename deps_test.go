@@ -268,13 +268,6 @@ var reachLaws = []reachLaw{
 		deny: []string{module + "/registry", module + "/resolver/..."},
 		why:  "the registry of tools calls them, and gives them what they need of it",
 	},
-	{
-		name: "exports and erasures know no servers", from: []string{"platform/offboard"},
-		deny: []string{
-			platform + "/api", platform + "/serve/...", platform + "/cli/...", module + "/worker/...", module + "/runs/...",
-		},
-		why: "they act for operators, on what is stored",
-	},
 }
 
 // TestLaws holds every package of the repository to the laws of its house.

@@ -116,10 +116,6 @@ func TestLawsCanFail(t *testing.T) {
 			one("registry/artifact/a.go", `import _ `+root+`/registry"`),
 			"registry/artifact -> github.com/toolcrib/toolcrib/registry",
 		},
-		"exports and erasures know no servers": {
-			one("platform/offboard/a.go", `import _ `+root+`/platform/serve"`),
-			"platform/offboard -> github.com/toolcrib/toolcrib/platform/serve",
-		},
 		"the root never imports the platform": {
 			one("worker/a.go", `import _ `+root+`/platform/api"`), "worker -> github.com/toolcrib/toolcrib/platform/api",
 		},

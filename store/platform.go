@@ -67,7 +67,8 @@ func (p *Platform) CreateTenant(ctx context.Context, t Tenant) (Tenant, error) {
 		row, err = q.CreateTenant(ctx, db.CreateTenantParams{TenantID: id, Slug: text(t.Slug), Name: text(t.Name)})
 		return err
 	})
-	err = explain(err, tool.Conflict, fmt.Sprintf("a tenant %q exists already, or was erased: its name is not used again", t.Slug))
+	err = explain(err, tool.Conflict, fmt.Sprintf(
+		"a tenant %q exists already, or was erased: its name is not used again", t.Slug))
 	err = explain(
 		err, tool.Invalid,
 		fmt.Sprintf("tenant slug %q: want a lower-case letter or digit, then at most 62 of those and dashes", t.Slug),

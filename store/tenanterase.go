@@ -30,8 +30,8 @@ type Erasure struct {
 	AuditHash       string           `json:"audit_hash"`
 }
 
-const erasureColumns = `tenant_id::text, slug, requested_by, started_at, keys_destroyed_at, finished_at, counts, workflows,
-	schedules, objects, audit_seq, audit_hash`
+const erasureColumns = `tenant_id::text, slug, requested_by, started_at, keys_destroyed_at, finished_at, counts,
+	workflows, schedules, objects, audit_seq, audit_hash`
 
 func scanErasure(row pgx.Row) (Erasure, error) {
 	var e Erasure
@@ -310,7 +310,8 @@ func (p *Platform) FinishErasure(ctx context.Context, tenant tool.TenantID) (e E
 		left = slices.DeleteFunc(left, func(c TableRows) bool { return c.Table == "tenants" })
 		if len(left) > 0 {
 			return &tool.Error{Kind: tool.Conflict, Op: op, Msg: fmt.Sprintf(
-				"the tenant has rows that were written meanwhile, in %s and perhaps other tables: repeat the erasure", left[0].Table)}
+				"rows of the tenant were written meanwhile, in %s and perhaps other tables: repeat the erasure",
+				left[0].Table)}
 		}
 		if _, err := tx.Exec(ctx, "delete from tenants where id = $1", string(tenant)); err != nil {
 			return err

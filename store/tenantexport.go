@@ -21,7 +21,8 @@ import (
 // exportedTables are the tables of an export, with the columns that are withheld of each, as they
 // are secrets, or are written as files of their own. A test holds them to the catalog.
 var exportedTables = map[string]exportedTable{
-	"agent_notes": {}, "agent_versions": {}, "agents": {}, "approval_decisions": {}, "approval_grants": {}, "approvals": {},
+	"agent_notes": {}, "agent_versions": {}, "agents": {}, "approval_decisions": {}, "approval_grants": {},
+	"approvals":         {},
 	"api_keys":          {secret: []string{"secret_hash"}},
 	"artifact_versions": {content: "content", folder: "artifacts", name: []string{"artifact_id", "version"}},
 	"artifacts":         {}, "audit_heads": {}, "budget_holds": {}, "budget_windows": {}, "budgets": {},
@@ -36,9 +37,9 @@ var exportedTables = map[string]exportedTable{
 	"mcp_servers":        {secret: []string{"headers", "auth"}},
 	"messages":           {},
 	"pending_tool_calls": {secret: []string{"submit_key"}},
-	"pipelines":          {}, "prices": {}, "profiles": {}, "retention_rules": {}, "roles": {}, "run_events": {}, "run_output": {},
-	"run_spaces": {}, "run_state": {}, "runs": {}, "schedule_starts": {}, "schedules": {}, "space_members": {},
-	"space_messages": {}, "space_wakes": {}, "spaces": {}, "tenant_event_heads": {}, "token_users": {}, "tool_aliases": {},
+	"pipelines":          {}, "prices": {}, "profiles": {}, "retention_rules": {}, "roles": {}, "run_events": {},
+	"run_output": {}, "run_spaces": {}, "run_state": {}, "runs": {}, "schedule_starts": {}, "schedules": {},
+	"space_members": {}, "space_messages": {}, "space_wakes": {}, "spaces": {}, "tenant_event_heads": {}, "token_users": {}, "tool_aliases": {},
 	"tool_assignments": {}, "tool_invocations": {}, "tool_overrides": {}, "tool_registry": {}, "tool_versions": {},
 	"toolsets": {}, "usage_days": {}, "webhook_deliveries": {},
 	"webhooks": {secret: []string{"secret", "old_secret"}},
@@ -185,8 +186,8 @@ func (x *exporter) rows(ctx context.Context, t tenantTable, what exportedTable, 
 	if left := slices.Concat(what.secret, []string{what.content}); len(t.Columns) > 0 {
 		columns = quoted(slices.DeleteFunc(slices.Clone(t.Columns), func(c string) bool { return slices.Contains(left, c) }))
 	}
-	rows, err := x.tx.Query(ctx, fmt.Sprintf("select row_to_json(r)::text from (select %s from %s where %s = $1 order by %s) r",
-		columns, t.sql(), of, quoted(t.Key)), string(x.tenant))
+	rows, err := x.tx.Query(ctx, fmt.Sprintf(`select row_to_json(r)::text
+		from (select %s from %s where %s = $1 order by %s) r`, columns, t.sql(), of, quoted(t.Key)), string(x.tenant))
 	if err != nil {
 		return err
 	}
@@ -274,9 +275,10 @@ const auditPage = 500
 
 // chain writes the sealed rows of the audit log in the order of the chain.
 func (x *exporter) chain(ctx context.Context) error {
+	state := &x.out.Audit
 	err := x.tx.QueryRow(ctx, `select coalesce(max(h.seq), 0), coalesce(max(h.hash), ''),
 		(select count(*) from audit_log l where l.tenant_id = $1 and l.seq is null)
-		from audit_heads h where h.tenant_id = $1`, string(x.tenant)).Scan(&x.out.Audit.Seq, &x.out.Audit.Hash, &x.out.Audit.Unsealed)
+		from audit_heads h where h.tenant_id = $1`, string(x.tenant)).Scan(&state.Seq, &state.Hash, &state.Unsealed)
 	if err != nil {
 		return err
 	}
@@ -289,7 +291,7 @@ func (x *exporter) chain(ctx context.Context) error {
 			ScopeID: string(x.tenant), After: after, Limit: auditPage,
 		})
 		if err != nil || len(rows) == 0 {
-			x.out.Audit.LastSeq = after
+			state.LastSeq = after
 			return closing(out, err)
 		}
 		for _, row := range rows {

@@ -171,6 +171,6 @@ func TestForeignTenantOverMCP(t *testing.T) {
 
 	// What others were refused, the owner has: the session goes on, and the run is found.
 	require.Contains(t, string(send("tools/list", "/mcp", "", owner.Secret, theirSession).body), "theirTool")
-	require.Contains(t, string(send("resources/read", "/mcp", cases["resources/read"].theirs, owner.Secret, theirSession).body),
-		"The call is")
+	read := send("resources/read", "/mcp", cases["resources/read"].theirs, owner.Secret, theirSession)
+	require.Contains(t, string(read.body), "The call is")
 }

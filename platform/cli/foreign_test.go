@@ -38,8 +38,9 @@ var notOfATenant = map[string]string{
 	"file upload": "makes a file", "key create": "makes a key", "agent create": "makes an agent",
 	"artifact create": "makes an artifact", "pipeline create": "makes a pipeline", "role create": "makes a role",
 	"schedule create": "makes a schedule", "space create": "makes a space", "toolset create": "makes a toolset",
-	"webhook create": "makes a webhook", "mcp attach": "makes a server", "credential set": "makes a credential, or replaces it",
-	"profile set": "makes a profile, or replaces it", "budget set": "makes a budget, or replaces it",
+	"webhook create": "makes a webhook", "mcp attach": "makes a server",
+	"credential set": "makes a credential, or replaces it",
+	"profile set":    "makes a profile, or replaces it", "budget set": "makes a budget, or replaces it",
 	"mcp config": "names a program", "context add": "is of this computer", "context remove": "is of this computer",
 	"context show": "is of this computer", "context use": "is of this computer", "settings": "is of this computer",
 	"ready": "names a server", "encryption new-key": "makes a file", "payloads new-key": "makes a file",
@@ -47,7 +48,8 @@ var notOfATenant = map[string]string{
 	"tenant create": "is for operators", "tenant limit": "is for operators", "tenant suspend": "is for operators",
 	"tenant resume": "is for operators", "tenant export": "is for operators", "tenant erase": "is for operators",
 	"retention set": "is for operators", "retention unset": "is for operators", "deployment show": "is for operators",
-	"deployment set-current": "is for operators", "deployment ramp": "is for operators", "deployment drain": "is for operators",
+	"deployment set-current": "is for operators", "deployment ramp": "is for operators",
+	"deployment drain": "is for operators",
 }
 
 // furtherArguments are what commands need behind the name. FILE is a file that there is.
@@ -95,10 +97,12 @@ func seedTheirs(t *testing.T, s *shell) map[string]string {
 	call := f.Lone(t)
 	f.Admit(t, call, true, true)
 	names := map[string]string{
-		"TOOL": f.Tool.Slug, "AGENT": f.Agent.Slug, "RUN": f.Run.ID, "INVOCATION": call.InvocationID, "CALL": call.InvocationID,
+		"TOOL": f.Tool.Slug, "AGENT": f.Agent.Slug, "RUN": f.Run.ID, "INVOCATION": call.InvocationID,
+		"CALL":     call.InvocationID,
 		"APPROVAL": f.Ask(t, f.Request(t, f.Lone(t))).ID, "GRANT": f.Grant(t, "user:bob", nil).ID,
 		"WEBHOOK": f.Webhook(t, nil).ID, "SCHEDULE": f.Schedule(t, "theirSchedule", nil).Name,
-		"file FILE": f.File(t, nil).ID, "SPACE": f.Space(t, "their-space").Slug, "GRAPH": f.Tool.Slug, "graph FROM": f.Tool.Slug,
+		"file FILE": f.File(t, nil).ID, "SPACE": f.Space(t, "their-space").Slug, "GRAPH": f.Tool.Slug,
+		"graph FROM":      f.Tool.Slug,
 		"credential NAME": s.Credential(t, f.Tenant, "their-credential").Ref,
 		"toolset TOOLSET": "their-toolset", "PIPELINE": "theirPipeline", "SERVER": "their-files", "ARTIFACT": "theirArtifact",
 		"budget NAME": "theirBudget", "profile NAME": "their-profile", "role NAME": "their-role",
@@ -114,7 +118,9 @@ func seedTheirs(t *testing.T, s *shell) map[string]string {
 	entries, err := s.Store.ListAudit(ctx, f.Tenant, audit.Query{Limit: 1})
 	require.NoError(t, err)
 	names["ENTRY"] = entries[0].ID
-	_, err = s.Store.SetBudget(ctx, budget.Budget{Tenant: f.Tenant, Name: names["budget NAME"], Period: budget.Day, Limit: 1000})
+	_, err = s.Store.SetBudget(ctx, budget.Budget{
+		Tenant: f.Tenant, Name: names["budget NAME"], Period: budget.Day, Limit: 1000,
+	})
 	require.NoError(t, err)
 	_, err = s.Store.CreateProfile(ctx, profile.Profile{
 		Tenant: f.Tenant, Profile: tool.Profile{Name: names["profile NAME"], RequiresApproval: true},
@@ -126,10 +132,13 @@ func seedTheirs(t *testing.T, s *shell) map[string]string {
 	require.NoError(t, err)
 	_, err = s.Store.CreateToolset(ctx, toolset.Toolset{Tenant: f.Tenant, Slug: names["toolset TOOLSET"]})
 	require.NoError(t, err)
-	_, err = s.Store.CreateServer(ctx, mcpserver.Server{Tenant: f.Tenant, Slug: names["SERVER"], Status: definition.ServerActive})
+	_, err = s.Store.CreateServer(ctx, mcpserver.Server{
+		Tenant: f.Tenant, Slug: names["SERVER"], Status: definition.ServerActive,
+	})
 	require.NoError(t, err)
 	_, err = s.Store.CreatePipeline(ctx, retrieval.Pipeline{
-		Tenant: f.Tenant, Slug: names["PIPELINE"], Name: "theirs", Search: retrieval.FullText, Language: retrieval.DefaultLanguage,
+		Tenant: f.Tenant, Slug: names["PIPELINE"], Name: "theirs", Search: retrieval.FullText,
+		Language: retrieval.DefaultLanguage,
 	})
 	require.NoError(t, err)
 	uploaded, err := s.Store.CreateArtifact(ctx, artifact.Artifact{

@@ -74,7 +74,8 @@ func taken(name string) error {
 }
 
 func unwritable(name string, err error) error {
-	return &tool.Error{Kind: tool.Invalid, Op: "offboard", Err: err, Msg: fmt.Sprintf("%s cannot be written: %v", name, err)}
+	msg := fmt.Sprintf("%s cannot be written: %v", name, err)
+	return &tool.Error{Kind: tool.Invalid, Op: "offboard", Err: err, Msg: msg}
 }
 
 // Left implements [store.TenantArchive].

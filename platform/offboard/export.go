@@ -64,7 +64,9 @@ func Export(ctx context.Context, cfg Config, tenant tool.TenantID, target string
 			a.abandon()
 		}
 	}()
-	out, err := cfg.Store.ExportTenant(ctx, tenant, a, func(e audit.Entry) ([]byte, error) { return json.Marshal(v1.RecordOf(e)) })
+	out, err := cfg.Store.ExportTenant(ctx, tenant, a, func(e audit.Entry) ([]byte, error) {
+		return json.Marshal(v1.RecordOf(e))
+	})
 	if err != nil {
 		return m, err
 	}

@@ -84,7 +84,8 @@ func exportHistories(ctx context.Context, cfg Config, a *archive, tenant store.T
 
 // writeHistory writes a history event by event.
 func writeHistory(ctx context.Context, cfg Config, a *archive, e *execution) error {
-	events := cfg.Temporal.GetWorkflowHistory(ctx, e.WorkflowID, e.RunID, false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
+	const whole = enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT
+	events := cfg.Temporal.GetWorkflowHistory(ctx, e.WorkflowID, e.RunID, false, whole)
 	var out io.WriteCloser
 	for events.HasNext() {
 		event, err := events.Next()
@@ -98,11 +99,11 @@ func writeHistory(ctx context.Context, cfg Config, a *archive, e *execution) err
 			}
 			separator = "{\"events\":[\n"
 		}
-		whole, err := decodeEvent(ctx, cfg.Keys, event)
+		decoded, err := decodeEvent(ctx, cfg.Keys, event)
 		if err != nil {
 			return closed(out, err)
 		}
-		e.Undecoded = e.Undecoded || !whole
+		e.Undecoded = e.Undecoded || !decoded
 		raw, err := temporalproto.CustomJSONMarshalOptions{}.Marshal(event)
 		if err != nil {
 			return closed(out, err)

@@ -43,8 +43,9 @@ func (h AuditHead) state() audit.State {
 // Histories counts the histories of an export.
 type Histories struct {
 	Workflows int `json:"workflows"`
-	Open      int `json:"open"`      // Of these, had not ended.
-	Undecoded int `json:"undecoded"` // Of these, have payloads whose key was not given: they are encrypted in the export too.
+	Open      int `json:"open"` // Of these, had not ended.
+	// Undecoded of these have payloads whose key was not given: they are encrypted in the export too.
+	Undecoded int `json:"undecoded"`
 }
 
 // Left is something that the export has not.
