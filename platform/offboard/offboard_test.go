@@ -1,6 +1,7 @@
 package offboard_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"os"
@@ -15,6 +16,9 @@ import (
 
 	"github.com/toolcrib/toolcrib/file"
 	"github.com/toolcrib/toolcrib/internal/payload"
+	"github.com/toolcrib/toolcrib/platform/cli"
+	"github.com/toolcrib/toolcrib/platform/cli/commands"
+	"github.com/toolcrib/toolcrib/platform/cli/operator"
 	"github.com/toolcrib/toolcrib/platform/dev/embedded"
 	"github.com/toolcrib/toolcrib/platform/objects"
 	"github.com/toolcrib/toolcrib/platform/objects/objectstest"
@@ -28,9 +32,10 @@ import (
 // place is a tenant, and another one, with records, workflows, schedules and files.
 type place struct {
 	*storetest.Database
-	cfg     offboard.Config
-	objects *objectstest.Server
-	tenants [2]store.Tenant
+	cfg      offboard.Config
+	temporal string // Where Temporal is.
+	objects  *objectstest.Server
+	tenants  [2]store.Tenant
 }
 
 // marker is in a payload that is encrypted.
@@ -42,6 +47,7 @@ func setup(t *testing.T) *place {
 	server, err := embedded.StartTemporal(t.Context(), embedded.TemporalConfig{Port: embedded.AnyPort, Headless: true})
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = server.Stop(context.WithoutCancel(t.Context())) })
+	p.temporal = server.Address()
 	keys, err := payload.ParseKeys(payload.GenerateKey())
 	require.NoError(t, err)
 	options := client.Options{HostPort: server.Address(), Namespace: embedded.DefaultNamespace}
@@ -226,4 +232,62 @@ func TestErase(t *testing.T) {
 	again, err := offboard.Erase(t.Context(), p.cfg, leaving.ID)
 	require.NoError(t, err)
 	require.Equal(t, e, again)
+}
+
+// run runs a command of an operator, and returns its exit code and what it printed.
+func (p *place) run(t *testing.T, args ...string) (code int, out string) {
+	t.Helper()
+	var printed bytes.Buffer
+	env := cli.Env{
+		Environ: []string{
+			cli.DatabaseVariable + "=" + p.URL, "TEMPORAL_ADDRESS=" + p.temporal,
+			"TEMPORAL_NAMESPACE=" + embedded.DefaultNamespace, "TOOLCRIB_S3_BUCKET=" + objectstest.Bucket,
+			"TOOLCRIB_S3_ENDPOINT=" + p.objects.URL, "TOOLCRIB_S3_REGION=" + objectstest.Region,
+			"TOOLCRIB_S3_ACCESS_KEY_ID=" + objectstest.AccessKey, "TOOLCRIB_S3_SECRET_ACCESS_KEY=" + objectstest.SecretKey,
+		},
+		In: strings.NewReader(""), Out: &printed, Err: &printed, Dir: t.TempDir(),
+	}
+	return cli.Run(t.Context(), env, args, commands.New, operator.New), printed.String()
+}
+
+// An operator looks, suspends, erases and verifies; what is refused says what to do.
+func TestEraseByCommands(t *testing.T) {
+	t.Parallel()
+
+	p := setup(t)
+	leaving, other := p.tenants[0], p.tenants[1]
+	code, out := p.run(t, "tenant", "erase", leaving.Slug, "--json")
+	require.Equal(t, cli.ExitOK, code, out)
+	var looked struct {
+		DryRun bool `json:"dry_run"`
+		Held   offboard.Held
+	}
+	require.NoError(t, json.Unmarshal([]byte(out), &looked))
+	require.True(t, looked.DryRun)
+	require.Equal(t, int64(3), looked.Held.Workflows)
+	code, out = p.run(t, "tenant", "erase", leaving.Slug)
+	require.Equal(t, cli.ExitOK, code, out)
+	require.Regexp(t, `runs +1\n`, out)
+	require.Contains(t, out, "nothing was deleted")
+	code, out = p.run(t, "tenant", "erase", leaving.Slug, "--confirm", leaving.Slug)
+	require.Equal(t, cli.ExitConflict, code, out)
+	require.Contains(t, out, "suspend it first")
+	code, out = p.run(t, "tenant", "erase", leaving.Slug, "--verify")
+	require.Equal(t, cli.ExitConflict, code, out)
+
+	code, out = p.run(t, "tenant", "suspend", leaving.Slug)
+	require.Equal(t, cli.ExitOK, code, out)
+	code, out = p.run(t, "tenant", "erase", leaving.Slug, "--confirm", leaving.Slug)
+	require.Equal(t, cli.ExitOK, code, out)
+	require.Contains(t, out, "nothing is left of "+leaving.Slug)
+	for _, name := range []string{leaving.Slug, string(leaving.ID)} {
+		code, out = p.run(t, "tenant", "erase", name, "--verify")
+		require.Equal(t, cli.ExitOK, code, out)
+	}
+	code, out = p.run(t, "tenant", "create", leaving.Slug)
+	require.Equal(t, cli.ExitConflict, code, out)
+	require.Contains(t, out, "was erased")
+	code, out = p.run(t, "tenant", "export", other.Slug, "--to", filepath.Join(t.TempDir(), "other.tar"), "--histories")
+	require.Equal(t, cli.ExitOK, code, out)
+	require.Contains(t, out, "3 workflows, 2 had not ended, 3 not decoded")
 }

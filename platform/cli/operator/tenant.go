@@ -239,17 +239,16 @@ func (a *app) tenantEraseCommand() *cobra.Command {
 		},
 	}, `Without --confirm it lists what there is of the tenant, and deletes nothing.
 
-With it, the tenant must be suspended. Its data keys, credentials and API keys are
-destroyed first; then its schedules and workflows in Temporal, its files in stores of
-objects, and all rows are deleted, in batches. An erasure that was interrupted is
-finished by the same command. One row stays: the tenant's id and slug, which are not
-used again, who erased it and when, how much there was, and the last hash of its audit
-log. At the end it looks again, as --verify does at any time: what is left is printed,
-and ends with exit code 5.
+With it, the tenant must be suspended ("toolcrib tenant suspend"). Its data keys,
+credentials and API keys are destroyed first; then its schedules and workflows in
+Temporal, its files in stores of objects, and all rows are deleted, in batches. An
+erasure that was interrupted is finished by the same command. One row stays: the
+tenant's id and slug, which are not used again, who erased it and when, how much there
+was, and the last hash of its audit log. At the end it looks again, as --verify does at
+any time: what is left is printed, and ends with exit code 5.
 
 It cannot be undone: export the tenant before. Backups keep what they have.`,
 		`  toolcrib tenant erase acme --database-url postgres://owner@db/toolcrib
-  toolcrib tenant suspend acme
   toolcrib tenant erase acme --confirm acme
   toolcrib tenant erase acme --verify`)
 	cmd.Flags().StringVar(&confirm, "confirm", "", "the tenant again, to delete it")
