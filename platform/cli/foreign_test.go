@@ -2,6 +2,7 @@ package cli_test
 
 import (
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -32,8 +33,8 @@ var operandWord = regexp.MustCompile(`\b[A-Z]{2,}\b`)
 
 // notOfATenant are the commands with operands that name nothing which a tenant has, and why.
 var notOfATenant = map[string]string{
-	"apply": "reads files", "tool apply": "reads files", "tool import openapi": "reads a file", "tool import definitions": "reads files",
-	"graph import": "reads a file", "graph validate": "reads files",
+	"apply": "reads files", "tool apply": "reads files", "tool import openapi": "reads a file",
+	"tool import definitions": "reads files", "graph import": "reads a file", "graph validate": "reads files",
 	"file upload": "makes a file", "key create": "makes a key",
 	"artifact create": "makes an artifact", "pipeline create": "makes a pipeline", "role create": "makes a role",
 	"schedule create": "makes a schedule", "space create": "makes a space", "toolset create": "makes a toolset",
@@ -87,15 +88,22 @@ var furtherArguments = map[string][]string{
 	"webhook update":     {"--description", "x"},
 }
 
+// unseeded are the commands that show something of a kind that the seed has not: a graph, a note, a
+// request for input.
+var unseeded = map[string]bool{"graph show": true, "space notes show": true, "inputs show": true}
+
 // seedTheirs makes one of everything in another tenant, and returns names by the words of operands, or
-// by a group of commands and the word.
-func seedTheirs(t *testing.T, s *shell) map[string]string {
+// by a group of commands and the word, and commands with the key of that tenant.
+func seedTheirs(t *testing.T, s *shell) (names map[string]string, owner *shell) {
 	t.Helper()
 	f := storetest.NewFixture(t, s.Database)
+	theirs := *s
+	theirs.vars = maps.Clone(s.vars)
+	theirs.vars[cli.KeyVariable] = s.Key(t, f.Tenant, "*")
 	ctx := t.Context()
 	call := f.Lone(t)
 	f.Admit(t, call, true, true)
-	names := map[string]string{
+	names = map[string]string{
 		"TOOL": f.Tool.Slug, "AGENT": f.Agent.Slug, "RUN": f.Run.ID, "INVOCATION": call.InvocationID,
 		"CALL":     call.InvocationID,
 		"APPROVAL": f.Ask(t, f.Request(t, f.Lone(t))).ID, "GRANT": f.Grant(t, "user:bob", nil).ID,
@@ -146,7 +154,7 @@ func seedTheirs(t *testing.T, s *shell) map[string]string {
 	require.NoError(t, err)
 	_, _, err = s.Store.AddArtifactVersion(ctx, uploaded, artifact.Version{Number: "1.0.0"}, []byte("."))
 	require.NoError(t, err)
-	return names
+	return names, &theirs
 }
 
 // unlike is a name like another that nothing has.
@@ -164,7 +172,7 @@ func TestForeignTenantByCommands(t *testing.T) {
 	t.Parallel()
 
 	s := setup(t)
-	names := seedTheirs(t, s)
+	names, owner := seedTheirs(t, s)
 	given := map[string]string{
 		"FILE":      s.write(t, "given.md", "words"),
 		"QUESTIONS": s.write(t, "questions.yaml", "questions: [{ask: what, in: {document: x}}]"),
@@ -191,7 +199,7 @@ func TestForeignTenantByCommands(t *testing.T) {
 			fault("%s: seed what %s names, or say in notOfATenant why it names nothing of a tenant", path, words[0])
 			continue
 		}
-		run := func(name string) ended {
+		run := func(s *shell, name string) ended {
 			args := append(strings.Fields(path), name)
 			args = append(args, furtherArguments[path]...)
 			for i, arg := range args {
@@ -203,12 +211,18 @@ func TestForeignTenantByCommands(t *testing.T) {
 			got.out, got.err = strings.ReplaceAll(got.out, name, "X"), strings.ReplaceAll(got.err, name, "X")
 			return got
 		}
-		theirs, none := run(name), run(unlike(name))
+		theirs, none := run(s, name), run(s, unlike(name))
 		if theirs != none {
 			fault("%s: theirs: %+v; none: %+v", path, theirs, none)
 		}
 		if theirs.code != cli.ExitNotFound {
 			fault("%s %s ended with %d: %s%s", path, name, theirs.code, theirs.out, theirs.err)
+		}
+		// The names are right: the owner finds what is shown.
+		if shows := cmd.Name() == "show" || cmd.Name() == "get"; shows && !unseeded[path] {
+			if got := run(owner, name); got.code != cli.ExitOK {
+				fault("%s %s by its owner ended with %d: %s%s", path, name, got.code, got.out, got.err)
+			}
 		}
 		tried++
 	}
