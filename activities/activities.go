@@ -48,6 +48,10 @@ type Targets interface {
 	Target(ctx context.Context, aim wait.Aim) (wait.Target, error)
 	// Aims returns those of the arguments that say where a call goes; nil where none do.
 	Aims(i tool.Implementation, builtin string, config, arguments json.RawMessage) json.RawMessage
+	// Taints reports whether the results of a tool's calls taint the runs that get them.
+	Taints(i tool.Implementation, builtin string, config json.RawMessage, trust tool.Trust) bool
+	// Secret reports whether the calls of a version use a credential.
+	Secret(ctx context.Context, aim wait.Aim) bool
 	// CheckArguments checks the arguments of a call that is answered from outside.
 	CheckArguments(i tool.Implementation, arguments json.RawMessage) error
 }

@@ -136,7 +136,7 @@ func request(in *wire.InvokeInput) ledger.AdmitRequest {
 	x := in.Pin.Execution
 	return ledger.AdmitRequest{
 		Entry: in.Entry(), Repeatable: x.Repeatable(), Send: x.Pure && !in.Pin.Nested() && !in.Pin.Confirms,
-		Assigned: in.Pin.Assigned,
+		Assigned: in.Pin.Assigned, Secret: in.Pin.Secret,
 	}
 }
 
@@ -152,6 +152,8 @@ func (a *Activities) judge(ctx context.Context, in *wire.InvokeInput, ticket led
 		Policy:    ticket.Policy,
 		Test:      policyTest(in.Test, in.Pin, a.traits(in.Pin.Implementation)),
 		Confirm:   why,
+		Taint:     ticket.Taint,
+		Secret:    in.Pin.Secret,
 	})
 	if asks != nil && a.Approvals == nil {
 		refused = unasked(asks.Reasons)

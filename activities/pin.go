@@ -11,6 +11,7 @@ import (
 	"github.com/toolcrib/toolcrib/internal/nested/agentcall"
 	"github.com/toolcrib/toolcrib/resolver"
 	"github.com/toolcrib/toolcrib/tool"
+	"github.com/toolcrib/toolcrib/wait"
 )
 
 // Bounds of nested calls. Publishing checks the first two for a composition's steps at that time;
@@ -82,6 +83,7 @@ func (p *pinner) pin(ctx context.Context, r *resolver.Resolved, depth int) (agen
 		Confirms:  snapshot.Interaction.Confirmation != nil,
 		Outside:   p.a.traits(impl).RunBy == tool.RunByClient,
 		Overrides: r.Overrides,
+		Taints:    p.a.taints(&r.Tool, snapshot), Secret: p.secret(ctx, r),
 		AskedAs:   r.AskedAs, Builtin: r.Tool.BuiltinKey, Deprecated: r.Tool.Status == tool.Deprecated,
 	}
 	var err error
@@ -107,6 +109,26 @@ func (p *pinner) pin(ctx context.Context, r *resolver.Resolved, depth int) (agen
 		return agent.Pin{}, fmt.Errorf("pinning %s: %w", pin, err)
 	}
 	return pin, nil
+}
+
+// secret reports whether the calls of a version use a credential.
+func (p *pinner) secret(ctx context.Context, r *resolver.Resolved) bool {
+	config := r.Version.Snapshot.Config
+	if p.a.Targets == nil {
+		return len(wait.Credentials(config)) > 0
+	}
+	return p.a.Targets.Secret(ctx, wait.Aim{
+		Tenant: p.principal.Tenant, Implementation: r.Version.Snapshot.ImplementationType(), Builtin: r.Tool.BuiltinKey,
+		Config: config,
+	})
+}
+
+// taints reports whether the results of a version taint the runs that get them.
+func (a *Activities) taints(of *tool.Tool, snapshot *tool.Snapshot) bool {
+	if a.Targets == nil {
+		return snapshot.Execution.Trust == tool.Untrusted
+	}
+	return a.Targets.Taints(snapshot.ImplementationType(), of.BuiltinKey, snapshot.Config, snapshot.Execution.Trust)
 }
 
 // graph pins the tools and agents of the nodes of a graph or composition.

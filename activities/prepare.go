@@ -23,7 +23,8 @@ type kit struct {
 	asks      bool // Whether approvals can be asked for.
 	confirms  confirms
 	aims      aims
-	inSpace   bool // Whether the run is in a space, up to the last call that was prepared.
+	taint     *tool.Taint // Of the run; nil where it is not tainted.
+	inSpace   bool        // Whether the run is in a space, up to the last call that was prepared.
 }
 
 // aims is [Activities.aims].
@@ -201,7 +202,7 @@ func (k *kit) fit(ctx context.Context, t *kitTool, out *agent.PreparedCall, repa
 	why, message := k.confirms(ctx, t.version, arguments, k.principal)
 	asks, refused := judged(policy.Input{
 		Principal: k.principal, Policy: t.policy, Test: policyTest(k.test, t.pin, t.traits),
-		Confirm: why,
+		Confirm: why, Taint: k.taint, Secret: t.pin.Secret,
 	})
 	switch {
 	case refused != nil:
@@ -234,7 +235,7 @@ func judged(in policy.Input) (asks *agent.Asking, refused *agent.Refusal) {
 	case policy.Allow:
 		return nil, nil
 	case policy.NeedsApproval:
-		return &agent.Asking{Reasons: d.Texts(), Own: d.Confirmable()}, nil
+		return &agent.Asking{Reasons: d.Texts(), Own: d.Confirmable(), Tainted: d.Tainted()}, nil
 	case policy.Deny:
 		return nil, &agent.Refusal{Kind: tool.Denied, Msg: d.Explain()}
 	default:

@@ -85,6 +85,7 @@ func (a *Activities) turn(
 	if err != nil {
 		return turn, nil, false, err
 	}
+	kit.taint = open.Taint
 	provided, err := a.provided(ctx, kit, open.Run.Mode, definition.Model)
 	if err != nil {
 		return turn, nil, false, err

@@ -158,6 +158,7 @@ func EventPayloads() map[tool.EventType]any {
 		tool.EventNeedsApproval: ApprovalAsked{}, tool.EventApproved: CallApproved{},
 		tool.EventEscalated: ApprovalEscalated{},
 		tool.EventPending:   CallOffered{}, tool.EventResultReceived: ResultReceived{},
+		EventRunTainted: tool.Taint{},
 		EventRunStarted: RunStarted{}, EventRunCompleted: RunEnded{}, EventRunFailed: RunEnded{},
 		EventRunCancelled: RunEnded{}, EventTurn: TurnAnswered{}, EventNodeEnded: NodeEnded{}, EventOutputAppended: Output{},
 		EventModelRetrying: ModelRetry{}, EventInbox: InboxTaken{},

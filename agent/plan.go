@@ -69,6 +69,10 @@ type Pin struct {
 	Shown bool `json:"shown,omitempty"`
 	// Assigned says that the agent has the tool by an assignment, and not by its definition.
 	Assigned bool `json:"assigned,omitempty"`
+	// Taints says that a result taints the run that gets it: see [tool.Taint].
+	Taints bool `json:"taints,omitempty"`
+	// Secret says that calls use a credential.
+	Secret bool `json:"secret,omitempty"`
 
 	Agent *PinnedAgent `json:"agent,omitempty"` // Set where a call is a run of an agent.
 	Graph *PinnedGraph `json:"graph,omitempty"` // Set where a call is a run of a graph, or of a composition.

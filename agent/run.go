@@ -75,6 +75,8 @@ type Run struct {
 
 	// Paused is set while the run is paused, or was when it ended.
 	Paused *Pause `json:"paused,omitempty"`
+	// Taint is set where the run got a result of an untrusted source.
+	Taint *tool.Taint `json:"taint,omitempty"`
 	// PauseRound is zero for a run that was never paused.
 	PauseRound PauseRound `json:"-"`
 
@@ -138,6 +140,7 @@ const (
 	EventRunCompleted tool.EventType = "run.completed"
 	EventRunFailed    tool.EventType = "run.failed"
 	EventRunCancelled tool.EventType = "run.cancelled"
+	EventRunTainted   tool.EventType = "run.tainted"      // It got its first result of an untrusted source.
 	EventTurn         tool.EventType = "agent.turn"       // The model answered.
 	EventNodeEnded    tool.EventType = "graph.node_ended" // Of a graph.
 )

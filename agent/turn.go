@@ -55,6 +55,8 @@ type Asking struct {
 	Own bool `json:"own,omitempty"`
 	// Aimed are the arguments that say where the call goes, where some do.
 	Aimed json.RawMessage `json:"aimed,omitempty"`
+	// Tainted says that the taint of the run asks: standing grants do not answer that.
+	Tainted bool `json:"tainted,omitempty"`
 }
 
 // Refusal is the reason why a call must not run.
@@ -84,7 +86,9 @@ type OpenTurn struct {
 	Stored     *Turn // Set when the turn was answered and stored before.
 	Followed   bool  // Whether the run's output has followers.
 	Inbox      int   // How many items of the inbox no turn has taken up.
-	Budgeted   bool  // Whether the tenant has budgets: the turn is to be reserved for, with [Runs.ReserveTurn].
+	// Taint is that of the run, with the tenant's rule; nil where it is not tainted.
+	Taint    *tool.Taint
+	Budgeted bool // Whether the tenant has budgets: the turn is to be reserved for, with [Runs.ReserveTurn].
 }
 
 // TurnEstimate is what a turn is expected to use.

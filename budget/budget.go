@@ -61,6 +61,25 @@ type Budget struct {
 	ResetsAt        time.Time // When the period ends; zero for a [Run] budget.
 }
 
+// Call is a call that counts in budgets.
+type Call struct {
+	ToolID, Version string
+	AgentID, RunID  string // Empty where no agent makes it, or no run.
+}
+
+// Use is a budget that a call counts in.
+type Use struct {
+	Budget
+	Priced bool         // Whether the call has a price. It does not count in the budget otherwise.
+	Price  usage.Micros // What it reserves.
+}
+
+// Left returns how much of the budget is neither spent nor reserved; it may be less than zero.
+func (b *Budget) Left() usage.Micros { return b.Limit - b.Spent - b.Reserved }
+
+// Refuses reports whether the call would be refused now.
+func (u *Use) Refuses() bool { return u.Priced && max(u.Price, 1) > u.Left() }
+
 var validName = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,62}$`)
 
 // Check fails with tool.Invalid, and the path of the field, for a budget that means nothing.

@@ -27,6 +27,8 @@ type Builtin struct {
 	// Remote returns the configuration of the mcp tool that a call amounts to; nil where its
 	// arguments name none. Nil for built-ins that call no MCP servers.
 	Remote func(config, arguments json.RawMessage) json.RawMessage
+	// Untrusted says that what it answers comes from sources that others write, such as the web.
+	Untrusted bool
 }
 
 // Spec is a built-in's definition for the registry. It is data: equal specs have
@@ -174,6 +176,12 @@ func (c *Catalog) Remote(key string, config, arguments json.RawMessage) json.Raw
 	}
 	return nil
 }
+
+// Untrusted reports whether what a built-in answers comes from sources that others write.
+func (c *Catalog) Untrusted(key string) bool { return c.byKey[key].Untrusted }
+
+// CallsServers reports whether a built-in calls MCP servers.
+func (c *Catalog) CallsServers(key string) bool { return c.byKey[key].Remote != nil }
 
 // Specs returns the specs of all built-ins, sorted by key, for the registry to update
 // its global tools. The caller must not change them.

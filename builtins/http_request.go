@@ -123,7 +123,8 @@ func httpRequest(gate *egress.Gate, secrets secret.Resolver, clock func() time.T
 		Policy: tool.Policy{EgressClass: tool.EgressReadOnly, PermissionPolicy: tool.PermissionAuto},
 	}
 	return Builtin{
-		Spec: spec,
+		Spec:      spec,
+		Untrusted: true,
 		For: func(_ json.RawMessage, class tool.Egress) tool.Definition {
 			d := spec.Definition
 			if class == tool.EgressWrite {

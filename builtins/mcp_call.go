@@ -71,7 +71,8 @@ func mcpCall(mcp tool.Executor, check func(config json.RawMessage) error) Builti
 		Policy: tool.Policy{EgressClass: tool.EgressWrite, RequiresApproval: true, PermissionPolicy: tool.PermissionAuto},
 	}
 	return Builtin{
-		Spec: spec,
+		Spec:      spec,
+		Untrusted: true,
 		For: func(config json.RawMessage, _ tool.Egress) tool.Definition {
 			d := spec.Definition
 			if c, err := readMCPCallConfig(config); err == nil && len(c.server) > 0 {

@@ -67,7 +67,7 @@ const readMessagesSchema = `{
 
 // readMessages reads messages of the space that a run is in.
 func readMessages(s Spaces) Builtin {
-	return spaceTool("read_messages", "Read messages",
+	b := spaceTool("read_messages", "Read messages",
 		"Reads messages of the space that you are in: the newest, or with an offset older ones. They are answered oldest "+
 			"first.",
 		readMessagesSchema, true,
@@ -102,6 +102,8 @@ func readMessages(s Spaces) Builtin {
 				More     bool          `json:"more"` // Older ones.
 			}{place.Slug, viewMessages(messages, in.Offset), more})
 		})
+	b.Untrusted = true // Others wrote them.
+	return b
 }
 
 // skip ends a run that has nothing to do, without a message: the run's machine sees to that

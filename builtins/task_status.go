@@ -58,6 +58,7 @@ type taskStatusOutput struct {
 // them.
 func taskStatus(runs Runs) Builtin {
 	return Builtin{
+		Untrusted: true,
 		Spec: Spec{
 			Key: "task_status", Version: "1.0.0",
 			Definition: tool.Definition{

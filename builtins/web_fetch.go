@@ -104,6 +104,7 @@ type webFetchOutput struct {
 // 408, 425 and 429 are RateLimited, 5xx Unavailable.
 func webFetch(gate *egress.Gate, reader Reader, clock func() time.Time) Builtin {
 	return Builtin{
+		Untrusted: true,
 		Spec: Spec{
 			Key: "web_fetch", Version: "1.0.1",
 			Definition: tool.Definition{

@@ -70,6 +70,7 @@ type webSearchOutput struct {
 // is Unavailable.
 func webSearch(gate *egress.Gate, keys *searchKeys, clock func() time.Time) Builtin {
 	return Builtin{
+		Untrusted: true,
 		Spec: Spec{
 			Key: "web_search", Version: "1.0.1",
 			Definition: tool.Definition{

@@ -63,6 +63,13 @@ type Type struct {
 	// Aims returns those of the arguments that say where a call goes, for Target. Nil where
 	// none do.
 	Aims func(builtin string, config, arguments json.RawMessage) json.RawMessage
+	// Untrusted reports whether results of calls come from sources that others write, so that
+	// they taint the run: see [tool.Taint]. Builtin is the tool's built-in key. Nil where none
+	// do. The tool's own [tool.Execution].Trust comes before it.
+	Untrusted func(builtin string, config json.RawMessage) bool
+	// Secret reports whether calls use a credential. Nil where they use those that the configuration
+	// names.
+	Secret func(ctx context.Context, aim wait.Aim) (bool, error)
 	// CheckArguments checks the arguments of a call that is answered from outside, before it
 	// is offered: what the input schema cannot say.
 	CheckArguments func(arguments json.RawMessage) error
@@ -152,6 +159,28 @@ func (t Types) Aims(i tool.Implementation, builtin string, config, arguments jso
 		return of.Aims(builtin, config, arguments)
 	}
 	return nil
+}
+
+// Taints reports whether the results of a tool's calls taint the runs that get them.
+func (t Types) Taints(i tool.Implementation, builtin string, config json.RawMessage, trust tool.Trust) bool {
+	if trust != "" {
+		return trust != tool.Trusted
+	}
+	of, known := t.Find(i)
+	return !known || of.Untrusted != nil && of.Untrusted(builtin, config)
+}
+
+// Secret reports whether the calls of a version use a credential. What cannot be found out counts as one.
+func (t Types) Secret(ctx context.Context, aim wait.Aim) bool {
+	if len(wait.Credentials(aim.Config)) > 0 {
+		return true
+	}
+	of, _ := t.Find(aim.Implementation)
+	if of.Secret == nil {
+		return false
+	}
+	bears, err := of.Secret(ctx, aim)
+	return bears || err != nil
 }
 
 // CheckArguments checks the arguments of a call that is answered from outside. It fails with

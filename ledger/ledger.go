@@ -80,6 +80,10 @@ type Entry struct {
 	Hidden bool
 	// InlineBytes is the tool's [tool.Execution.InlineBytes].
 	InlineBytes int
+	// Taints says that a result taints the run that gets it: see [tool.Taint].
+	Taints bool
+	// Nested says that the call is a run of its own, which taints the run of the call where it is tainted.
+	Nested bool
 }
 
 // AdmitRequest asks for the admission of one attempt.
@@ -89,6 +93,8 @@ type AdmitRequest struct {
 	Send       bool // Whether to go straight to sent, as pure calls do.
 	// Assigned says that the agent has the tool by an assignment, which must still exist.
 	Assigned bool
+	// Secret says that the call uses a credential.
+	Secret bool
 }
 
 // Ticket is a granted admission.
@@ -100,8 +106,11 @@ type Ticket struct {
 	Deprecated   bool            // The tool is deprecated; a warning event was written.
 	Followed     bool            // Whether the output of the call's run has followers.
 	Arguments    json.RawMessage // The arguments of the call, wherever they were stored; those that were approved.
-	Approved     string          // The binding of the approval of the call; empty where there is none.
-	Done         *Outcome        // Set when the effect was settled before; then nothing is admitted.
+	// Taint is that of the call's run, with the tenant's rule. Nil where the run is not tainted, the rule
+	// is off, or the call was decided before the model was shown the result.
+	Taint    *tool.Taint
+	Approved string   // The binding of the approval of the call; empty where there is none.
+	Done     *Outcome // Set when the effect was settled before; then nothing is admitted.
 }
 
 // Settlement is the end of a call.

@@ -2,6 +2,7 @@ package policy
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/toolcrib/toolcrib/tool"
@@ -40,6 +41,11 @@ type Input struct {
 	Test      *Test       // Set when the call is a test of the tool.
 	// Confirm is why the tool itself asks for an approval of this call; empty where it does not.
 	Confirm string
+	// Taint is that of the run that makes the call, with the tenant's rule; nil where it is not
+	// tainted, or the call was decided before.
+	Taint *tool.Taint
+	// Secret says that the call uses a credential.
+	Secret bool
 }
 
 // Rule names a rule of the engine. Rules are stored: never rename one.
@@ -53,6 +59,7 @@ const (
 	RulePermissionPolicy Rule = "permission_policy"
 	RuleProfile          Rule = "profile"
 	RuleConfirmation     Rule = "confirmation"
+	RuleTaint            Rule = "taint"
 )
 
 // Reason is one restriction that applies to a call.
@@ -95,6 +102,11 @@ func (d Decision) Confirmable() bool {
 	return true
 }
 
+// Tainted reports whether the taint of the run is a reason.
+func (d Decision) Tainted() bool {
+	return slices.ContainsFunc(d.Reasons, func(r Reason) bool { return r.Rule == RuleTaint })
+}
+
 // Explain describes the verdict and the reasons for the model and its user.
 func (d Decision) Explain() string {
 	texts := d.Texts()
@@ -126,6 +138,7 @@ func Decide(in Input) Decision {
 	for i := range in.Policy.Profiles {
 		d.profile(in.Principal, &in.Policy.Profiles[i].Profile)
 	}
+	d.taint(&in)
 	d.test(in.Test, in.Policy.EgressClass)
 	return d
 }

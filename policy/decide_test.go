@@ -3,6 +3,7 @@ package policy_test
 import (
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
@@ -75,6 +76,45 @@ func TestDecide(t *testing.T) {
 			text: `denied: the tool's permission policy "vote" is unknown`,
 		},
 		{
+			name: "a tainted run waits before it uses a credential",
+			in:   policy.Input{Secret: true, Taint: taint(tool.TaintApprove)}, verdict: policy.NeedsApproval,
+			rules: []policy.Rule{policy.RuleTaint},
+			text: "needs approval: the run has an untrusted result, of web_fetch@1.0.1 (call c-1, 2026-05-01T12:00:00Z), " +
+				"and the call uses a credential",
+		},
+		{
+			name:    "a tainted run is denied to write, where the tenant says so",
+			in:      policy.Input{Policy: tool.Policy{EgressClass: tool.EgressWrite}, Taint: taint(tool.TaintDeny)},
+			verdict: policy.Deny, rules: []policy.Rule{policy.RuleEgress, policy.RuleTaint},
+			text: "denied: the run has an untrusted result, of web_fetch@1.0.1 (call c-1, 2026-05-01T12:00:00Z), " +
+				"and the call writes outside the platform",
+		},
+		{
+			name: "what a profile treats as writing counts",
+			in: policy.Input{
+				Policy: within(tool.Profile{Name: "w", EgressClass: tool.EgressWrite}), Taint: taint(tool.TaintDeny),
+			},
+			verdict: policy.Deny, rules: []policy.Rule{policy.RuleProfile, policy.RuleTaint},
+			text: "denied: the run has an untrusted result, of web_fetch@1.0.1 (call c-1, 2026-05-01T12:00:00Z), " +
+				"and the call writes outside the platform",
+		},
+		{
+			name:    "a tainted run reads on",
+			in:      policy.Input{Policy: tool.Policy{EgressClass: tool.EgressReadOnly}, Taint: taint(tool.TaintDeny)},
+			verdict: policy.Allow, text: "allowed",
+		},
+		{
+			name:    "the rule is off",
+			in:      policy.Input{Secret: true, Taint: taint(tool.TaintOff)},
+			verdict: policy.Allow, text: "allowed",
+		},
+		{
+			name:    "a rule of tomorrow denies",
+			in:      policy.Input{Secret: true, Taint: taint("ask_twice")},
+			verdict: policy.Deny, rules: []policy.Rule{policy.RuleTaint},
+			text: `denied: the tenant's rule for tainted runs "ask_twice" is unknown`,
+		},
+		{
 			name:    "a profile raises",
 			in:      policy.Input{Policy: within(tool.Profile{Name: "careful", EgressClass: tool.EgressWrite})},
 			verdict: policy.NeedsApproval, rules: []policy.Rule{policy.RuleProfile},
@@ -124,6 +164,14 @@ func TestDecide(t *testing.T) {
 	}
 }
 
+// taint returns the taint of a run, with a tenant's rule.
+func taint(rule tool.TaintRule) *tool.Taint {
+	return &tool.Taint{
+		InvocationID: "c-1", Tool: "web_fetch", Version: "1.0.1", Turn: 1, Rule: rule,
+		At: time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC),
+	}
+}
+
 // within returns a policy whose uses have profiles.
 func within(profiles ...tool.Profile) (p tool.Policy) {
 	for _, profile := range profiles {
@@ -145,7 +193,7 @@ func TestDecideIsMonotone(t *testing.T) {
 			after.Policy.Profiles = []tool.ProfileUse{{}}
 		}
 		profile := &after.Policy.Profiles[0].Profile
-		switch rapid.IntRange(0, 9).Draw(t, "restriction") {
+		switch rapid.IntRange(0, 11).Draw(t, "restriction") {
 		case 0:
 			after.Policy.EgressClass = stricter(t, before.Policy.EgressClass)
 		case 1:
@@ -171,6 +219,12 @@ func TestDecideIsMonotone(t *testing.T) {
 			if profile.RequiredPermission == "" {
 				profile.RequiredPermission = drawPermission(t)
 			}
+		case 10:
+			if before.Taint == nil || before.Taint.Rule == tool.TaintOff {
+				after.Taint = taint(drawRule(t))
+			}
+		case 11:
+			after.Secret = true
 		case 9: // Another profile applies too.
 			after.Policy.Profiles = append(after.Policy.Profiles, tool.ProfileUse{Profile: drawProfile(t)})
 		}
@@ -200,6 +254,10 @@ func drawPermission(t *rapid.T) string {
 	return rapid.SampledFrom([]string{"", "a", "b"}).Draw(t, "permission")
 }
 
+func drawRule(t *rapid.T) tool.TaintRule {
+	return rapid.SampledFrom(tool.TaintRules()).Draw(t, "rule")
+}
+
 func drawProfile(t *rapid.T) tool.Profile {
 	return tool.Profile{
 		Denied:           rapid.Bool().Draw(t, "denied"),
@@ -227,6 +285,10 @@ func drawInput(t *rapid.T) policy.Input {
 			RequiredPermission: drawPermission(t),
 		},
 	}
+	if rapid.Bool().Draw(t, "tainted") {
+		in.Taint = taint(drawRule(t))
+	}
+	in.Secret = rapid.Bool().Draw(t, "secret")
 	for range rapid.IntRange(0, 2).Draw(t, "profiles") {
 		in.Policy.Profiles = append(in.Policy.Profiles, tool.ProfileUse{Profile: drawProfile(t)})
 	}
@@ -251,10 +313,13 @@ func TestConfirmable(t *testing.T) {
 		require.True(t, policy.Decide(in).Confirmable(), name)
 	}
 	for name, in := range map[string]policy.Input{
-		"nothing asks":           {},
-		"denied":                 with(func(p *tool.Policy) { p.RequiredPermission = "x" }),
-		"requires_approval":      with(func(p *tool.Policy) { p.RequiresApproval = true }),
-		"write":                  with(func(p *tool.Policy) { p.EgressClass = tool.EgressWrite }),
+		"nothing asks":      {},
+		"denied":            with(func(p *tool.Policy) { p.RequiredPermission = "x" }),
+		"requires_approval": with(func(p *tool.Policy) { p.RequiresApproval = true }),
+		"write":             with(func(p *tool.Policy) { p.EgressClass = tool.EgressWrite }),
+		"a tainted run": {
+			Policy: asks, Secret: true, Taint: taint(tool.TaintApprove),
+		},
 		"always_ask of profiles": {Policy: within(tool.Profile{PermissionPolicy: tool.PermissionAlwaysAsk})},
 		"a profile":              {Policy: within(tool.Profile{RequiresApproval: true})},
 	} {

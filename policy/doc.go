@@ -2,6 +2,6 @@
 // the reasons.
 //
 // There is one engine for every source of restriction: the tool's egress class, its approval flag, its
-// permission policy, its required permission, and its profile. The strictest wins, so that another
-// source can never weaken a decision. The package is pure.
+// permission policy, its required permission, its profiles, and the taint of the run. The strictest
+// wins, so that another source can never weaken a decision. The package is pure.
 package policy

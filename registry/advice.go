@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"net/url"
 	"slices"
 	"strings"
@@ -12,6 +11,7 @@ import (
 	"github.com/toolcrib/toolcrib/agent"
 	"github.com/toolcrib/toolcrib/registry/definition"
 	"github.com/toolcrib/toolcrib/tool"
+	"github.com/toolcrib/toolcrib/wait"
 )
 
 // Advice looks up what a definition names but may be created after it is saved. A
@@ -54,7 +54,7 @@ func (r *Registry) advise(ctx context.Context, t *tool.Tool) []string {
 			"set egress_class to read_only, or mode to full_text in implementation_config")
 	}
 	if known := r.opts.Advice.HasCredential; known != nil && t.Tenant != "" {
-		for _, ref := range credentialsIn(t.Config) {
+		for _, ref := range wait.Credentials(t.Config) {
 			if ok, err := known(ctx, t.Tenant, ref); err == nil && !ok {
 				warn("the tenant keeps no credential %q: make it with toolcrib credential set %s --host %s, "+
 					"unless the workers have it from their environment", ref, ref, hostIn(t.Config))
@@ -102,33 +102,6 @@ func hostIn(config json.RawMessage) string {
 		return "HOST"
 	}
 	return host
-}
-
-// credentialsIn returns the credentials that a configuration names, sorted.
-func credentialsIn(config json.RawMessage) []string {
-	var v any
-	if json.Unmarshal(config, &v) != nil {
-		return nil
-	}
-	found := make(map[string]bool)
-	var walk func(v any)
-	walk = func(v any) {
-		switch v := v.(type) {
-		case map[string]any:
-			for k, member := range v {
-				if ref, ok := member.(string); ok && k == "credentials_ref" && ref != "" {
-					found[ref] = true
-				}
-				walk(member)
-			}
-		case []any:
-			for _, item := range v {
-				walk(item)
-			}
-		}
-	}
-	walk(v)
-	return slices.Sorted(maps.Keys(found))
 }
 
 // adviseModels warns of an agent without a model, or with models of unknown

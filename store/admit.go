@@ -114,10 +114,14 @@ func ticketOf(op string, req ledger.AdmitRequest, row db.AdmitCallRow) (ledger.T
 	if policy.Profiles, err = usesOf(row.Profiles); err != nil {
 		return ledger.Ticket{}, err
 	}
+	taint, err := taintOf(row.Taint)
+	if err != nil {
+		return ledger.Ticket{}, err
+	}
 	ticket := ledger.Ticket{
 		InvocationID: row.InvocationID, Fence: row.Fence, Attempt: int(row.Attempt),
 		Deprecated: row.Deprecated, Followed: row.Followed, Arguments: req.Arguments,
-		Policy: policy, Approved: row.Approved,
+		Policy: policy, Approved: row.Approved, Taint: taint,
 	}
 	if row.Held {
 		ticket.Attempt++ // It counts when it starts.
@@ -192,7 +196,7 @@ func admitParams(op string, req ledger.AdmitRequest) (db.AdmitCallParams, error)
 		Subject: text(req.Principal.Subject), Mode: string(e.mode),
 		ArgumentsStored: req.ArgumentsStored, Arguments: e.arguments, ArgumentsDigest: e.argumentsDigest, Receipt: e.receipt,
 		Repeatable: req.Repeatable, Send: req.Send, AnswerID: e.answerID, ParentID: optional(req.ParentID),
-		Hidden: req.Hidden, Assigned: req.Assigned,
+		Hidden: req.Hidden, Assigned: req.Assigned, Secret: req.Secret, Permissions: list(req.Principal.Permissions),
 	}, nil
 }
 

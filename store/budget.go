@@ -104,6 +104,31 @@ func (s *Store) listBudgets(
 	return convert(rows, budgetOf), err
 }
 
+// BudgetsOfCall returns the budgets that a call of a version counts in, by an agent and in a run, where
+// there are those: what is used of each in its present period, and what the call reserves.
+func (s *Store) BudgetsOfCall(
+	ctx context.Context, tenant tool.TenantID, call budget.Call,
+) ([]budget.Use, error) {
+	const op = "store.BudgetsOfCall"
+	if err := checkIDs(op, call.ToolID, call.AgentID, call.RunID); err != nil {
+		return nil, err
+	}
+	rows, err := ask(ctx, s.do, op, tenant, (*db.Queries).BudgetsOfCall, db.BudgetsOfCallParams{
+		TenantID: string(tenant), ToolID: call.ToolID, Version: text(call.Version), AgentID: optional(call.AgentID),
+		RunID: optional(call.RunID),
+	})
+	return convert(rows, func(r db.BudgetsOfCallRow) budget.Use {
+		use := budget.Use{Priced: r.PriceMicros >= 0, Budget: budgetOf(db.ListBudgetsRow{
+			Budget: r.Budget, Agent: r.Agent, Tool: r.Tool, Profile: r.Profile, SpentMicros: r.SpentMicros,
+			ReservedMicros: r.ReservedMicros, At: r.At,
+		})}
+		if use.Priced {
+			use.Price = usage.Micros(r.PriceMicros)
+		}
+		return use
+	}), err
+}
+
 // DeleteBudget implements [budget.Budgets], for budgets of the tenant.
 func (s *Store) DeleteBudget(ctx context.Context, tenant tool.TenantID, key budget.Key) (budget.Budget, error) {
 	return s.deleteBudget(ctx, tenant, tenant, key)

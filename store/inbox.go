@@ -179,5 +179,10 @@ func takeItems(
 	if err != nil {
 		return nil, err
 	}
+	if err := q.TaintByInbox(ctx, db.TaintByInboxParams{
+		TenantID: tenant, RunID: runID, Ids: ids, Before: number(max(turn-1, 0)),
+	}); err != nil {
+		return nil, err
+	}
 	return &m, q.TakeInboxItems(ctx, db.TakeInboxItemsParams{TenantID: tenant, MessageID: m.ID, Ids: ids})
 }

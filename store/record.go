@@ -116,12 +116,14 @@ type endedCall struct {
 	AnswerID  string          `json:"answer_id"`
 	Turn      int             `json:"turn"`
 	Position  int             `json:"position"`
+	Taints    bool            `json:"taints,omitempty"`
 }
 
 // addEnded reports whether all settlements are common ones.
 func (p *recordParams) addEnded(op string, ended []ledger.Settlement) (whole bool, err error) {
 	for _, s := range ended {
-		if s.Fence == 0 || s.UnknownIfSent || s.Drift != nil || s.EffectID == "" || !p.own(s.Principal.Tenant, s.RunID) ||
+		if s.Fence == 0 || s.UnknownIfSent || s.Drift != nil || s.EffectID == "" || s.Nested ||
+			!p.own(s.Principal.Tenant, s.RunID) ||
 			s.Result != nil && s.Result.Mismatch != "" {
 			break
 		}
@@ -135,7 +137,7 @@ func (p *recordParams) addEnded(op string, ended []ledger.Settlement) (whole boo
 			IsError: s.Result == nil || s.Result.IsError, ErrorKind: checked.ErrorKind, Error: checked.Error,
 			Unsent: s.Unsent, Acted: s.Acted, EventType: checked.EventType,
 			Tool: checked.Tool, Version: checked.Version, CallID: checked.CallID,
-			MessageID: checked.MessageID, AnswerID: checked.AnswerID, Turn: s.Turn, Position: s.Position,
+			MessageID: checked.MessageID, AnswerID: checked.AnswerID, Turn: s.Turn, Position: s.Position, Taints: s.Taints,
 		}
 		answer, err := call.message(p.RunID)
 		if err != nil {
@@ -264,6 +266,8 @@ type begunCall struct {
 	Send               bool            `json:"send"`
 	Hidden             bool            `json:"hidden"`
 	Assigned           bool            `json:"assigned,omitempty"`
+	Secret             bool            `json:"secret,omitempty"`
+	Permissions        []string        `json:"permissions,omitempty"` // Of the caller.
 }
 
 // addBegun adds the calls that may be admitted with the record.
@@ -288,7 +292,7 @@ func (p *recordParams) addBegun(op string, begin []ledger.AdmitRequest) error {
 			Position: req.Position, CallID: checked.CallID, Tool: checked.Tool, Version: checked.Version, Digest: checked.Digest,
 			ImplementationType: checked.ImplementationType, ParentID: checked.ParentID, Arguments: checked.Arguments,
 			ArgumentsDigest: checked.ArgumentsDigest, Receipt: checked.Receipt, Send: req.Send, Hidden: req.Hidden,
-			Assigned: req.Assigned,
+			Assigned: req.Assigned, Secret: req.Secret, Permissions: req.Principal.Permissions,
 		})
 	}
 	if len(calls) == 0 {

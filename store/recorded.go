@@ -24,6 +24,7 @@ type recordRow struct {
 	Pause    agent.PauseRound `json:"pause_round"`
 	Budgeted bool             `json:"budgeted"`
 	Inbox    int              `json:"inbox"`
+	Taint    json.RawMessage  `json:"taint"`
 	At       time.Time        `json:"at"`
 }
 
@@ -92,9 +93,17 @@ func (s *Store) open(key transcriptKey, head string, kept *keptTranscript, row *
 	}
 	run, messages := kept.run, now.messages.with(now.next.messages())
 	run.CancelExecution, run.PauseRound = row.Cancel, row.Pause
+	if run.Taint, err = taintOf(row.Taint); err != nil {
+		return err
+	}
+	var taint *tool.Taint
+	if run.Taint != nil {
+		taint = ruled(run.Taint, string(run.Taint.Rule))
+		run.Taint.Rule = ""
+	}
 	out.Open = &agent.OpenTurn{
 		Run: run, Policies: policies, Transcript: messages.view(), Followed: row.Followed, Inbox: row.Inbox,
-		Budgeted: row.Budgeted,
+		Budgeted: row.Budgeted, Taint: taint,
 	}
 	s.transcripts.keep(key, run, head, messages, int(now.bytes)+now.next.bytes())
 	return nil

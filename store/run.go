@@ -292,10 +292,33 @@ func runOf(row db.Run) (agent.Run, error) {
 			RunID: *row.ParentRunID, InvocationID: value(row.ParentInvocationID), Detached: row.Detached,
 		}
 	}
+	var err error
+	if run.Taint, err = taintOf(row.Taint); err != nil {
+		return run, err
+	}
 	if row.Plan != nil {
 		run.Plan = &agent.Plan{}
 	}
 	return run, decode(row.Plan, run.Plan)
+}
+
+// taintOf converts the taint of a run; nil for none.
+func taintOf(raw []byte) (*tool.Taint, error) {
+	if len(raw) == 0 || string(raw) == "null" {
+		return nil, nil
+	}
+	t := &tool.Taint{}
+	return t, decode(raw, t)
+}
+
+// ruled returns a taint with the tenant's rule; nil for none, and where the rule is off.
+func ruled(t *tool.Taint, rule string) *tool.Taint {
+	if t == nil || tool.TaintRule(rule) == tool.TaintOff {
+		return nil
+	}
+	of := *t
+	of.Rule = tool.TaintRule(rule)
+	return &of
 }
 
 func optionalTime(t time.Time) *time.Time {

@@ -98,6 +98,7 @@ func (s *Store) AcceptWokenRun(ctx context.Context, a agent.Acceptance, w space.
 	if err := checkIDs(op, w.SpaceID, w.AgentID); err != nil {
 		return agent.Run{}, err
 	}
+	var wake db.SpaceWake
 	return s.accept(ctx, op, a, func(q *db.Queries) error {
 		found, err := q.LockSpaceWake(ctx, db.LockSpaceWakeParams{
 			TenantID: string(a.Run.Tenant), SpaceID: w.SpaceID, AgentID: w.AgentID, Subject: w.Subject,
@@ -118,7 +119,12 @@ func (s *Store) AcceptWokenRun(ctx context.Context, a agent.Acceptance, w space.
 		if err != nil {
 			return err
 		}
+		wake = found.SpaceWake
 		return endWake(ctx, q, w)
+	}, func(q *db.Queries) error {
+		return q.TaintWokenRun(ctx, db.TaintWokenRunParams{
+			TenantID: string(a.Run.Tenant), RunID: w.RunID, SpaceID: w.SpaceID, FromSeq: wake.FromSeq, UptoSeq: wake.UptoSeq,
+		})
 	})
 }
 

@@ -31,18 +31,18 @@ const busyRetry = 5 * time.Second
 // when the tenant has as many unfinished runs as its own limit says or, without one,
 // a.MaxUnfinished: the failure says the limit, how many there are, and when to retry.
 func (s *Store) AcceptRun(ctx context.Context, a agent.Acceptance) (agent.Run, error) {
-	return s.accept(ctx, "store.AcceptRun", a, nil)
+	return s.accept(ctx, "store.AcceptRun", a, nil, nil)
 }
 
-// accept records a run after what also does in the same transaction; nil for nothing.
+// accept records a run between what before and after do in the same transaction; nil for nothing.
 func (s *Store) accept(
-	ctx context.Context, op string, a agent.Acceptance, also func(q *db.Queries) error,
+	ctx context.Context, op string, a agent.Acceptance, before, after func(q *db.Queries) error,
 ) (agent.Run, error) {
 	params, err := acceptParams(op, a)
 	if err != nil {
 		return agent.Run{}, err
 	}
-	row, err := s.acceptRun(ctx, op, a, params, also)
+	row, err := s.acceptRun(ctx, op, a, params, before, after)
 	if err != nil {
 		return agent.Run{}, explain(err, tool.Conflict, "the run exists already")
 	}
@@ -51,15 +51,19 @@ func (s *Store) accept(
 
 // acceptRun serializes acceptances of a tenant only near its limit.
 func (s *Store) acceptRun(
-	ctx context.Context, op string, a agent.Acceptance, params db.AcceptRunParams, also func(q *db.Queries) error,
+	ctx context.Context, op string, a agent.Acceptance, params db.AcceptRunParams,
+	before, after func(q *db.Queries) error,
 ) (row db.AcceptRunRow, err error) {
 	accept := func(q *db.Queries) error {
-		if also != nil {
-			if err := also(q); err != nil {
+		if before != nil {
+			if err := before(q); err != nil {
 				return err
 			}
 		}
 		row, err = q.AcceptRun(ctx, params)
+		if err == nil && after != nil {
+			err = after(q)
+		}
 		if err != nil || !a.TakeInbox || params.ContinuesRunID == nil {
 			return err
 		}
@@ -68,7 +72,7 @@ func (s *Store) acceptRun(
 		})
 	}
 	do := s.do
-	if a.TakeInbox || also != nil {
+	if a.TakeInbox || before != nil {
 		do = s.inTx
 	}
 	params.Bound, params.Margin = number(a.MaxUnfinished), exactFrom

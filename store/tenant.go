@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"regexp"
+	"slices"
 	"time"
 
 	"github.com/toolcrib/toolcrib/store/internal/db"
@@ -29,9 +30,11 @@ type Tenant struct {
 	// invocations and events are shown.
 	MaskSensitive bool `json:"mask_sensitive"`
 	// MaxUnfinishedRuns bounds its pending and running runs. Zero for the limit of the servers.
-	MaxUnfinishedRuns int       `json:"max_unfinished_runs,omitempty"`
-	CreatedAt         time.Time `json:"created_at"`
-	UpdatedAt         time.Time `json:"updated_at"`
+	MaxUnfinishedRuns int `json:"max_unfinished_runs,omitempty"`
+	// Taint is what is done with calls of tainted runs that write outside or use a credential.
+	Taint     tool.TaintRule `json:"taint"`
+	CreatedAt time.Time      `json:"created_at"`
+	UpdatedAt time.Time      `json:"updated_at"`
 }
 
 // FindTenant returns the tenant itself. It fails with tool.NotFound.
@@ -76,6 +79,24 @@ func (s *Store) SetTenantMasking(ctx context.Context, tenant tool.TenantID, mask
 	return tenantOf(row), nil
 }
 
+// SetTenantTaint sets what is done with calls of tainted runs that write outside or use a
+// credential. It fails with tool.Invalid for an unknown rule and with tool.NotFound.
+func (s *Store) SetTenantTaint(ctx context.Context, tenant tool.TenantID, rule tool.TaintRule) (Tenant, error) {
+	const op = "store.SetTenantTaint"
+	if !slices.Contains(tool.TaintRules(), rule) {
+		return Tenant{}, &tool.Error{
+			Kind: tool.Invalid, Op: op, Path: "/taint", Msg: fmt.Sprintf("taint %.40q: expected off, approve or deny", rule),
+		}
+	}
+	row, err := ask(ctx, s.do, op, tenant, (*db.Queries).SetTenantTaint, db.SetTenantTaintParams{
+		TenantID: string(tenant), Taint: string(rule),
+	})
+	if err != nil {
+		return Tenant{}, explain(err, tool.NotFound, "tenant not found")
+	}
+	return tenantOf(row), nil
+}
+
 func tenantOf(row db.Tenant) Tenant {
 	most := 0
 	if row.MaxUnfinishedRuns != nil {
@@ -85,8 +106,8 @@ func tenantOf(row db.Tenant) Tenant {
 		MaxUnfinishedRuns: most,
 
 		ID: tool.TenantID(row.ID), Slug: row.Slug, Name: row.Name, Status: TenantStatus(row.Status),
-		MaskSensitive: row.MaskSensitive,
-		CreatedAt:     row.CreatedAt, UpdatedAt: row.UpdatedAt,
+		MaskSensitive: row.MaskSensitive, Taint: tool.TaintRule(row.Taint),
+		CreatedAt: row.CreatedAt, UpdatedAt: row.UpdatedAt,
 	}
 }
 

@@ -106,6 +106,7 @@ func (s *Store) turnOpened(
 	}
 	for _, r := range rows.around {
 		open.Followed, open.Budgeted = r.Followed, r.Budgeted
+		open.Taint = ruled(open.Run.Taint, r.TaintRule)
 	}
 	grown := rowBytes(messages)
 	open.Inbox = int(rows.run.Inbox)

@@ -55,6 +55,9 @@ type Execution struct {
 	// InlineBytes is the largest result that a model is shown whole, in bytes of text and JSON;
 	// [MaxInlineResult] when zero. [ReadResult] gives no larger part of a result.
 	InlineBytes int `json:"inline_bytes,omitempty"`
+	// Trust says whether a run that got a result is tainted: see [Taint]. The implementation type
+	// decides when empty.
+	Trust Trust `json:"trust,omitempty"`
 }
 
 // Defaults of [Execution].

@@ -3,7 +3,9 @@ package wait
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/url"
+	"slices"
 
 	"github.com/toolcrib/toolcrib/tool"
 )
@@ -63,4 +65,31 @@ func (t Target) Bind(argumentsDigest string) string {
 		}
 	}
 	panic(fmt.Sprintf("wait: a struct of strings has a digest: %v", err))
+}
+
+// Credentials returns the credentials that a configuration names, sorted.
+func Credentials(config json.RawMessage) []string {
+	var v any
+	if json.Unmarshal(config, &v) != nil {
+		return nil
+	}
+	found := make(map[string]bool)
+	var walk func(v any)
+	walk = func(v any) {
+		switch v := v.(type) {
+		case map[string]any:
+			for k, member := range v {
+				if ref, ok := member.(string); ok && k == "credentials_ref" && ref != "" {
+					found[ref] = true
+				}
+				walk(member)
+			}
+		case []any:
+			for _, item := range v {
+				walk(item)
+			}
+		}
+	}
+	walk(v)
+	return slices.Sorted(maps.Keys(found))
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/toolcrib/toolcrib/agent"
+	"github.com/toolcrib/toolcrib/budget"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
@@ -11,6 +12,8 @@ import (
 const (
 	// EventQuarantined reports that the platform stopped a tool until it is reviewed.
 	EventQuarantined tool.EventType = "tool.quarantined"
+	// EventBudget reports that most of a budget is spent, once in each of its periods.
+	EventBudget tool.EventType = "budget.threshold"
 	// EventDisabled reports that a webhook of the tenant was disabled, to its others.
 	EventDisabled tool.EventType = "webhook.disabled"
 	// EventPing is a test. Nobody subscribes to it; see [Service.Ping].
@@ -37,6 +40,8 @@ var events = []Event{
 	{agent.EventRunFailed, "a run failed", false, true},
 	{agent.EventRunCancelled, "a run was cancelled", false, true},
 	{EventQuarantined, "a tool was stopped until it is reviewed", true, false},
+	{agent.EventRunTainted, "a run got its first result of an untrusted source", true, true},
+	{EventBudget, "80 % of a budget is spent", true, false},
 	{EventDisabled, "another webhook of the tenant was disabled", false, false},
 }
 
@@ -66,6 +71,20 @@ type Disabled struct {
 	WebhookID   string `json:"webhook_id"`
 	Description string `json:"description,omitempty"`
 	Reason      string `json:"reason"`
+}
+
+// Threshold is the payload of [EventBudget]: a budget of which Percent are spent in its present period.
+type Threshold struct {
+	Budget      string        `json:"budget"` // Its name.
+	ByPlatform  bool          `json:"by_platform"`
+	Period      budget.Period `json:"period"`
+	Span        string        `json:"span"` // The day (2026-11-27), the month (2026-11), or the id of the run.
+	LimitMicros int64         `json:"limit_micros"`
+	SpentMicros int64         `json:"spent_micros"`
+	Percent     int           `json:"percent"`
+	Agent       string        `json:"agent"` // Slugs and name; empty where the budget names none.
+	Tool        string        `json:"tool"`
+	Profile     string        `json:"profile"`
 }
 
 // Quarantined is the payload of [EventQuarantined].

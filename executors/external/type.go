@@ -74,7 +74,8 @@ func equalJSON(a, b json.RawMessage) bool {
 // Provider describes tools that the provider of a model runs.
 func Provider() executors.Type {
 	return executors.Type{
-		Traits: tool.Traits{Implementation: tool.Provider, RunBy: tool.RunByProvider},
+		Traits:    tool.Traits{Implementation: tool.Provider, RunBy: tool.RunByProvider},
+		Untrusted: func(string, json.RawMessage) bool { return true }, // Searches of the web, and the like.
 		CheckConfig: func(config, _ json.RawMessage) error {
 			_, err := agent.ReadProviderTool("", config)
 			return err

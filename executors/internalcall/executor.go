@@ -23,6 +23,10 @@ type Builtins interface {
 	// Remote returns the configuration of the mcp tool that a call of a built-in amounts to;
 	// nil where it amounts to none.
 	Remote(key string, config, arguments json.RawMessage) json.RawMessage
+	// Untrusted reports whether what a built-in answers comes from sources that others write.
+	Untrusted(key string) bool
+	// CallsServers reports whether a built-in calls MCP servers, with the credentials that these have.
+	CallsServers(key string) bool
 }
 
 // Authority decides whether a tenant's own tool may run a built-in now. It

@@ -1,6 +1,7 @@
 package internalcall
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 
@@ -22,6 +23,14 @@ func Type(builtins Builtins, authority Authority, servers Servers) executors.Typ
 	t := executors.Type{
 		Traits:   tool.Traits{Implementation: tool.Internal, Quick: true, Guarded: true},
 		Executor: New(builtins, authority),
+	}
+	if builtins != nil {
+		t.Untrusted = func(builtin string, config json.RawMessage) bool {
+			return builtins.Untrusted(cmp.Or(builtin, KeyOf(config)))
+		}
+		t.Secret = func(_ context.Context, aim wait.Aim) (bool, error) {
+			return builtins.CallsServers(cmp.Or(aim.Builtin, KeyOf(aim.Config))), nil
+		}
 	}
 	if builtins != nil && servers != nil {
 		a := aims{builtins, servers}

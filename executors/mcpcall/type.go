@@ -17,9 +17,10 @@ func Type(client *Client) executors.Type {
 		Traits:      tool.Traits{Implementation: tool.MCP, Quick: true},
 		Executor:    New(client),
 		CheckConfig: func(config, _ json.RawMessage) error { return CheckConfig(config) },
+		Untrusted:   func(string, json.RawMessage) bool { return true }, // Others run the server.
 	}
 	if client != nil {
-		t.Target = client.ApprovalTarget
+		t.Target, t.Secret = client.ApprovalTarget, client.usesCredential
 	}
 	return t
 }
@@ -43,4 +44,10 @@ func (c *Client) ApprovalTarget(ctx context.Context, aim wait.Aim) (wait.Target,
 		}
 	}
 	return out, nil
+}
+
+// usesCredential reports whether the server, as it is attached now, is sent a credential.
+func (c *Client) usesCredential(ctx context.Context, aim wait.Aim) (bool, error) {
+	target, err := c.ApprovalTarget(ctx, aim)
+	return target.Credential != "", err
 }

@@ -27,6 +27,7 @@ var typical = map[string]any{
 	"path":      "/arguments/customer", "passed": true, "port": 443, "position": 0, "published": true,
 	"required_permission": "orders.read",
 	"run_id":              "01975c2e-7d1a-7c3e-9f00-0000000000c1", "seq": 12, "slug": "searchOrders",
+	"trust":     "untrusted",
 	"subject":   "key:01975c2e-7d1a-7c3e-9f00-0000000000d1",
 	"tenant_id": "01975c2e-7d1a-7c3e-9f00-000000000001", "text": "Order 4711 left the warehouse.", "timeout_s": 30,
 	"tool":    "searchOrders",

@@ -40,14 +40,17 @@ func (s *server) explainTool(ctx context.Context, p tool.Principal, in *explainI
 		if err != nil {
 			return nil, err
 		}
-		agentID, err := s.agentID(ctx, p, in.Agent)
+		use, err := s.useOf(ctx, p, in, &e, &d)
 		if err != nil {
 			return nil, err
 		}
-		if e.Policy.Profiles, err = s.cfg.Store.ProfileUses(ctx, p.Tenant, e.ToolID, agentID); err != nil {
+		if e.Policy.Profiles, err = s.cfg.Store.ProfileUses(ctx, p.Tenant, e.ToolID, use.agentID); err != nil {
 			return nil, err
 		}
-		explainPolicy(&out, p, e.Policy, d.Interaction.Confirmation)
+		explainPolicy(&out, p, e.Policy, d.Interaction.Confirmation, use)
+		if err := s.explainBudgets(ctx, p.Tenant, &out, use); err != nil {
+			return nil, err
+		}
 		out.Weakened, out.InputSchema = weakened(&d), secret.RedactKeys(d.InputSchema)
 	}
 	return answer(out), nil
@@ -97,8 +100,10 @@ func weakened(d *tool.Definition) []v1.Weakened {
 }
 
 // explainPolicy adds the policy decisions on each call of a version that may run.
-func explainPolicy(out *v1.Explanation, p tool.Principal, held tool.Policy, confirmation *tool.Confirmation) {
-	in := policy.Input{Principal: p, Policy: held}
+func explainPolicy(
+	out *v1.Explanation, p tool.Principal, held tool.Policy, confirmation *tool.Confirmation, use callUse,
+) {
+	in := policy.Input{Principal: p, Policy: held, Taint: use.taint, Secret: use.secret}
 	some := ""
 	switch {
 	case confirmation == nil:
@@ -118,7 +123,7 @@ func explainPolicy(out *v1.Explanation, p tool.Principal, held tool.Policy, conf
 	}
 	noted := map[*v1.Step]bool{}
 	for _, reason := range d.Reasons {
-		if reason.Rule == policy.RuleProfile {
+		if reason.Rule == policy.RuleProfile || reason.Rule == policy.RuleTaint {
 			continue // It has a step of its own.
 		}
 		at := &steps[1]
@@ -135,10 +140,14 @@ func explainPolicy(out *v1.Explanation, p tool.Principal, held tool.Policy, conf
 	case noted[&steps[1]]:
 	case some != "":
 		steps[1].Saw = some + " need an approval"
-	case d.Verdict == policy.NeedsApproval:
+	case asksFor(d, policy.RuleProfile):
 		steps[1].Saw = "a profile asks for an approval of each call"
+	case asksFor(d, policy.RuleTaint):
+		steps[1].Saw = "the taint of the run asks for an approval of each call"
 	}
+	steps = append(steps, explainTaint(in, d, use))
 	out.Steps = append(append(out.Steps, steps...), explainProfiles(held.Profiles, d)...)
+	out.Taint = v1.FromTaint(use.stored)
 	switch d.Verdict {
 	case policy.Allow:
 	case policy.NeedsApproval:

@@ -167,6 +167,7 @@ func TestForeignTenant(t *testing.T) {
 		"POST /v1/spaces/{space}/members":           `{"member":"person:user:eve"}`,
 		"POST /v1/spaces/{space}/messages":          `{"text":"x"}`,
 		"PUT /v1/tenants/{tenant}/masking":          `{"mask_sensitive":false}`,
+		"PUT /v1/tenants/{tenant}/taint":            `{"taint":"deny"}`,
 		"PATCH /v1/pipelines/{pipeline}":            "{}",
 		"POST /v1/approvals/{approval}/approve":     "{}",
 		"POST /v1/approvals/{approval}/reject":      "{}",

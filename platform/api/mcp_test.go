@@ -171,7 +171,7 @@ func changes(r v1.MCPRefresh) []string {
 // it has.
 func explained(t *testing.T, c *client.Client, slug string) string {
 	t.Helper()
-	e, err := c.ExplainTool(t.Context(), slug, "", "", tool.Production)
+	e, err := c.ExplainTool(t.Context(), slug, client.Explain{Mode: tool.Production})
 	require.NoError(t, err)
 	if e.Version != "" { // One would run, whether or not its calls need an approval.
 		return ""

@@ -47,7 +47,8 @@ var refusable = map[string]audit.Action{ //nolint:gosec // Names, no credentials
 	"createToolset": "toolset.created", "updateToolset": "toolset.changed", "deleteToolset": "toolset.deleted",
 
 	"createKey": "key.created", "revokeKey": "key.revoked", "setTenantMasking": "tenant.changed",
-	"createRole": "role.created", "changeRole": "role.changed", "deleteRole": "role.deleted",
+	"setTenantTaint": "tenant.changed",
+	"createRole":     "role.created", "changeRole": "role.changed", "deleteRole": "role.deleted",
 	"createCredential": "credential.created", "changeCredential": "credential.changed",
 	"deleteCredential": "credential.revoked",
 

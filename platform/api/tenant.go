@@ -19,6 +19,11 @@ type maskingInput struct {
 	Body   v1.Masking
 }
 
+type taintInput struct {
+	Tenant string `path:"tenant" maxLength:"64" doc:"Slug or id"`
+	Body   v1.TaintRule
+}
+
 // registerTenants adds the endpoints of tenants. A key sees its own tenant only:
 // tenants are created and suspended with the command line, by the platform role.
 func (s *server) registerTenants() {
@@ -38,6 +43,13 @@ func (s *server) registerTenants() {
 			"in the inputs of runs, in messages, invocations and events. Calls use the unredacted values, which stay " +
 			"in the database.",
 	}, s.setTenantMasking)
+	handle(s, route{
+		id: "setTenantTaint", method: http.MethodPut, path: "/v1/tenants/{tenant}/taint", tag: "tenants",
+		permission: TenantsWrite,
+		summary:    "Set what is done with calls of tainted runs",
+		detail: "A run is tainted by the first result of an untrusted source that it gets, such as a web page or an MCP " +
+			"server. Its later calls that write outside or use a credential then wait for an approval, are denied, or run.",
+	}, s.setTenantTaint)
 }
 
 func (s *server) listTenants(ctx context.Context, p tool.Principal, _ *struct{}) (*listed[v1.Tenant], error) {
@@ -67,6 +79,17 @@ func (s *server) setTenantMasking(ctx context.Context, p tool.Principal, in *mas
 	return answer(showTenant(changed)), nil
 }
 
+func (s *server) setTenantTaint(ctx context.Context, p tool.Principal, in *taintInput) (*body[v1.Tenant], error) {
+	if _, err := s.ownTenant(ctx, p, in.Tenant); err != nil {
+		return nil, err
+	}
+	changed, err := s.cfg.Store.SetTenantTaint(ctx, p.Tenant, in.Body.Taint)
+	if err != nil {
+		return nil, err
+	}
+	return answer(showTenant(changed)), nil
+}
+
 // ownTenant returns the tenant of the key, if it has the given name.
 func (s *server) ownTenant(ctx context.Context, p tool.Principal, name string) (store.Tenant, error) {
 	own, err := s.cfg.Store.FindTenant(ctx, p.Tenant)
@@ -83,7 +106,7 @@ func (s *server) ownTenant(ctx context.Context, p tool.Principal, name string) (
 
 func showTenant(t store.Tenant) v1.Tenant {
 	return v1.Tenant{
-		ID: t.ID, Slug: t.Slug, Name: t.Name, Status: string(t.Status), MaskSensitive: t.MaskSensitive,
+		ID: t.ID, Slug: t.Slug, Name: t.Name, Status: string(t.Status), MaskSensitive: t.MaskSensitive, Taint: t.Taint,
 		CreatedAt: t.CreatedAt, UpdatedAt: t.UpdatedAt,
 	}
 }

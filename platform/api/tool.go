@@ -47,6 +47,7 @@ type explainInput struct {
 	Version string `query:"version" maxLength:"100" doc:"Version or constraint, such as ^1.2"`
 	Mode    string `query:"mode"                                                              enum:"production,debug" default:"production"`
 	Agent   string `query:"agent" maxLength:"64" doc:"Slug or id: with the profiles that apply to its calls. Absent for other callers"`
+	Run     string `query:"run" maxLength:"64" doc:"Id of a run: with its taint, its budgets and, unless one is named, its agent"`
 }
 
 func (s *server) registerTools() {
@@ -85,8 +86,8 @@ func (s *server) registerTools() {
 		id: "explainTool", method: http.MethodGet, path: "/v1/tools/{tool}/explain", tag: "tools", permission: ToolsRead,
 		or:      []string{ToolsWrite},
 		summary: "Explain how a tool resolves",
-		detail: "Applies every rule of a call, and reports the input of each. A refusal is part of the response, not " +
-			"an error.",
+		detail: "Applies every rule of a call, and reports the input of each, with the budgets that it counts in. A " +
+			"refusal is part of the response, not an error.",
 	}, s.explainTool)
 	s.registerForms()
 	s.registerToolEdits()

@@ -138,11 +138,15 @@ func TestExplain(t *testing.T) {
 	require.Empty(t, refused.Code)
 	require.Contains(t, refused.Detail, "needs approval: the tool writes outside the platform (egress class write)")
 	require.Contains(t, refused.Detail, "each call waits until a person has approved it")
-	last := refused.Steps[len(refused.Steps)-2:]
+	last := refused.Steps[len(refused.Steps)-3:]
 	require.Equal(t, v1.Step{Rule: "egress_class", Passed: true, Saw: "egress class write"}, last[0])
 	require.Equal(t, "approval", last[1].Rule)
 	require.True(t, last[1].Passed)
 	require.Contains(t, last[1].Saw, "writes outside")
+	require.Equal(t, v1.Step{
+		Rule: "taint", Passed: true,
+		Saw: "no run is named; the call writes outside, and in tainted runs the tenant's rule is approve",
+	}, last[2])
 
 	b.do(t, http.MethodPost, "/v1/tools/say/disable", "")
 	b.do(t, http.MethodGet, "/v1/tools/say/explain", "").into(t, &e)

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
+	"github.com/toolcrib/toolcrib/tool"
 )
 
 // Tenant returns the key's own tenant by slug or id; any other is not found.
@@ -25,4 +26,9 @@ func (c *Client) Problems(ctx context.Context) ([]v1.ProblemClass, error) {
 // key's tenant's records are shown.
 func (c *Client) SetTenantMasking(ctx context.Context, tenant string, mask bool) (v1.Tenant, error) {
 	return put[v1.Tenant](ctx, c, v1.Masking{MaskSensitive: mask}, "tenants", tenant, "masking")
+}
+
+// SetTenantTaint sets what is done with calls of tainted runs that write outside or use a credential.
+func (c *Client) SetTenantTaint(ctx context.Context, tenant string, rule tool.TaintRule) (v1.Tenant, error) {
+	return put[v1.Tenant](ctx, c, v1.TaintRule{Taint: rule}, "tenants", tenant, "taint")
 }

@@ -133,13 +133,19 @@ func (c *Client) OverrideVersions(
 	return list[v1.OverrideVersion](ctx, c, q, "tools", name, "override", "versions")
 }
 
-// ExplainTool reports how a reference resolves, rule by rule, with the profiles that apply to calls by
-// an agent, or by other callers where none is named.
-func (c *Client) ExplainTool(
-	ctx context.Context, name, version, agent string, mode tool.Mode,
-) (v1.Explanation, error) {
+// Explain is a question how a tool resolves.
+type Explain struct {
+	Version string // Version or constraint.
+	Mode    tool.Mode
+	Agent   string // Slug or id of the agent that would make the call; empty for other callers.
+	Run     string // Id of the run that would make it; empty for a call outside of runs.
+}
+
+// ExplainTool reports how a reference resolves, rule by rule, with the profiles, budgets and the taint that
+// apply to calls as of is.
+func (c *Client) ExplainTool(ctx context.Context, name string, is Explain) (v1.Explanation, error) {
 	return get[v1.Explanation](
-		ctx, c, query("version", version, "mode", mode, "agent", agent), "tools", name, "explain",
+		ctx, c, query("version", is.Version, "mode", is.Mode, "agent", is.Agent, "run", is.Run), "tools", name, "explain",
 	)
 }
 

@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"math/rand/v2"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -34,7 +35,7 @@ type drawn struct {
 // draw returns the run of a seed. Calls are of every kind of tool, and end in every way.
 func draw(seed uint64) drawn {
 	random := rand.New(rand.NewPCG(seed, 1))
-	tools := []string{"pure", "pure", "idempotent", "once", "both", "denied", "unknown", "strict"}
+	tools := []string{"pure", "pure", "idempotent", "once", "both", "denied", "unknown", "strict", "page", "vault", "leak"}
 	ways := []string{"ok", "ok", "ok", "no", "fail", "flaky", "worse", "halfway"}
 	d := drawn{
 		mode: agent.ParallelSafe, limits: agent.Limits{MaxTurns: 2 + random.IntN(5), MaxCalls: 3 + random.IntN(12)},
@@ -131,7 +132,20 @@ type did struct {
 	Attempts   []string // Of the calls that are not nested: those are opened again by who takes over.
 	Events     []string // Without the attempts' own. Sorted, where calls run beside others.
 	Made       map[string]int
+	Tainted    int // The turn that tainted it; 0 for none.
 }
+
+// secretTool is a function that is said to use a credential.
+func secretTool(name string, x tool.Execution) tool.Definition {
+	d := functionTool(name, x)
+	d.Config = json.RawMessage(`{"function_name":"` + name + `","auth":{"credentials_ref":"key"}}`)
+	return d
+}
+
+var toldCall = regexp.MustCompile(`[a-z]+@1\.0\.0 \(call [^)]*\)`)
+
+// untold returns a text without which call tainted a run: one of those that ran at once.
+func untold(text string) string { return toldCall.ReplaceAllString(text, "a call") }
 
 // drivenBy takes a run through a driver: that of the lane.
 func drivenBy(t *testing.T, d drawn, lane tool.Lane, losses *rand.Rand) did {
@@ -154,9 +168,17 @@ func drivenBy(t *testing.T, d drawn, lane tool.Lane, losses *rand.Rand) did {
 		tool.Execution{Lane: lane})
 	both.InputSchema = json.RawMessage(`{"type":"object"}`)
 	s.publish("both", both, tool.Policy{})
+	s.publish("page", functionTool("page", quick(tool.Execution{Pure: true, Trust: tool.Untrusted})), tool.Policy{})
+	s.publish("vault", secretTool("vault", quick(tool.Execution{Idempotent: true})), tool.Policy{})
+	leak := composition(`{"steps":[
+		{"id":"a","tool":"page","arguments":{"do":"ok","name":{"$from":"/input/name"}}},
+		{"id":"b","tool":"vault","arguments":{"do":{"$from":"/input/do"},"name":{"$from":"/steps/a/text"}}}]}`,
+		tool.Execution{Lane: lane})
+	leak.InputSchema = json.RawMessage(`{"type":"object"}`)
+	s.publish("leak", leak, tool.Policy{})
 	a := s.publishAgent(agent.Definition{
 		Name: "Desk", Model: "test/x", ToolMode: d.mode, Limits: d.limits,
-		Tools: refs(t, "pure", "idempotent", "once", "both", "denied", "strict"),
+		Tools: refs(t, "pure", "idempotent", "once", "both", "denied", "strict", "page", "vault", "leak"),
 	})
 	e := &player{tries: map[string]int{}, made: map[string]int{}}
 	s.startWith(&losing{Store: s.Store, random: losses}, e, play(d.turns...))
@@ -167,19 +189,22 @@ func drivenBy(t *testing.T, d drawn, lane tool.Lane, losses *rand.Rand) did {
 	require.NoError(t, err)
 	require.True(t, ended.Status.Final(), ended.Status)
 	out := did{Status: ended.Status, Error: ended.Error, Made: e.made}
+	if ended.Taint != nil {
+		out.Tainted = ended.Taint.Turn
+	}
 	messages, err := s.Transcript(t.Context(), s.principal.Tenant, run.ID)
 	require.NoError(t, err)
 	for _, m := range messages {
 		out.Transcript = append(out.Transcript, fmt.Sprint(
-			m.Role, " ", m.Turn, ".", m.Position, " ", m.CallID, " ", m.IsError, " ", textOf(m.Content)))
+			m.Role, " ", m.Turn, ".", m.Position, " ", m.CallID, " ", m.IsError, " ", untold(textOf(m.Content))))
 		for _, c := range m.Calls {
 			out.Transcript = append(out.Transcript, fmt.Sprintf("%s %s %s", c.ID, c.Name, c.Arguments))
 		}
 	}
 	for _, c := range s.invocations(run.ID) {
 		out.Calls = append(out.Calls, fmt.Sprint(c.Turn, ".", c.Position, " ", c.CallID, " ", c.Slug, " ", c.Status, " ",
-			c.ErrorKind, " ", c.Error))
-		if c.Slug != "both" {
+			c.ErrorKind, " ", untold(c.Error)))
+		if c.Slug != "both" && c.Slug != "leak" {
 			out.Attempts = append(out.Attempts, fmt.Sprint(c.CallID, " ", c.Attempt))
 		}
 	}

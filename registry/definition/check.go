@@ -130,6 +130,9 @@ func checkExecution(s *ToolSpec) error {
 	if err := checkTimeout("/execution", x.TimeoutSeconds); err != nil {
 		return err
 	}
+	if !x.Trust.Valid() {
+		return refusal.New(tool.Invalid, "/execution/trust", "trust %.40q: expected trusted or untrusted", x.Trust)
+	}
 	if len(x.ConcurrencyGroup) > maxGroupName {
 		return refusal.New(tool.Invalid, "/execution/concurrency_group", "expected at most 64 characters")
 	}

@@ -58,3 +58,24 @@ func TestInlineBytesGuardrails(t *testing.T) {
 		require.ErrorContains(t, err, "1024 to 65536")
 	}
 }
+
+func TestTrustGuardrails(t *testing.T) {
+	t.Parallel()
+
+	for written, want := range map[string]tool.Trust{
+		`"execution":{"trust":"untrusted"}`: tool.Untrusted, `"trust":"trusted"`: tool.Trusted, `"execution":{}`: "",
+		`"trust":"maybe"`: "maybe",
+	} {
+		d, err := definition.Parse([]byte(`{"slug":"readMail","description":"Reads a mail.","implementation_type":"internal",
+			"input_schema":{"type":"object","properties":{"of":{"type":"string"}}},` + written + `}`))
+		require.NoError(t, err)
+		require.Equal(t, want, d.Tool.Execution.Trust)
+		err = d.Tool.CheckContent(nil)
+		if want.Valid() {
+			require.NoError(t, err)
+			continue
+		}
+		require.Equal(t, tool.Invalid, tool.KindOf(err), written)
+		require.Equal(t, "/execution/trust", tool.AsError(err).Path)
+	}
+}

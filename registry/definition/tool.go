@@ -30,7 +30,7 @@ var synonyms = []struct{ from, to string }{
 var (
 	executionFields = []string{
 		"is_pure", "idempotent", "concurrency_group", "max_concurrency", "tenant_max_concurrency",
-		"timeout_s", "max_attempts", "lane", "inline_bytes",
+		"timeout_s", "max_attempts", "lane", "inline_bytes", "trust",
 	}
 	interactionFields = []string{
 		"visible", "visibility", "risk", "confirmation", "is_async", "intent", "audience", "aliases", "former_names",

@@ -55,6 +55,51 @@ where b.tenant_id = @tenant_id
 order by b.name, b.by_platform
 limit sqlc.arg('limit')::int;
 
+-- name: BudgetsOfCall :many
+-- The budgets that a call counts in, as reserve_budgets finds them, with what is spent and reserved of
+-- each now, and with what the call reserves in it: -1 where it has no price.
+with recursive line as (
+    select r.id, r.agent_id, r.parent_run_id, 0 as above from runs r where r.tenant_id = @tenant_id and r.id = sqlc.narg('run_id')::uuid
+    union all
+    select r.id, r.agent_id, r.parent_run_id, l.above + 1
+    from line l join runs r on r.tenant_id = @tenant_id and r.id = l.parent_run_id
+    where l.above < 100
+), within as (
+    select l.id, coalesce(l.agent_id, case when l.above = 0 then sqlc.narg('agent_id')::uuid end) as agent_id,
+           l.above = (select max(x.above) from line x) as outermost
+    from line l
+    union all
+    select null, sqlc.narg('agent_id')::uuid, true where not exists (select from line)
+), applies as (
+    select distinct b.id,
+           case b.period when 'day' then to_char(now() at time zone 'UTC', 'YYYY-MM-DD')
+               when 'month' then to_char(now() at time zone 'UTC', 'YYYY-MM') else coalesce(w.id::text, '') end as span
+    from budgets b
+    join within w on b.agent_id is null or b.agent_id = w.agent_id
+    where b.tenant_id = @tenant_id and (b.tool_id is null or b.tool_id = @tool_id)
+      and (b.profile_id is null or exists (
+          select from tool_assignments x
+          where x.tenant_id = @tenant_id and x.tool_id = @tool_id and x.profile_id = b.profile_id
+            and (x.agent_id is null or x.agent_id = sqlc.narg('agent_id')::uuid)))
+      and (b.period <> 'run' or b.agent_id is not null or w.outermost)
+)
+select sqlc.embed(b), coalesce(g.slug, '')::text as agent, coalesce(t.slug, '')::text as tool, coalesce(p.name, '')::text as profile,
+       coalesce(w.spent_micros, 0)::bigint as spent_micros,
+       coalesce((
+           select sum(h.micros) from budget_holds h
+           where h.tenant_id = @tenant_id and h.budget_id = a.id and h.span = a.span and not (
+               h.turn_of is not null and exists (
+                   select from runs r where r.tenant_id = @tenant_id and r.id = h.turn_of and r.completed_at is not null))), 0)::bigint as reserved_micros,
+       coalesce(reserved_call(@tenant_id, b.by_platform, @tool_id, @version::text), -1)::bigint as price_micros,
+       now()::timestamptz as at
+from applies a
+join budgets b on b.tenant_id = @tenant_id and b.id = a.id
+left join budget_windows w on w.tenant_id = @tenant_id and w.budget_id = a.id and w.span = a.span
+left join agents g on g.tenant_id = b.tenant_id and g.id = b.agent_id
+left join tool_registry t on t.scope_id in (@tenant_id, '00000000-0000-0000-0000-000000000000') and t.id = b.tool_id
+left join profiles p on p.tenant_id = b.tenant_id and p.id = b.profile_id
+order by b.by_platform desc, b.name, a.span;
+
 -- name: DeleteBudget :one
 -- Nothing of the tenant is reserved or spent meanwhile.
 with locked as materialized (select lock_budgets(@tenant_id))

@@ -39,6 +39,34 @@ limit sqlc.arg('limit')::int;
 update inbox_items i set message_id = @message_id::uuid, taken_at = now()
 where i.tenant_id = @tenant_id and i.id = any(@ids::uuid[]);
 
+-- name: TaintByInbox :exec
+-- Taints a run that takes up what comes of an untrusted source: a late result of such a tool, or
+-- messages of tainted runs in its space. The calls of the turn that takes it up are affected.
+with brought as (
+    select jsonb_build_object('run_id', i.run_id, 'invocation_id', i.id, 'tool', i.tool, 'version', i.version, 'at', now()) as taint
+    from inbox_items x
+    join tool_invocations i on i.tenant_id = @tenant_id and i.id = x.call_id
+    join runs o on o.tenant_id = @tenant_id and o.id = i.run_id
+    where x.tenant_id = @tenant_id and x.id = any(@ids::uuid[])
+      and exists (
+          select from json_array_elements(o.plan -> 'tools') p (pin)
+          where p.pin ->> 'slug' = i.tool and (p.pin ->> 'taints')::boolean)
+    union all
+    select w.taint
+    from inbox_items x
+    join space_messages m on m.tenant_id = @tenant_id and m.space_id = x.space_id and m.seq between x.from_seq and x.upto_seq
+    join runs w on w.tenant_id = @tenant_id and w.id = m.run_id and w.taint is not null
+    where x.tenant_id = @tenant_id and x.id = any(@ids::uuid[])
+    limit 1
+), numbered as (
+    update runs r set taint = b.taint || jsonb_build_object('turn', sqlc.arg('before')::int), last_seq = r.last_seq + 1
+    from brought b
+    where r.tenant_id = @tenant_id and r.id = @run_id and r.taint is null
+    returning r.id, r.last_seq, r.taint
+)
+insert into run_events (tenant_id, run_id, seq, type, invocation_id, data)
+select @tenant_id, n.id, n.last_seq, 'run.tainted', (n.taint ->> 'invocation_id')::uuid, n.taint::json from numbered n;
+
 -- name: AddInboxMessage :exec
 -- What a turn took up, as a message after the head, which it becomes.
 with message as (

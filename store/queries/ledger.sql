@@ -17,9 +17,12 @@ with known as (
            coalesce(r.followed_until > now(), false) as followed,
            case when ap.status = 'approved' then ap.binding else '' end as approved,
            case when ap.status = 'approved' then ap.edited end as edited,
-           u.list as profiles, coalesce(u.rated, false) as rated, coalesce(u.denied, false) as denied, coalesce(u.asks, false) as profile_asks,
-           coalesce(ask.required or t.permission_policy = 'always_ask' or t.egress_class = 'write' or coalesce(u.asks, false), false) as asks,
-           coalesce(ask.required or t.permission_policy = 'always_ask' or t.egress_class = 'write' or coalesce(u.asks, false), false)
+           tn.taint, u.list as profiles, coalesce(u.rated, false) as rated,
+           coalesce(u.denied, false) or t.required_permission <> '' and not @permissions::text[] && array[t.required_permission, '*'] as denied, coalesce(u.asks, false) as profile_asks,
+           coalesce(ask.required or t.permission_policy = 'always_ask' or t.egress_class = 'write' or coalesce(u.asks, false)
+               or tn.taint is not null and @secret::boolean, false) as asks,
+           coalesce(ask.required or t.permission_policy = 'always_ask' or t.egress_class = 'write' or coalesce(u.asks, false)
+               or tn.taint is not null and @secret::boolean, false)
                and ap.status is distinct from 'approved' as held,
            m.prepared -> @position::int -> 'arguments' as stored_arguments,
            coalesce(sqlc.narg('arguments_digest')::text, m.prepared -> @position::int ->> 'arguments_digest', '') as arguments_digest,
@@ -55,7 +58,8 @@ with known as (
         select t.requires_approval or coalesce(own.requires_approval, false) or coalesce(preset.requires_approval, false) as required
     ) ask
     cross join lateral (
-        select json_agg(y order by y.agent_id nulls first) as list, bool_or(y.rate_calls is not null) as rated, bool_or(y.denied) as denied,
+        select json_agg(y order by y.agent_id nulls first) as list, bool_or(y.rate_calls is not null) as rated,
+               bool_or(y.denied or y.required_permission <> '' and not @permissions::text[] && array[y.required_permission, '*']) as denied,
                bool_or(y.requires_approval or y.permission_policy = 'always_ask' or y.egress_class = 'write') as asks
         from (
             select w.agent_id, q.id, q.name, q.denied, q.requires_approval, q.permission_policy, q.egress_class, q.required_permission,
@@ -64,6 +68,11 @@ with known as (
             where w.tenant_id = n.id and w.tool_id = t.id and (w.agent_id is null or w.agent_id = sqlc.narg('agent_id')::uuid)
         ) y
     ) u
+    cross join lateral (
+        -- Of calls that were decided before the model was shown the result, the run is not tainted.
+        select case when n.taint <> 'off' and (@turn::int = 0 or sqlc.narg('parent_id')::uuid is not null or @turn > (r.taint ->> 'turn')::int)
+                    then r.taint || jsonb_build_object('rule', n.taint) end as taint
+    ) tn
     left join messages m on @arguments_stored and m.tenant_id = n.id and m.run_id = sqlc.narg('run_id')
                         and m.id = sqlc.narg('message_id')::uuid
     left join tool_invocations i on i.tenant_id = n.id and i.id = @invocation_id
@@ -77,7 +86,7 @@ with known as (
     where n.id = @tenant_id
 ), authority as (
     -- The first attempt of a call reserves what it costs and takes tokens of rates, one that is held
-    -- when it is approved, and one that a profile denies never.
+    -- when it is approved, and one that a profile denies or whose caller lacks a permission never.
     select k.*,
            case when k.standing <> 'granted' or b.refused is null then k.standing
                when b.refused -> 'rate' is not null then 'rate_limited' else 'budget_spent' end as verdict,
@@ -150,6 +159,7 @@ with known as (
 select a.verdict::text as verdict,
        a.limits::json as limits,
        a.profiles::json as profiles,
+       a.taint::json as taint,
        coalesce(a.egress_class, '')::text as egress_class,
        a.egress_rules::json as egress_rules,
        coalesce(a.requires_approval, false)::boolean as requires_approval,
@@ -269,14 +279,32 @@ with call as (
     from tool_invocations i
     where i.tenant_id = @tenant_id and i.id = @invocation_id and i.status not in ('pending', 'approved', 'running', 'waiting')
       and (sqlc.narg('effect_id') is null or exists (select from prior p where p.other_call))
+), taint as (
+    -- What the call brings into its run: its own result, or that of the run that it was.
+    select jsonb_build_object('run_id', sqlc.narg('run_id')::uuid, 'invocation_id', i.id, 'tool', @tool::text, 'version', @version::text,
+               'turn', @turn::int, 'at', now()) as data
+    from invocation i join ending d on d.attempt > 0
+    where @taints::boolean
+    union all
+    select c.taint || jsonb_build_object('turn', @turn::int)
+    from invocation i join runs c on c.tenant_id = @tenant_id and c.parent_invocation_id = i.id and c.taint is not null
+    where @nested::boolean
+    limit 1
+), tainted as materialized (
+    select t.data from taint t join runs r on r.tenant_id = @tenant_id and r.id = sqlc.narg('run_id') and r.taint is null
+    for no key update of r
 ), numbered as (
-    update runs r set last_seq = r.last_seq + 1 + (sqlc.narg('drift_attempted')::text is not null)::int
+    update runs r set taint = coalesce(r.taint, (select t.data from tainted t)),
+        last_seq = r.last_seq + 1 + (select count(*) from tainted) + (sqlc.narg('drift_attempted')::text is not null)::int
                                             + (sqlc.narg('output_mismatch')::text is not null)::int
     from invocation i
     where r.tenant_id = @tenant_id and r.id = sqlc.narg('run_id')
-    returning r.last_seq
+    returning r.last_seq - (select count(*) from tainted) as last_seq
 ), event as (
     insert into run_events (tenant_id, run_id, seq, type, invocation_id, data)
+    select @tenant_id, sqlc.narg('run_id'), n.last_seq + 1, 'run.tainted', i.id, t.data::json
+    from numbered n cross join invocation i cross join tainted t
+    union all
     select @tenant_id, sqlc.narg('run_id'), n.last_seq - 1 - (sqlc.narg('output_mismatch')::text is not null)::int, 'tool.warning', o.invocation_id,
            json_build_object('tool', @tool::text, 'version', @version::text, 'call_id', @call_id::text, 'reason', 'egress_drift',
                'declared', @drift_declared::text, 'attempted', sqlc.narg('drift_attempted')::text)

@@ -6,11 +6,12 @@ with run as (
     insert into runs (id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes,
                       status, input, workflow_id, first_run_id, head_message_id, plan,
                       parent_run_id, parent_invocation_id, detached, depth,
-                      pause_round, paused_at, paused_by, pause_reason)
+                      pause_round, paused_at, paused_by, pause_reason, taint)
     select @id, @tenant_id, @kind, @agent_id, @agent, @agent_version, @mode, @subject, @permissions, @scopes,
            'pending', @input, @workflow_id, @first_run_id, @message_id, @plan,
            sqlc.narg('parent_run_id'), sqlc.narg('parent_invocation_id'), @detached, @depth,
-           coalesce(p.pause_round, 0), p.paused_at, coalesce(p.paused_by, ''), coalesce(p.pause_reason, '')
+           coalesce(p.pause_round, 0), p.paused_at, coalesce(p.paused_by, ''), coalesce(p.pause_reason, ''),
+           (select a.taint || '{"turn": 0}' from runs a where a.tenant_id = @tenant_id and a.id = sqlc.narg('parent_run_id')::uuid)
     from (values (1)) as one (run)
     left join lateral (
         select a.pause_round, a.paused_at, a.paused_by, a.pause_reason from runs a
@@ -211,7 +212,8 @@ where r.tenant_id = @tenant_id and r.id = @run_id and r.status in ('pending', 'r
 -- name: RunSurroundings :many
 -- Whether a run's output has followers, and its tenant budgets.
 select coalesce(r.followed_until > now(), false)::boolean as followed,
-       exists (select from budgets b where b.tenant_id = @tenant_id) as budgeted
+       exists (select from budgets b where b.tenant_id = @tenant_id) as budgeted,
+       coalesce(case when r.taint is not null then (select n.taint from tenants n where n.id = @tenant_id) end, '')::text as taint_rule
 from runs r
 where r.tenant_id = @tenant_id and r.id = @run_id;
 

@@ -230,6 +230,18 @@ insert into run_spaces as i (tenant_id, run_id, woken_in, hops)
 values (@tenant_id, @run_id, @space_id::uuid, @hops)
 on conflict (tenant_id, run_id) do update set hops = excluded.hops;
 
+-- name: TaintWokenRun :exec
+-- A run that messages of tainted runs begin is tainted from its start.
+update runs r set taint = x.taint || '{"turn": 0}'
+from (
+    select w.taint
+    from space_messages m
+    join runs w on w.tenant_id = @tenant_id and w.id = m.run_id and w.taint is not null
+    where m.tenant_id = @tenant_id and m.space_id = @space_id::uuid and m.seq between @from_seq::bigint and @upto_seq::bigint
+    limit 1
+) x
+where r.tenant_id = @tenant_id and r.id = @run_id and r.taint is null;
+
 -- name: EndSpaceWake :exec
 -- Ends a wake, unless its run began; what came meanwhile wakes the agent again.
 with ended as (

@@ -40,6 +40,9 @@ select purge_runs(@ended_before::timestamptz, @most::int)::int as purged;
 -- name: SetTenantMasking :one
 update tenants set mask_sensitive = @mask_sensitive, updated_at = now() where id = @tenant_id returning *;
 
+-- name: SetTenantTaint :one
+update tenants set taint = @taint, updated_at = now() where id = @tenant_id returning *;
+
 -- name: LockNumber :exec
 -- Serializes what adds to a bounded number of records of a tenant.
 select pg_advisory_xact_lock(hashtextextended(@of::text || '/' || @tenant_id::text, 0));

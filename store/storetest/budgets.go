@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"encoding/json"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -15,6 +16,7 @@ import (
 	"github.com/toolcrib/toolcrib/loop"
 	"github.com/toolcrib/toolcrib/tool"
 	"github.com/toolcrib/toolcrib/usage"
+	"github.com/toolcrib/toolcrib/webhook"
 )
 
 // budgetCases are the foreign-tenant cases of budgets.
@@ -33,6 +35,13 @@ var budgetCases = map[string]func(t *testing.T, f foreign){
 		listed, err := f.Store.ListBudgets(t.Context(), f.stranger, budget.Key{}, 100)
 		require.NoError(t, err)
 		require.Empty(t, listed)
+	},
+	"BudgetsOfCall": func(t *testing.T, f foreign) {
+		t.Helper()
+		f.budget(t, budget.Budget{Limit: 1})
+		uses, err := f.Store.BudgetsOfCall(t.Context(), f.stranger, budget.Call{ToolID: f.Tool.ID, RunID: f.Run.ID})
+		require.NoError(t, err)
+		require.Empty(t, uses)
 	},
 	"DeleteBudget": func(t *testing.T, f foreign) {
 		t.Helper()
@@ -114,6 +123,51 @@ func completing(*ledger.Settlement) {}
 // testBudgets tests that what is spent never passes a budget whose prices are known before.
 func testBudgets(t *testing.T, d *Database) {
 	t.Helper()
+
+	t.Run("AThresholdIsReportedOnce", func(t *testing.T) {
+		t.Parallel()
+		f := NewFixture(t, d)
+		f.price(t, usage.Price{ToolID: f.Tool.ID, Call: 10})
+		f.budget(t, budget.Budget{Name: "of-the-day", Limit: 100})
+		f.budget(t, budget.Budget{Name: "large", Limit: 10_000})
+		hook := f.Webhook(t, func(w *webhook.Webhook) { w.Types = []tool.EventType{webhook.EventBudget} })
+		other := f.Webhook(t, func(w *webhook.Webhook) { w.Types = []tool.EventType{webhook.EventQuarantined} })
+		for range 7 {
+			_, err := f.try(t, f.Run, completing)
+			require.NoError(t, err)
+		}
+		require.Empty(t, f.deliveries(t, hook), "70 of 100")
+		var all sync.WaitGroup
+		for range 3 {
+			all.Go(func() {
+				_, err := f.try(t, f.Run, completing)
+				require.NoError(t, err)
+			})
+		}
+		all.Wait()
+		sent := f.deliveries(t, hook)
+		require.Len(t, sent, 1)
+		var said webhook.Threshold
+		require.NoError(t, json.Unmarshal(sent[0].Data, &said))
+		require.Equal(t, webhook.Threshold{
+			Budget: "of-the-day", Period: budget.Day, Span: said.Span, LimitMicros: 100, SpentMicros: 80, Percent: 80,
+		}, said)
+		require.Empty(t, f.deliveries(t, other))
+		_, err := f.try(t, f.Run, completing)
+		RequireKind(t, tool.Denied, err)
+
+		uses, err := f.Store.BudgetsOfCall(t.Context(), f.Tenant, budget.Call{
+			ToolID: f.Tool.ID, Version: f.Version.Number, AgentID: f.Agent.ID, RunID: f.Run.ID,
+		})
+		require.NoError(t, err)
+		require.Len(t, uses, 2)
+		for _, use := range uses {
+			require.True(t, use.Priced)
+			require.Equal(t, usage.Micros(10), use.Price)
+			require.Equal(t, use.Name == "of-the-day", use.Refuses(), "as the admission did")
+			require.False(t, use.ResetsAt.IsZero())
+		}
+	})
 
 	t.Run("CallersAtOnceSpendExactlyWhatIsThere", func(t *testing.T) {
 		t.Parallel()

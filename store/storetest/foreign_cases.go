@@ -443,6 +443,17 @@ var foreignCases = map[string]func(t *testing.T, f foreign){
 		require.NoError(t, err)
 		require.Equal(t, own.Slug, slug)
 	},
+	"SetTenantTaint": func(t *testing.T, f foreign) { // As FindTenant.
+		t.Helper()
+		changed, err := f.Store.SetTenantTaint(t.Context(), f.stranger, tool.TaintDeny)
+		require.NoError(t, err)
+		require.Equal(t, f.stranger, changed.ID)
+		own, err := f.Store.FindTenant(t.Context(), f.Tenant)
+		require.NoError(t, err)
+		require.Equal(t, tool.TaintApprove, own.Taint, "new tenants ask")
+		_, err = f.Store.SetTenantTaint(t.Context(), tool.TenantID(NewID(t)), tool.TaintOff)
+		RequireKind(t, tool.NotFound, err)
+	},
 	"SetTenantMasking": func(t *testing.T, f foreign) { // As FindTenant.
 		t.Helper()
 		changed, err := f.Store.SetTenantMasking(t.Context(), f.stranger, false)

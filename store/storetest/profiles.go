@@ -237,7 +237,7 @@ func testProfiles(t *testing.T, d *Database) {
 		t.Parallel()
 		f := NewFixture(t, d)
 		all := f.profile(t, tool.Profile{Name: "all"})
-		mine := f.profile(t, tool.Profile{Name: "mine", RequiredPermission: "x"})
+		mine := f.profile(t, tool.Profile{Name: "mine", RequiredPermission: "orders.read"})
 		f.assign(t, "", &all)
 		f.assign(t, f.Agent.ID, &mine)
 		names := func(e ledger.Entry) (out []string) {
@@ -354,6 +354,27 @@ func testProfiles(t *testing.T, d *Database) {
 		require.NoError(t, err)
 		_, err = f.Store.Admit(t.Context(), ledger.AdmitRequest{Entry: e})
 		RequireKind(t, tool.RateLimited, err) // A bucket that is not full stays.
+	})
+
+	t.Run("ACallerWithoutAPermissionTakesNoToken", func(t *testing.T) {
+		t.Parallel()
+		f := NewFixture(t, d)
+		p := f.profile(t, tool.Profile{
+			RequiredPermission: "x", Rate: &tool.Rate{Calls: 1, Per: tool.PerDay, Burst: 1},
+		})
+		f.assign(t, "", &p)
+		for range 3 {
+			e := f.Lone(t)
+			require.Nil(t, f.begin(t, e)[0], "it is left to the admission of its own")
+			require.Equal(t, "x", f.Admit(t, e, true, true).Policy.Profiles[0].RequiredPermission)
+		}
+		may := f.Lone(t)
+		may.Principal.Permissions = []string{"x"}
+		require.NotNil(t, f.begin(t, may)[0], "the token is still there")
+		next := f.Lone(t)
+		next.Principal.Permissions = []string{"*"}
+		_, err := f.Store.Admit(t.Context(), ledger.AdmitRequest{Entry: next})
+		RequireKind(t, tool.RateLimited, err)
 	})
 
 	t.Run("ARateIsTakenOnceForACall", func(t *testing.T) {

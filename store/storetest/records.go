@@ -108,6 +108,7 @@ func (s *scribe) play(t *testing.T) {
 		Result: &tool.Result{IsError: true, Content: []tool.Content{tool.Text("no <b>\x00")}},
 	}}})
 	calls = s.turn(t, `{"q":"b"}`)
+	calls[0].Taints = true
 	asked, err := s.Store.RequestCancel(t.Context(), s.Tenant, s.Run.ID, "execution")
 	require.NoError(t, err)
 	require.True(t, asked)
@@ -161,6 +162,7 @@ func (s *scribe) record(tb testing.TB, r loop.Record) (tickets []ledger.Ticket, 
 	require.Equal(tb, read.Run.Plan, done.Open.Run.Plan)
 	require.Equal(tb, read.Run.CancelExecution, done.Open.Run.CancelExecution)
 	require.Equal(tb, read.Followed, done.Open.Followed)
+	require.Equal(tb, read.Taint, done.Open.Taint)
 	require.Len(tb, done.Open.Transcript, len(read.Transcript))
 	for i, m := range read.Transcript {
 		kept := done.Open.Transcript[i]
@@ -265,7 +267,7 @@ func (s *scribe) rows(tb testing.TB) []string {
 
 var (
 	anyID   = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
-	anyTime = regexp.MustCompile(`"created_at":"[^"]*"|"ms": ?\d+`)
+	anyTime = regexp.MustCompile(`"created_at":"[^"]*"|"at": ?"[^"]*"|"ms": ?\d+`)
 )
 
 // normal replaces ids by the order of their first occurrence, and drops times.

@@ -28,6 +28,8 @@ func Run(t *testing.T, newDatabase func(tb testing.TB) *Database) {
 		{"RecordsAfterTheEnd", testRecordsAfterTheEnd},
 		{"RecordsLeft", testRecordsLeft},
 		{"Overrides", testOverrides},
+		{"Taint", testTaint},
+		{"TaintOfMessages", testTaintOfMessages},
 		{"Usage", testUsage},
 		{"Budgets", testBudgets},
 		{"BudgetEnds", testBudgetEnds},

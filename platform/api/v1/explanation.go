@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"time"
 
+	"github.com/toolcrib/toolcrib/budget"
 	"github.com/toolcrib/toolcrib/schema/project"
 	"github.com/toolcrib/toolcrib/tool"
 )
@@ -21,6 +22,8 @@ type Explanation struct {
 	Draft         bool         `json:"draft,omitempty" doc:"Whether that is the unversioned draft"`
 	Shadows       bool         `json:"shadows,omitempty" doc:"Whether it hides a global tool of the same slug"`
 	ReadsDeclared *Declaration `json:"reads_declared,omitempty" doc:"Who declared that its POST only reads, which egress class read_only then allows; absent if there is no declaration"`
+	Taint         *Taint       `json:"taint,omitempty" doc:"Of the run that is asked about; absent where it is not tainted"`
+	Budgets       []BudgetUse  `json:"budgets,omitempty" doc:"The budgets that a call counts in"`
 	Weakened      []Weakened   `json:"weakened,omitempty" doc:"Dialects of model providers that cannot say all of the version's input schema; arguments are checked against all of it"`
 	// InputSchema is absent where no version would run.
 	InputSchema json.RawMessage `json:"input_schema,omitempty" doc:"What the arguments of a call are checked against: the version's schema, with the defaults of overrides" example:"{\"type\":\"object\"}"`
@@ -33,6 +36,23 @@ type Step struct {
 	Rule   string `json:"rule" example:"enabled"`
 	Passed bool   `json:"passed"`
 	Saw    string `json:"saw" doc:"The input of the rule" example:"status published"`
+}
+
+// BudgetUse is a budget that a call counts in.
+type BudgetUse struct {
+	Budget
+	LeftMicros  int64  `json:"left_micros" doc:"Neither spent nor reserved" example:"3748000"`
+	PriceMicros *int64 `json:"price_micros,omitempty" doc:"What a call reserves; absent where it has no price, so that the budget does not limit it" example:"2000"`
+	Refuses     bool   `json:"refuses" doc:"Whether a call would be refused now"`
+}
+
+// FromBudgetUse returns u as the API shows it.
+func FromBudgetUse(u budget.Use) BudgetUse {
+	out := BudgetUse{Budget: FromBudget(u.Budget), LeftMicros: int64(u.Left()), Refuses: u.Refuses()}
+	if u.Priced {
+		out.PriceMicros = new(int64(u.Price))
+	}
+	return out
 }
 
 // Weakened says what models of a provider are not shown of a tool.

@@ -58,6 +58,7 @@ type Run struct {
 	Turns        int             `json:"turns"`
 	Parent       *Parent         `json:"parent,omitempty" doc:"The call that started the run; absent if a person or program did"`
 	Continues    *Continued      `json:"continues,omitempty" doc:"The run whose transcript it took over; its messages have turn 0"`
+	Taint        *Taint          `json:"taint,omitempty" doc:"The first result of an untrusted source that it got; absent where it got none"`
 	Depth        int             `json:"depth,omitempty" doc:"Number of its ancestor runs"`
 	Calls        int             `json:"calls,omitempty" doc:"Calls made by it and its descendant runs, once it has ended"`
 	LastSeq      int64           `json:"last_seq" doc:"Number of its last event"`
@@ -111,6 +112,7 @@ func FromRun(r agent.Run) Run {
 		ID: r.ID, Kind: r.Kind, Agent: r.Agent, AgentID: r.AgentID, AgentVersion: r.AgentVersion,
 		Mode: r.Mode, Status: r.Status, Subject: r.Principal.Subject, Input: r.Input, Output: r.Output,
 		ErrorKind: r.ErrorKind, Error: r.Error, Turns: r.Turns, LastSeq: r.LastSeq, WorkflowID: r.WorkflowID,
+		Taint: FromTaint(r.Taint),
 		Depth: r.Depth, Calls: r.Calls, CreatedAt: r.CreatedAt, StartedAt: r.StartedAt, CompletedAt: r.CompletedAt,
 	}
 	if r.Paused != nil && !r.Status.Final() {

@@ -71,7 +71,7 @@ func (in callArguments) read(
 func inputSchema(
 	ctx context.Context, c *client.Client, name string, call v1.NewCall,
 ) (text json.RawMessage, slug string, err error) {
-	e, err := c.ExplainTool(ctx, name, call.Version, "", call.Mode)
+	e, err := c.ExplainTool(ctx, name, client.Explain{Version: call.Version, Mode: call.Mode})
 	if err != nil {
 		return nil, "", err
 	}

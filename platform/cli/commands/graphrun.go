@@ -110,7 +110,7 @@ func (a *app) runGraph(ctx context.Context, c *client.Client, stdin io.Reader, o
 
 // callableGraph returns the graph that a call would run.
 func (a *app) callableGraph(ctx context.Context, c *client.Client, slug string, call v1.NewCall) (graphSource, error) {
-	e, err := c.ExplainTool(ctx, slug, call.Version, "", call.Mode)
+	e, err := c.ExplainTool(ctx, slug, client.Explain{Version: call.Version, Mode: call.Mode})
 	switch {
 	case err != nil:
 		return graphSource{}, a.suggestTool(ctx, c, slug, err)

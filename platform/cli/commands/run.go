@@ -141,7 +141,8 @@ func writeRun(w io.Writer, r v1.Run) error {
 	}
 	err := terminal.Pairs(w,
 		"run", r.ID, "kind", string(r.Kind), "agent", versioned(r.Agent, r.AgentVersion), "mode", string(r.Mode),
-		"status", string(r.Status), "paused", writePause(r.Paused), "asked by", above, "continues", continues,
+		"status", string(r.Status), "paused", writePause(r.Paused), "tainted", writeTaint(r.Taint),
+		"asked by", above, "continues", continues,
 		"waits", r.Warning,
 		"waits for approval", strings.Join(r.WaitsFor, " "),
 		"asks", strings.Join(each(r.Asks, writeAsk), "; "), "turns", strconv.Itoa(r.Turns), "tools", strings.Join(pins, " "),
@@ -152,6 +153,14 @@ func writeRun(w io.Writer, r v1.Run) error {
 		return err
 	}
 	return errors.Join(writeWaits(w, r.Waits), writeModelRetries(w, r))
+}
+
+// writeTaint says what tainted a run; nothing where nothing did.
+func writeTaint(t *v1.Taint) string {
+	if t == nil {
+		return ""
+	}
+	return fmt.Sprintf("by %s@%s at %s (call %s)", t.Tool, t.Version, terminal.Stamp(t.At), t.InvocationID)
 }
 
 // writeAsk tells what a run asks a person, and where the person answers.

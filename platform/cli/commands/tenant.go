@@ -1,23 +1,28 @@
 package commands
 
 import (
+	"context"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
 	"github.com/toolcrib/toolcrib/platform/cli"
 	"github.com/toolcrib/toolcrib/platform/cli/terminal"
+	"github.com/toolcrib/toolcrib/platform/client"
 	"github.com/toolcrib/toolcrib/store"
+	"github.com/toolcrib/toolcrib/tool"
 )
 
 func (a *app) tenantCommand() *cobra.Command {
 	cmd := cli.Group("tenant", "Make, list, limit, suspend, export and erase tenants, and choose what their records hide",
-		a.tenantCreateCommand(), a.tenantListCommand(), a.tenantLimitCommand(), a.tenantMaskCommand(),
+		a.tenantCreateCommand(), a.tenantListCommand(), a.tenantLimitCommand(), a.tenantMaskCommand(), a.tenantTaintCommand(),
 		a.tenantStatusCommand("suspend", store.TenantSuspended), a.tenantStatusCommand("resume", store.TenantActive))
-	return cli.Describe(cmd, `All but mask act on the database and not on a server: they need its owner's URL, in
---database-url or TOOLCRIB_DATABASE_URL. "toolcrib dev" makes a tenant of its own.
-Mask asks the server, with the tenant's own key.`,
+	return cli.Describe(cmd, `All but mask and taint act on the database and not on a server: they need its owner's
+URL, in --database-url or TOOLCRIB_DATABASE_URL. "toolcrib dev" makes a tenant of its
+own. Mask and taint ask the server, with the tenant's own key.`,
 		`  toolcrib tenant create acme --database-url postgres://owner@db/toolcrib
   toolcrib tenant list`)
 }
@@ -190,22 +195,63 @@ which stay in the database.`,
 			if args[0] != "on" && args[0] != "off" {
 				return cli.Usagef("%q: say on or off", args[0])
 			}
-			c, err := a.Connect()
+			c, own, err := a.ownTenant(cmd.Context())
 			if err != nil {
 				return err
 			}
-			own, err := c.Tenants(cmd.Context())
-			if err != nil {
-				return err
-			}
-			if len(own) != 1 {
-				return cli.Usagef("the key belongs to no tenant")
-			}
-			changed, err := c.SetTenantMasking(cmd.Context(), string(own[0].ID), args[0] == "on")
+			changed, err := c.SetTenantMasking(cmd.Context(), string(own.ID), args[0] == "on")
 			if err != nil {
 				return err
 			}
 			return a.Printer.ShowLine(changed, "records of %s hide what looks like a secret: %s", changed.Slug, args[0])
 		},
 	}
+}
+
+func (a *app) tenantTaintCommand() *cobra.Command {
+	rules := []string{}
+	for _, r := range tool.TaintRules() {
+		rules = append(rules, string(r))
+	}
+	usage := strings.Join(rules, "|")
+	return &cobra.Command{
+		Use: "taint " + usage, Short: "Choose what is done with calls of runs that read something untrusted",
+		Args: cli.Operands(usage),
+		Long: `Chooses for the tenant of the key in use what is done with calls that write outside or
+use a credential, in runs that got a result of an untrusted source before, such as a
+web page or an MCP server: they wait for an approval (approve, at first), are denied,
+or run as others do (off).`,
+		Example:   `  toolcrib tenant taint deny`,
+		ValidArgs: rules,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if !slices.Contains(rules, args[0]) {
+				return cli.Usagef("%q: say off, approve or deny", args[0])
+			}
+			c, own, err := a.ownTenant(cmd.Context())
+			if err != nil {
+				return err
+			}
+			changed, err := c.SetTenantTaint(cmd.Context(), string(own.ID), tool.TaintRule(args[0]))
+			if err != nil {
+				return err
+			}
+			return a.Printer.ShowLine(changed, "calls of tainted runs of %s: %s", changed.Slug, args[0])
+		},
+	}
+}
+
+// ownTenant returns the tenant of the key in use.
+func (a *app) ownTenant(ctx context.Context) (*client.Client, v1.Tenant, error) {
+	c, err := a.Connect()
+	if err != nil {
+		return nil, v1.Tenant{}, err
+	}
+	own, err := c.Tenants(ctx)
+	if err != nil {
+		return nil, v1.Tenant{}, err
+	}
+	if len(own) != 1 {
+		return nil, v1.Tenant{}, cli.Usagef("the key belongs to no tenant")
+	}
+	return c, own[0], nil
 }

@@ -132,10 +132,10 @@ func unseen(w v1.Weakened) string {
 }
 
 func (a *app) toolExplainCommand() *cobra.Command {
-	var version, agent, mode string
+	var is client.Explain
 	cmd := cli.Describe(a.withTool("explain", "Explain how a tool resolves, rule by rule",
 		func(ctx context.Context, c *client.Client, name string) error {
-			e, err := c.ExplainTool(ctx, name, version, agent, tool.Mode(mode))
+			e, err := c.ExplainTool(ctx, name, is)
 			if err != nil {
 				return err
 			}
@@ -173,13 +173,17 @@ func (a *app) toolExplainCommand() *cobra.Command {
 				return err
 			})
 		}), `Applies every rule that a call would meet, and says what each looked at: which
-version would run, or why none would.`, `  toolcrib tool explain getOrder
+version would run, or why none would. With the id of a run, it says whether the run
+is tainted, by which call, and what that does to calls of the tool.`, `  toolcrib tool explain getOrder
   toolcrib tool explain getOrder --version ^1.2 --mode debug
-  toolcrib tool explain getOrder --agent support`)
-	cmd.Flags().StringVar(&agent, "agent", "", "slug of an agent: with the profiles of its calls (default: other callers)")
+  toolcrib tool explain getOrder --agent support
+  toolcrib tool explain getOrder --run 01987a3c-0000-7000-8000-000000000001`)
+	cmd.Flags().StringVar(&is.Run, "run", "", "id of a run: with its taint and its budgets (default: no run)")
+	cmd.Flags().StringVar(&is.Agent, "agent", "",
+		"slug of an agent: with the profiles of its calls (default: other callers)")
 	_ = cmd.RegisterFlagCompletionFunc("agent", a.completeAgents)
-	cmd.Flags().StringVar(&version, "version", "", "version or constraint, such as ^1.2")
+	cmd.Flags().StringVar(&is.Version, "version", "", "version or constraint, such as ^1.2")
 	a.CompleteFlag(cmd, "version", a.completeVersions)
-	cmd.Flags().StringVar(&mode, "mode", string(tool.Production), "production or debug")
+	cmd.Flags().StringVar((*string)(&is.Mode), "mode", string(tool.Production), "production or debug")
 	return cmd
 }

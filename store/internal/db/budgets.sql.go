@@ -10,6 +10,117 @@ import (
 	"time"
 )
 
+const BudgetsOfCall = `-- name: BudgetsOfCall :many
+with recursive line as (
+    select r.id, r.agent_id, r.parent_run_id, 0 as above from runs r where r.tenant_id = $1 and r.id = $4::uuid
+    union all
+    select r.id, r.agent_id, r.parent_run_id, l.above + 1
+    from line l join runs r on r.tenant_id = $1 and r.id = l.parent_run_id
+    where l.above < 100
+), within as (
+    select l.id, coalesce(l.agent_id, case when l.above = 0 then $5::uuid end) as agent_id,
+           l.above = (select max(x.above) from line x) as outermost
+    from line l
+    union all
+    select null, $5::uuid, true where not exists (select from line)
+), applies as (
+    select distinct b.id,
+           case b.period when 'day' then to_char(now() at time zone 'UTC', 'YYYY-MM-DD')
+               when 'month' then to_char(now() at time zone 'UTC', 'YYYY-MM') else coalesce(w.id::text, '') end as span
+    from budgets b
+    join within w on b.agent_id is null or b.agent_id = w.agent_id
+    where b.tenant_id = $1 and (b.tool_id is null or b.tool_id = $2)
+      and (b.profile_id is null or exists (
+          select from tool_assignments x
+          where x.tenant_id = $1 and x.tool_id = $2 and x.profile_id = b.profile_id
+            and (x.agent_id is null or x.agent_id = $5::uuid)))
+      and (b.period <> 'run' or b.agent_id is not null or w.outermost)
+)
+select b.tenant_id, b.id, b.name, b.by_platform, b.agent_id, b.tool_id, b.tool_scope_id, b.period, b.limit_micros, b.changed_by, b.changed_at, b.profile_id, coalesce(g.slug, '')::text as agent, coalesce(t.slug, '')::text as tool, coalesce(p.name, '')::text as profile,
+       coalesce(w.spent_micros, 0)::bigint as spent_micros,
+       coalesce((
+           select sum(h.micros) from budget_holds h
+           where h.tenant_id = $1 and h.budget_id = a.id and h.span = a.span and not (
+               h.turn_of is not null and exists (
+                   select from runs r where r.tenant_id = $1 and r.id = h.turn_of and r.completed_at is not null))), 0)::bigint as reserved_micros,
+       coalesce(reserved_call($1, b.by_platform, $2, $3::text), -1)::bigint as price_micros,
+       now()::timestamptz as at
+from applies a
+join budgets b on b.tenant_id = $1 and b.id = a.id
+left join budget_windows w on w.tenant_id = $1 and w.budget_id = a.id and w.span = a.span
+left join agents g on g.tenant_id = b.tenant_id and g.id = b.agent_id
+left join tool_registry t on t.scope_id in ($1, '00000000-0000-0000-0000-000000000000') and t.id = b.tool_id
+left join profiles p on p.tenant_id = b.tenant_id and p.id = b.profile_id
+order by b.by_platform desc, b.name, a.span
+`
+
+type BudgetsOfCallParams struct {
+	TenantID string
+	ToolID   string
+	Version  string
+	RunID    *string
+	AgentID  *string
+}
+
+type BudgetsOfCallRow struct {
+	Budget         Budget
+	Agent          string
+	Tool           string
+	Profile        string
+	SpentMicros    int64
+	ReservedMicros int64
+	PriceMicros    int64
+	At             time.Time
+}
+
+// The budgets that a call counts in, as reserve_budgets finds them, with what is spent and reserved of
+// each now, and with what the call reserves in it: -1 where it has no price.
+func (q *Queries) BudgetsOfCall(ctx context.Context, arg BudgetsOfCallParams) ([]BudgetsOfCallRow, error) {
+	rows, err := q.db.Query(ctx, BudgetsOfCall,
+		arg.TenantID,
+		arg.ToolID,
+		arg.Version,
+		arg.RunID,
+		arg.AgentID,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []BudgetsOfCallRow
+	for rows.Next() {
+		var i BudgetsOfCallRow
+		if err := rows.Scan(
+			&i.Budget.TenantID,
+			&i.Budget.ID,
+			&i.Budget.Name,
+			&i.Budget.ByPlatform,
+			&i.Budget.AgentID,
+			&i.Budget.ToolID,
+			&i.Budget.ToolScopeID,
+			&i.Budget.Period,
+			&i.Budget.LimitMicros,
+			&i.Budget.ChangedBy,
+			&i.Budget.ChangedAt,
+			&i.Budget.ProfileID,
+			&i.Agent,
+			&i.Tool,
+			&i.Profile,
+			&i.SpentMicros,
+			&i.ReservedMicros,
+			&i.PriceMicros,
+			&i.At,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const CountRefused = `-- name: CountRefused :exec
 select count_refused_turn($1, $2, $3, $4, $5, $6, $7, $8)
 `
@@ -89,12 +200,12 @@ left join lateral (
             h.turn_of is not null and exists (
                 select from runs r where r.tenant_id = $1 and r.id = h.turn_of and r.completed_at is not null))), 0) as held
     from (
-        select w.tenant_id, w.budget_id, w.span, w.run_id, w.spent_micros, w.created_at from budget_windows w
+        select w.tenant_id, w.budget_id, w.span, w.run_id, w.spent_micros, w.created_at, w.alerted_at from budget_windows w
         where b.period <> 'run' and w.tenant_id = $1 and w.budget_id = b.id
           and w.span = case b.period when 'day' then to_char(now() at time zone 'UTC', 'YYYY-MM-DD')
                            when 'month' then to_char(now() at time zone 'UTC', 'YYYY-MM') end
         union all
-        select w.tenant_id, w.budget_id, w.span, w.run_id, w.spent_micros, w.created_at from (
+        select w.tenant_id, w.budget_id, w.span, w.run_id, w.spent_micros, w.created_at, w.alerted_at from (
             select r.id from runs r where r.tenant_id = $1 and r.completed_at is null
             union
             (select r.id from runs r where r.tenant_id = $1 order by r.id desc limit 100)

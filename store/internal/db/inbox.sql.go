@@ -206,6 +206,52 @@ func (q *Queries) MoveInbox(ctx context.Context, arg MoveInboxParams) error {
 	return err
 }
 
+const TaintByInbox = `-- name: TaintByInbox :exec
+with brought as (
+    select jsonb_build_object('run_id', i.run_id, 'invocation_id', i.id, 'tool', i.tool, 'version', i.version, 'at', now()) as taint
+    from inbox_items x
+    join tool_invocations i on i.tenant_id = $1 and i.id = x.call_id
+    join runs o on o.tenant_id = $1 and o.id = i.run_id
+    where x.tenant_id = $1 and x.id = any($2::uuid[])
+      and exists (
+          select from json_array_elements(o.plan -> 'tools') p (pin)
+          where p.pin ->> 'slug' = i.tool and (p.pin ->> 'taints')::boolean)
+    union all
+    select w.taint
+    from inbox_items x
+    join space_messages m on m.tenant_id = $1 and m.space_id = x.space_id and m.seq between x.from_seq and x.upto_seq
+    join runs w on w.tenant_id = $1 and w.id = m.run_id and w.taint is not null
+    where x.tenant_id = $1 and x.id = any($2::uuid[])
+    limit 1
+), numbered as (
+    update runs r set taint = b.taint || jsonb_build_object('turn', $3::int), last_seq = r.last_seq + 1
+    from brought b
+    where r.tenant_id = $1 and r.id = $4 and r.taint is null
+    returning r.id, r.last_seq, r.taint
+)
+insert into run_events (tenant_id, run_id, seq, type, invocation_id, data)
+select $1, n.id, n.last_seq, 'run.tainted', (n.taint ->> 'invocation_id')::uuid, n.taint::json from numbered n
+`
+
+type TaintByInboxParams struct {
+	TenantID string
+	Ids      []string
+	Before   int32
+	RunID    string
+}
+
+// Taints a run that takes up what comes of an untrusted source: a late result of such a tool, or
+// messages of tainted runs in its space. The calls of the turn that takes it up are affected.
+func (q *Queries) TaintByInbox(ctx context.Context, arg TaintByInboxParams) error {
+	_, err := q.db.Exec(ctx, TaintByInbox,
+		arg.TenantID,
+		arg.Ids,
+		arg.Before,
+		arg.RunID,
+	)
+	return err
+}
+
 const TakeInboxItems = `-- name: TakeInboxItems :exec
 update inbox_items i set message_id = $1::uuid, taken_at = now()
 where i.tenant_id = $2 and i.id = any($3::uuid[])

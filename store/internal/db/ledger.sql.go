@@ -16,36 +16,39 @@ with known as (
            coalesce(r.followed_until > now(), false) as followed,
            case when ap.status = 'approved' then ap.binding else '' end as approved,
            case when ap.status = 'approved' then ap.edited end as edited,
-           u.list as profiles, coalesce(u.rated, false) as rated, coalesce(u.denied, false) as denied, coalesce(u.asks, false) as profile_asks,
-           coalesce(ask.required or t.permission_policy = 'always_ask' or t.egress_class = 'write' or coalesce(u.asks, false), false) as asks,
-           coalesce(ask.required or t.permission_policy = 'always_ask' or t.egress_class = 'write' or coalesce(u.asks, false), false)
+           tn.taint, u.list as profiles, coalesce(u.rated, false) as rated,
+           coalesce(u.denied, false) or t.required_permission <> '' and not $5::text[] && array[t.required_permission, '*'] as denied, coalesce(u.asks, false) as profile_asks,
+           coalesce(ask.required or t.permission_policy = 'always_ask' or t.egress_class = 'write' or coalesce(u.asks, false)
+               or tn.taint is not null and $6::boolean, false) as asks,
+           coalesce(ask.required or t.permission_policy = 'always_ask' or t.egress_class = 'write' or coalesce(u.asks, false)
+               or tn.taint is not null and $6::boolean, false)
                and ap.status is distinct from 'approved' as held,
-           m.prepared -> $5::int -> 'arguments' as stored_arguments,
-           coalesce($6::text, m.prepared -> $5::int ->> 'arguments_digest', '') as arguments_digest,
+           m.prepared -> $7::int -> 'arguments' as stored_arguments,
+           coalesce($8::text, m.prepared -> $7::int ->> 'arguments_digest', '') as arguments_digest,
            case
                when n.status <> 'active' then 'tenant_suspended'
-               when $7::uuid is not null and r.id is null then 'run_unknown'
+               when $9::uuid is not null and r.id is null then 'run_unknown'
                when i.effect_id <> $4 then 'invocation_taken'
                when t.id is null or not (t.tenant_slugs = '{}' or n.slug = any (t.tenant_slugs)) then 'tool_unknown'
                when t.status = 'disabled' or not t.is_active then 'tool_disabled'
                when not coalesce(own.enabled, preset.enabled, t.tenant_id is not null) then 'tool_off'
                when t.quarantine <> '' then 'tool_quarantined'
-               when $8::boolean and not exists (
+               when $10::boolean and not exists (
                    select from tool_assignments w
-                   where w.tenant_id = n.id and w.tool_id = t.id and w.agent_id = $9::uuid) then 'tool_revoked'
-               when $10::text = 'artifact' and exists (
+                   where w.tenant_id = n.id and w.tool_id = t.id and w.agent_id = $11::uuid) then 'tool_revoked'
+               when $12::text = 'artifact' and exists (
                    select from artifacts af
                    where af.tenant_id = n.id and af.status = 'disabled'
                      and af.id::text = coalesce(v.artifact_id, t.config_schema -> 'artifact' ->> 'id')) then 'artifact_disabled'
-               when $11::text = 'production' and t.status = 'draft' then 'tool_draft'
-               when $11 = 'production' and not v.known then 'version_unknown'
-               when $11 = 'production' and not v.published then 'version_unpublished'
-               when $12::boolean and m.prepared -> $5::int -> 'arguments' is null then 'arguments_unknown'
+               when $13::text = 'production' and t.status = 'draft' then 'tool_draft'
+               when $13 = 'production' and not v.known then 'version_unknown'
+               when $13 = 'production' and not v.published then 'version_unpublished'
+               when $14::boolean and m.prepared -> $7::int -> 'arguments' is null then 'arguments_unknown'
                else 'granted'
            end as standing
     from tenants n
-    left join runs r on r.tenant_id = n.id and r.id = $7
-    left join tool_registry t on t.id = $13::uuid
+    left join runs r on r.tenant_id = n.id and r.id = $9
+    left join tool_registry t on t.id = $15::uuid
                              and t.scope_id in (n.id, '00000000-0000-0000-0000-000000000000')
     left join tool_overrides own on own.scope_id = n.id and own.tool_id = t.id
     left join tool_overrides preset on preset.scope_id in (n.id, '00000000-0000-0000-0000-000000000000') and preset.tool_id = t.id
@@ -54,37 +57,43 @@ with known as (
         select t.requires_approval or coalesce(own.requires_approval, false) or coalesce(preset.requires_approval, false) as required
     ) ask
     cross join lateral (
-        select json_agg(y order by y.agent_id nulls first) as list, bool_or(y.rate_calls is not null) as rated, bool_or(y.denied) as denied,
+        select json_agg(y order by y.agent_id nulls first) as list, bool_or(y.rate_calls is not null) as rated,
+               bool_or(y.denied or y.required_permission <> '' and not $5::text[] && array[y.required_permission, '*']) as denied,
                bool_or(y.requires_approval or y.permission_policy = 'always_ask' or y.egress_class = 'write') as asks
         from (
             select w.agent_id, q.id, q.name, q.denied, q.requires_approval, q.permission_policy, q.egress_class, q.required_permission,
                    q.rate_calls, q.rate_per, q.rate_burst, q.max_concurrency
             from tool_assignments w join profiles q on q.tenant_id = w.tenant_id and q.id = w.profile_id
-            where w.tenant_id = n.id and w.tool_id = t.id and (w.agent_id is null or w.agent_id = $9::uuid)
+            where w.tenant_id = n.id and w.tool_id = t.id and (w.agent_id is null or w.agent_id = $11::uuid)
         ) y
     ) u
-    left join messages m on $12 and m.tenant_id = n.id and m.run_id = $7
-                        and m.id = $14::uuid
+    cross join lateral (
+        -- Of calls that were decided before the model was shown the result, the run is not tainted.
+        select case when n.taint <> 'off' and ($16::int = 0 or $17::uuid is not null or $16 > (r.taint ->> 'turn')::int)
+                    then r.taint || jsonb_build_object('rule', n.taint) end as taint
+    ) tn
+    left join messages m on $14 and m.tenant_id = n.id and m.run_id = $9
+                        and m.id = $18::uuid
     left join tool_invocations i on i.tenant_id = n.id and i.id = $1
     left join approvals ap on ap.tenant_id = n.id and ap.effect_id = $4
     left join lateral (
         select count(*) > 0 as known, coalesce(bool_or(tv.published), false) as published,
-               max(case when $10 = 'artifact' then tv.schema_snapshot -> 'artifact' ->> 'id' end) as artifact_id
+               max(case when $12 = 'artifact' then tv.schema_snapshot -> 'artifact' ->> 'id' end) as artifact_id
         from tool_versions tv
         where tv.tool_id = t.id and tv.scope_id = t.scope_id and tv.digest = $2
     ) v on true
     where n.id = $3
 ), authority as (
     -- The first attempt of a call reserves what it costs and takes tokens of rates, one that is held
-    -- when it is approved, and one that a profile denies never.
-    select k.tool_id, k.scope_id, k.egress_class, k.egress_rules, k.requires_approval, k.permission_policy, k.required_permission, k.tenant_id, k.tenant_slugs, k.deprecated, k.followed, k.approved, k.edited, k.profiles, k.rated, k.denied, k.profile_asks, k.asks, k.held, k.stored_arguments, k.arguments_digest, k.standing,
+    -- when it is approved, and one that a profile denies or whose caller lacks a permission never.
+    select k.tool_id, k.scope_id, k.egress_class, k.egress_rules, k.requires_approval, k.permission_policy, k.required_permission, k.tenant_id, k.tenant_slugs, k.deprecated, k.followed, k.approved, k.edited, k.taint, k.profiles, k.rated, k.denied, k.profile_asks, k.asks, k.held, k.stored_arguments, k.arguments_digest, k.standing,
            case when k.standing <> 'granted' or b.refused is null then k.standing
                when b.refused -> 'rate' is not null then 'rate_limited' else 'budget_spent' end as verdict,
            b.refused as limits
     from known k
     left join lateral (
-        select begin_limited($3, coalesce(e.invocation_id, $1)::text, $4, $7, $9,
-                             k.tool_id, $15) as refused
+        select begin_limited($3, coalesce(e.invocation_id, $1)::text, $4, $9, $11,
+                             k.tool_id, $19) as refused
         from (select 1) as one
         left join effects e on e.tenant_id = $3 and e.effect_id = $4
         where k.standing = 'granted' and not k.held and not k.denied
@@ -93,7 +102,7 @@ with known as (
     ) b on true
 ), admitted as (
     insert into effects as e (tenant_id, effect_id, phase, fence, attempt, invocation_id, version_digest, arguments_digest)
-    select $3, $4, case when a.held then 'accepted' when $16::boolean and not a.asks then 'sent' else 'admitted' end, 1,
+    select $3, $4, case when a.held then 'accepted' when $20::boolean and not a.asks then 'sent' else 'admitted' end, 1,
            case when a.held then 0 else 1 end, $1, $2, a.arguments_digest
     from authority a
     where a.verdict = 'granted'
@@ -101,18 +110,18 @@ with known as (
         set phase = excluded.phase, fence = e.fence + 1, attempt = e.attempt + excluded.attempt,
             sent_before = e.sent_before or e.phase = 'sent'
         where e.version_digest = excluded.version_digest and e.arguments_digest = excluded.arguments_digest
-          and (e.phase in ('accepted', 'admitted') or (e.phase = 'sent' and $17::boolean))
+          and (e.phase in ('accepted', 'admitted') or (e.phase = 'sent' and $21::boolean))
     returning e.effect_id, e.invocation_id, e.fence, e.attempt
 ), invocation as (
     insert into tool_invocations as i (id, tenant_id, run_id, turn, position, call_id, effect_id, tool_id, tool_scope_id, tool,
         version, digest, implementation_type, subject, agent_id, mode, status, egress_class, approval_required, attempt, input, receipt,
         started_at, parent_id, shown)
-    select e.invocation_id, $3, $7, $18, $5, $19, e.effect_id, a.tool_id, a.scope_id, $20,
-           $15, $2, $10, $21, $9::uuid, $11,
+    select e.invocation_id, $3, $9, $16, $7, $22, e.effect_id, a.tool_id, a.scope_id, $23,
+           $19, $2, $12, $24, $11::uuid, $13,
            case when a.held then 'pending' else 'running' end, a.egress_class,
            a.requires_approval or a.permission_policy = 'always_ask' or a.profile_asks, e.attempt,
-           coalesce($22::json, a.stored_arguments), $23::json, case when not a.held then now() end,
-           $24::uuid, case when $25::boolean then false end
+           coalesce($25::json, a.stored_arguments), $26::json, case when not a.held then now() end,
+           $17::uuid, case when $27::boolean then false end
     from admitted e cross join authority a
     on conflict (tenant_id, id) do update
         set status = case when excluded.status = 'pending' and i.status = 'approved' then i.status else excluded.status end,
@@ -123,32 +132,33 @@ with known as (
 ), numbered as (
     update runs r set last_seq = r.last_seq + case when a.deprecated and e.attempt = 1 then 2 else 1 end
     from admitted e cross join authority a cross join (select count(*) from invocation) written
-    where r.tenant_id = $3 and r.id = $7 and not a.held
+    where r.tenant_id = $3 and r.id = $9 and not a.held
     returning r.last_seq, a.deprecated and e.attempt = 1 as warned
 ), events as (
     insert into run_events (tenant_id, run_id, seq, type, invocation_id, data)
-    select $3, $7, n.last_seq - n.warned::int, 'tool.started', e.invocation_id,
-           json_build_object('tool', $20::text, 'version', $15::text, 'call_id', $19::text, 'attempt', e.attempt)
+    select $3, $9, n.last_seq - n.warned::int, 'tool.started', e.invocation_id,
+           json_build_object('tool', $23::text, 'version', $19::text, 'call_id', $22::text, 'attempt', e.attempt)
     from numbered n cross join admitted e
     union all
-    select $3, $7, n.last_seq, 'tool.warning', e.invocation_id,
-           json_build_object('tool', $20::text, 'version', $15::text, 'call_id', $19::text, 'reason', 'deprecated')
+    select $3, $9, n.last_seq, 'tool.warning', e.invocation_id,
+           json_build_object('tool', $23::text, 'version', $19::text, 'call_id', $22::text, 'reason', 'deprecated')
     from numbered n cross join admitted e
     where n.warned
 ), answer as (
     -- A settled effect answers this call too, wherever it is in a forked transcript.
     insert into messages (id, tenant_id, run_id, parent_id, turn, position, role, content, call_id, is_error)
-    select $26, $3, $7, $14, $18, $5, 'tool',
-           answer_content(e.result, e.error_kind, e.error), $19, answer_is_error(e.result)
+    select $28, $3, $9, $18, $16, $7, 'tool',
+           answer_content(e.result, e.error_kind, e.error), $22, answer_is_error(e.result)
     from effects e cross join authority a
     where e.tenant_id = $3 and e.effect_id = $4 and e.phase = 'done'
       and e.version_digest = $2 and e.arguments_digest = a.arguments_digest
-      and $14 is not null
+      and $18 is not null
     on conflict do nothing
 )
 select a.verdict::text as verdict,
        a.limits::json as limits,
        a.profiles::json as profiles,
+       a.taint::json as taint,
        coalesce(a.egress_class, '')::text as egress_class,
        a.egress_rules::json as egress_rules,
        coalesce(a.requires_approval, false)::boolean as requires_approval,
@@ -181,6 +191,8 @@ type AdmitCallParams struct {
 	Digest             string
 	TenantID           string
 	EffectID           string
+	Permissions        []string
+	Secret             bool
 	Position           int32
 	ArgumentsDigest    *string
 	RunID              *string
@@ -190,17 +202,17 @@ type AdmitCallParams struct {
 	Mode               string
 	ArgumentsStored    bool
 	ToolID             *string
+	Turn               int32
+	ParentID           *string
 	MessageID          *string
 	Version            string
 	Send               bool
 	Repeatable         bool
-	Turn               int32
 	CallID             string
 	Tool               string
 	Subject            string
 	Arguments          []byte
 	Receipt            []byte
-	ParentID           *string
 	Hidden             bool
 	AnswerID           string
 }
@@ -209,6 +221,7 @@ type AdmitCallRow struct {
 	Verdict            string
 	Limits             []byte
 	Profiles           []byte
+	Taint              []byte
 	EgressClass        string
 	EgressRules        []byte
 	RequiresApproval   bool
@@ -251,6 +264,8 @@ func (q *Queries) AdmitCall(ctx context.Context, arg AdmitCallParams) (AdmitCall
 		arg.Digest,
 		arg.TenantID,
 		arg.EffectID,
+		arg.Permissions,
+		arg.Secret,
 		arg.Position,
 		arg.ArgumentsDigest,
 		arg.RunID,
@@ -260,17 +275,17 @@ func (q *Queries) AdmitCall(ctx context.Context, arg AdmitCallParams) (AdmitCall
 		arg.Mode,
 		arg.ArgumentsStored,
 		arg.ToolID,
+		arg.Turn,
+		arg.ParentID,
 		arg.MessageID,
 		arg.Version,
 		arg.Send,
 		arg.Repeatable,
-		arg.Turn,
 		arg.CallID,
 		arg.Tool,
 		arg.Subject,
 		arg.Arguments,
 		arg.Receipt,
-		arg.ParentID,
 		arg.Hidden,
 		arg.AnswerID,
 	)
@@ -279,6 +294,7 @@ func (q *Queries) AdmitCall(ctx context.Context, arg AdmitCallParams) (AdmitCall
 		&i.Verdict,
 		&i.Limits,
 		&i.Profiles,
+		&i.Taint,
 		&i.EgressClass,
 		&i.EgressRules,
 		&i.RequiresApproval,
@@ -525,35 +541,53 @@ with call as (
     from tool_invocations i
     where i.tenant_id = $8 and i.id = $12 and i.status not in ('pending', 'approved', 'running', 'waiting')
       and ($11 is null or exists (select from prior p where p.other_call))
+), taint as (
+    -- What the call brings into its run: its own result, or that of the run that it was.
+    select jsonb_build_object('run_id', $6::uuid, 'invocation_id', i.id, 'tool', $23::text, 'version', $24::text,
+               'turn', $21::int, 'at', now()) as data
+    from invocation i join ending d on d.attempt > 0
+    where $31::boolean
+    union all
+    select c.taint || jsonb_build_object('turn', $21::int)
+    from invocation i join runs c on c.tenant_id = $8 and c.parent_invocation_id = i.id and c.taint is not null
+    where $32::boolean
+    limit 1
+), tainted as materialized (
+    select t.data from taint t join runs r on r.tenant_id = $8 and r.id = $6 and r.taint is null
+    for no key update of r
 ), numbered as (
-    update runs r set last_seq = r.last_seq + 1 + ($31::text is not null)::int
-                                            + ($32::text is not null)::int
+    update runs r set taint = coalesce(r.taint, (select t.data from tainted t)),
+        last_seq = r.last_seq + 1 + (select count(*) from tainted) + ($33::text is not null)::int
+                                            + ($34::text is not null)::int
     from invocation i
     where r.tenant_id = $8 and r.id = $6
-    returning r.last_seq
+    returning r.last_seq - (select count(*) from tainted) as last_seq
 ), event as (
     insert into run_events (tenant_id, run_id, seq, type, invocation_id, data)
-    select $8, $6, n.last_seq - 1 - ($32::text is not null)::int, 'tool.warning', o.invocation_id,
+    select $8, $6, n.last_seq + 1, 'run.tainted', i.id, t.data::json
+    from numbered n cross join invocation i cross join tainted t
+    union all
+    select $8, $6, n.last_seq - 1 - ($34::text is not null)::int, 'tool.warning', o.invocation_id,
            json_build_object('tool', $23::text, 'version', $24::text, 'call_id', $22::text, 'reason', 'egress_drift',
-               'declared', $33::text, 'attempted', $31::text)
+               'declared', $35::text, 'attempted', $33::text)
     from numbered n join outcome o on o.won
-    where $31 is not null
+    where $33 is not null
     union all
     select $8, $6, n.last_seq - 1, 'tool.warning', o.invocation_id,
            json_build_object('tool', $23::text, 'version', $24::text, 'call_id', $22::text, 'reason', 'output_mismatch',
-               'message', $32::text)
+               'message', $34::text)
     from numbered n join outcome o on o.won
-    where $32 is not null
+    where $34 is not null
     union all
     select $8, $6, n.last_seq,
-           case when o.status = $13 then $34::text else 'tool.failed' end, o.invocation_id,
+           case when o.status = $13 then $36::text else 'tool.failed' end, o.invocation_id,
            json_build_object('tool', $23::text, 'version', $24::text, 'call_id', $22::text, 'status', o.status,
                'kind', coalesce(o.error_kind, ''), 'is_error', answer_is_error(o.result),
                'ms', coalesce((extract(epoch from now() - i.started_at) * 1000)::bigint, 0))
     from numbered n cross join invocation i join outcome o on o.won
 ), answer as (
     insert into messages (id, tenant_id, run_id, parent_id, turn, position, role, content, call_id, is_error)
-    select $35, $8, $6, $7, $21, $2, 'tool',
+    select $37, $8, $6, $7, $21, $2, 'tool',
            answer_content(o.result, o.error_kind, o.error), $22, answer_is_error(o.result)
     from outcome o
     where $7 is not null
@@ -604,6 +638,8 @@ type SettleCallParams struct {
 	Mode               string
 	Receipt            []byte
 	ParentID           *string
+	Taints             bool
+	Nested             bool
 	DriftAttempted     *string
 	OutputMismatch     *string
 	DriftDeclared      string
@@ -659,6 +695,8 @@ func (q *Queries) SettleCall(ctx context.Context, arg SettleCallParams) (SettleC
 		arg.Mode,
 		arg.Receipt,
 		arg.ParentID,
+		arg.Taints,
+		arg.Nested,
 		arg.DriftAttempted,
 		arg.OutputMismatch,
 		arg.DriftDeclared,

@@ -1282,3 +1282,35 @@ func (q *Queries) SetRunHops(ctx context.Context, arg SetRunHopsParams) error {
 	_, err := q.db.Exec(ctx, SetRunHops, arg.Hops, arg.TenantID, arg.RunID)
 	return err
 }
+
+const TaintWokenRun = `-- name: TaintWokenRun :exec
+update runs r set taint = x.taint || '{"turn": 0}'
+from (
+    select w.taint
+    from space_messages m
+    join runs w on w.tenant_id = $1 and w.id = m.run_id and w.taint is not null
+    where m.tenant_id = $1 and m.space_id = $3::uuid and m.seq between $4::bigint and $5::bigint
+    limit 1
+) x
+where r.tenant_id = $1 and r.id = $2 and r.taint is null
+`
+
+type TaintWokenRunParams struct {
+	TenantID string
+	RunID    string
+	SpaceID  string
+	FromSeq  int64
+	UptoSeq  int64
+}
+
+// A run that messages of tainted runs begin is tainted from its start.
+func (q *Queries) TaintWokenRun(ctx context.Context, arg TaintWokenRunParams) error {
+	_, err := q.db.Exec(ctx, TaintWokenRun,
+		arg.TenantID,
+		arg.RunID,
+		arg.SpaceID,
+		arg.FromSeq,
+		arg.UptoSeq,
+	)
+	return err
+}

@@ -21,13 +21,14 @@ with allowed as (
         limit (select greatest(coalesce(a.most, 0), 0) from allowed a)) unfinished
 ), run as (
     insert into runs (id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes,
-                      status, input, workflow_id, head_message_id, followed_until, continues_run_id, continues_turn)
+                      status, input, workflow_id, head_message_id, followed_until, continues_run_id, continues_turn, taint)
     select $4, $1, $5, $6, $7, $8, $9, $10, $11, $12,
            'pending', $13, $14, $15,
            case when $16::float8 > 0 then now() + make_interval(secs => $16::float8) end,
-           $17, $18
+           $17, $18,
+           (select c.taint || '{"turn": 0}' from runs c where c.tenant_id = $1 and c.id = $17)
     from busy, allowed where allowed.most is null or busy.n < allowed.most
-    returning id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at, parent_run_id, parent_invocation_id, detached, depth, calls, followed_until, cancel_requested_at, cancel_execution, continues_run_id, continues_turn, inbox, pause_round, paused_at, paused_by, pause_reason, pause_due
+    returning id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at, parent_run_id, parent_invocation_id, detached, depth, calls, followed_until, cancel_requested_at, cancel_execution, continues_run_id, continues_turn, inbox, pause_round, paused_at, paused_by, pause_reason, pause_due, taint
 ), before as (
     insert into messages (id, tenant_id, run_id, parent_id, turn, position, role, content, calls, call_id, is_error, created_at)
     select m.id, m.tenant_id, r.id, m.parent_id, 0, m.position, m.role, m.content, m.calls, m.call_id, m.is_error, m.created_at
@@ -43,7 +44,7 @@ with allowed as (
            now() + make_interval(secs => $28::float8)
     from run r
 )
-select id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at, parent_run_id, parent_invocation_id, detached, depth, calls, followed_until, cancel_requested_at, cancel_execution, continues_run_id, continues_turn, inbox, pause_round, paused_at, paused_by, pause_reason, pause_due from run
+select id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at, parent_run_id, parent_invocation_id, detached, depth, calls, followed_until, cancel_requested_at, cancel_execution, continues_run_id, continues_turn, inbox, pause_round, paused_at, paused_by, pause_reason, pause_due, taint from run
 `
 
 type AcceptRunParams struct {
@@ -119,6 +120,7 @@ type AcceptRunRow struct {
 	PausedBy           string
 	PauseReason        string
 	PauseDue           *time.Time
+	Taint              []byte
 }
 
 // Records a pending run, its first message if it has one, and the start of its workflow.
@@ -200,6 +202,7 @@ func (q *Queries) AcceptRun(ctx context.Context, arg AcceptRunParams) (AcceptRun
 		&i.PausedBy,
 		&i.PauseReason,
 		&i.PauseDue,
+		&i.Taint,
 	)
 	return i, err
 }
@@ -362,7 +365,7 @@ func (q *Queries) EndPendingRun(ctx context.Context, arg EndPendingRunParams) (b
 }
 
 const FindRunOfWorkflow = `-- name: FindRunOfWorkflow :one
-select id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at, parent_run_id, parent_invocation_id, detached, depth, calls, followed_until, cancel_requested_at, cancel_execution, continues_run_id, continues_turn, inbox, pause_round, paused_at, paused_by, pause_reason, pause_due from runs
+select id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at, parent_run_id, parent_invocation_id, detached, depth, calls, followed_until, cancel_requested_at, cancel_execution, continues_run_id, continues_turn, inbox, pause_round, paused_at, paused_by, pause_reason, pause_due, taint from runs
 where tenant_id = $1 and workflow_id = $2 and kind <> 'agent'
 order by created_at desc
 limit 1
@@ -419,6 +422,7 @@ func (q *Queries) FindRunOfWorkflow(ctx context.Context, arg FindRunOfWorkflowPa
 		&i.PausedBy,
 		&i.PauseReason,
 		&i.PauseDue,
+		&i.Taint,
 	)
 	return i, err
 }

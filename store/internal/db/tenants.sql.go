@@ -11,7 +11,7 @@ import (
 )
 
 const CreateTenant = `-- name: CreateTenant :one
-insert into tenants (id, slug, name) values ($1, $2, $3) returning id, slug, name, status, created_at, updated_at, mask_sensitive, max_unfinished_runs
+insert into tenants (id, slug, name) values ($1, $2, $3) returning id, slug, name, status, created_at, updated_at, mask_sensitive, max_unfinished_runs, taint
 `
 
 type CreateTenantParams struct {
@@ -32,6 +32,7 @@ func (q *Queries) CreateTenant(ctx context.Context, arg CreateTenantParams) (Ten
 		&i.UpdatedAt,
 		&i.MaskSensitive,
 		&i.MaxUnfinishedRuns,
+		&i.Taint,
 	)
 	return i, err
 }
@@ -96,7 +97,7 @@ func (q *Queries) FenceDefaultPartition(ctx context.Context, monthsAhead int32) 
 }
 
 const FindTenant = `-- name: FindTenant :one
-select id, slug, name, status, created_at, updated_at, mask_sensitive, max_unfinished_runs from tenants where id = $1
+select id, slug, name, status, created_at, updated_at, mask_sensitive, max_unfinished_runs, taint from tenants where id = $1
 `
 
 func (q *Queries) FindTenant(ctx context.Context, tenantID string) (Tenant, error) {
@@ -111,12 +112,13 @@ func (q *Queries) FindTenant(ctx context.Context, tenantID string) (Tenant, erro
 		&i.UpdatedAt,
 		&i.MaskSensitive,
 		&i.MaxUnfinishedRuns,
+		&i.Taint,
 	)
 	return i, err
 }
 
 const FindTenantBySlug = `-- name: FindTenantBySlug :one
-select id, slug, name, status, created_at, updated_at, mask_sensitive, max_unfinished_runs from tenants where slug = $1
+select id, slug, name, status, created_at, updated_at, mask_sensitive, max_unfinished_runs, taint from tenants where slug = $1
 `
 
 // Cross-tenant: the platform finds tenants by name.
@@ -132,6 +134,7 @@ func (q *Queries) FindTenantBySlug(ctx context.Context, slug string) (Tenant, er
 		&i.UpdatedAt,
 		&i.MaskSensitive,
 		&i.MaxUnfinishedRuns,
+		&i.Taint,
 	)
 	return i, err
 }
@@ -175,7 +178,7 @@ func (q *Queries) ListRetentionRules(ctx context.Context) ([]ListRetentionRulesR
 }
 
 const ListTenants = `-- name: ListTenants :many
-select id, slug, name, status, created_at, updated_at, mask_sensitive, max_unfinished_runs from tenants where slug > $1 order by slug limit $2::int
+select id, slug, name, status, created_at, updated_at, mask_sensitive, max_unfinished_runs, taint from tenants where slug > $1 order by slug limit $2::int
 `
 
 type ListTenantsParams struct {
@@ -202,6 +205,7 @@ func (q *Queries) ListTenants(ctx context.Context, arg ListTenantsParams) ([]Ten
 			&i.UpdatedAt,
 			&i.MaskSensitive,
 			&i.MaxUnfinishedRuns,
+			&i.Taint,
 		); err != nil {
 			return nil, err
 		}
@@ -278,7 +282,7 @@ func (q *Queries) SetRetentionRule(ctx context.Context, arg SetRetentionRulePara
 }
 
 const SetTenantMasking = `-- name: SetTenantMasking :one
-update tenants set mask_sensitive = $1, updated_at = now() where id = $2 returning id, slug, name, status, created_at, updated_at, mask_sensitive, max_unfinished_runs
+update tenants set mask_sensitive = $1, updated_at = now() where id = $2 returning id, slug, name, status, created_at, updated_at, mask_sensitive, max_unfinished_runs, taint
 `
 
 type SetTenantMaskingParams struct {
@@ -298,12 +302,13 @@ func (q *Queries) SetTenantMasking(ctx context.Context, arg SetTenantMaskingPara
 		&i.UpdatedAt,
 		&i.MaskSensitive,
 		&i.MaxUnfinishedRuns,
+		&i.Taint,
 	)
 	return i, err
 }
 
 const SetTenantMaxUnfinished = `-- name: SetTenantMaxUnfinished :one
-update tenants set max_unfinished_runs = $1::int, updated_at = now() where id = $2 returning id, slug, name, status, created_at, updated_at, mask_sensitive, max_unfinished_runs
+update tenants set max_unfinished_runs = $1::int, updated_at = now() where id = $2 returning id, slug, name, status, created_at, updated_at, mask_sensitive, max_unfinished_runs, taint
 `
 
 type SetTenantMaxUnfinishedParams struct {
@@ -323,12 +328,13 @@ func (q *Queries) SetTenantMaxUnfinished(ctx context.Context, arg SetTenantMaxUn
 		&i.UpdatedAt,
 		&i.MaskSensitive,
 		&i.MaxUnfinishedRuns,
+		&i.Taint,
 	)
 	return i, err
 }
 
 const SetTenantStatus = `-- name: SetTenantStatus :one
-update tenants set status = $1, updated_at = now() where id = $2 returning id, slug, name, status, created_at, updated_at, mask_sensitive, max_unfinished_runs
+update tenants set status = $1, updated_at = now() where id = $2 returning id, slug, name, status, created_at, updated_at, mask_sensitive, max_unfinished_runs, taint
 `
 
 type SetTenantStatusParams struct {
@@ -348,6 +354,33 @@ func (q *Queries) SetTenantStatus(ctx context.Context, arg SetTenantStatusParams
 		&i.UpdatedAt,
 		&i.MaskSensitive,
 		&i.MaxUnfinishedRuns,
+		&i.Taint,
+	)
+	return i, err
+}
+
+const SetTenantTaint = `-- name: SetTenantTaint :one
+update tenants set taint = $1, updated_at = now() where id = $2 returning id, slug, name, status, created_at, updated_at, mask_sensitive, max_unfinished_runs, taint
+`
+
+type SetTenantTaintParams struct {
+	Taint    string
+	TenantID string
+}
+
+func (q *Queries) SetTenantTaint(ctx context.Context, arg SetTenantTaintParams) (Tenant, error) {
+	row := q.db.QueryRow(ctx, SetTenantTaint, arg.Taint, arg.TenantID)
+	var i Tenant
+	err := row.Scan(
+		&i.ID,
+		&i.Slug,
+		&i.Name,
+		&i.Status,
+		&i.CreatedAt,
+		&i.UpdatedAt,
+		&i.MaskSensitive,
+		&i.MaxUnfinishedRuns,
+		&i.Taint,
 	)
 	return i, err
 }

@@ -1,0 +1,28 @@
+package builtins_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/toolcrib/toolcrib/builtins"
+)
+
+// A new built-in is decided about here: whether others write what it answers.
+func TestUntrustedBuiltins(t *testing.T) {
+	t.Parallel()
+
+	catalog := builtins.Described(nil)
+	var untrusted []string
+	for _, spec := range catalog.Specs() {
+		if catalog.Untrusted(spec.Key) {
+			untrusted = append(untrusted, spec.Key)
+		}
+	}
+	require.Equal(t, []string{
+		"http_request", "mcp_call", "read_messages", "task_status", "web_fetch", "web_search",
+	}, untrusted)
+	require.True(t, catalog.CallsServers("mcp_call"))
+	require.False(t, catalog.CallsServers("web_fetch"))
+	require.False(t, catalog.Untrusted("none"))
+}
