@@ -14,7 +14,7 @@ import (
 // name, whether that resolves or not. One that cannot be used, or has the name of another tool of
 // the agent, is missing; the run goes on without it.
 func (a *Activities) assigned(
-	ctx context.Context, p tool.Principal, ids []string, own []tool.Ref, bound []*resolver.Resolved, mode tool.Mode,
+	ctx context.Context, p tool.Principal, run string, ids []string, own []tool.Ref, bound []*resolver.Resolved, mode tool.Mode,
 ) (given []*resolver.Resolved, missing []resolver.Unavailable, err error) {
 	var refs []tool.Ref
 	for _, id := range ids {
@@ -27,7 +27,7 @@ func (a *Activities) assigned(
 	if len(refs) == 0 {
 		return nil, nil, nil
 	}
-	found, missing, err := a.Resolver.BindEach(ctx, p, refs, mode)
+	found, missing, err := a.Resolver.For(run).BindEach(ctx, p, refs, mode)
 	if err != nil {
 		return nil, nil, fmt.Errorf("binding the tools that are assigned to the agent: %w", err)
 	}

@@ -23,9 +23,11 @@ func (a *Activities) loadHostPlan(ctx context.Context, in wire.LoadPlanInput) (w
 			Msg: fmt.Sprintf("a plan of %d tools: at most %d", len(in.Tools), maxHostTools),
 		}
 	}
-	plan, pins := &agent.Plan{}, &pinner{a: a, principal: in.Principal, mode: in.Mode}
+	plan, pins := &agent.Plan{}, &pinner{a: a, principal: in.Principal, mode: in.Mode, run: canaryKey(ctx, in)}
 	for _, ref := range in.Tools {
-		r, err := a.Resolver.Resolve(ctx, resolver.Request{Principal: in.Principal, Ref: ref, Mode: in.Mode})
+		r, err := a.Resolver.Resolve(ctx, resolver.Request{
+			Principal: in.Principal, Ref: ref, Mode: in.Mode, Run: pins.run,
+		})
 		if err != nil {
 			return wire.LoadPlanOutput{}, fmt.Errorf("resolving tool %q: %w", ref, err)
 		}

@@ -15,12 +15,15 @@ import (
 
 // loadNodePlan pins the tool of a single call, records its workflow, and prepares the call.
 func (a *Activities) loadNodePlan(ctx context.Context, in wire.LoadPlanInput) (wire.LoadPlanOutput, error) {
-	r, err := a.Resolver.Resolve(ctx, resolver.Request{Principal: in.Principal, Ref: in.Node.Tool, Mode: in.Node.Mode})
+	key := canaryKey(ctx, in)
+	r, err := a.Resolver.Resolve(ctx, resolver.Request{
+		Principal: in.Principal, Ref: in.Node.Tool, Mode: in.Node.Mode, Run: key,
+	})
 	if err != nil {
 		logFailure(ctx, "tool refused", err, "tenant_id", in.Principal.Tenant, "tool", in.Node.Tool.String())
 		return a.refuseNode(ctx, in, fmt.Errorf("resolving tool %q: %w", in.Node.Tool, err))
 	}
-	pinned, err := (&pinner{a: a, principal: in.Principal, mode: in.Node.Mode}).pin(ctx, r, 0)
+	pinned, err := (&pinner{a: a, principal: in.Principal, mode: in.Node.Mode, run: key}).pin(ctx, r, 0)
 	if err != nil {
 		return a.refuseNode(ctx, in, err)
 	}
@@ -33,6 +36,15 @@ func (a *Activities) loadNodePlan(ctx context.Context, in wire.LoadPlanInput) (w
 		plan = pinned
 	}
 	return a.planNode(ctx, in, run, plan)
+}
+
+// canaryKey returns what decides the canaries of a workflow that calls tools without an agent: its run, or the workflow
+// itself where a host started it.
+func canaryKey(ctx context.Context, in wire.LoadPlanInput) string {
+	if in.RunID != "" {
+		return in.RunID
+	}
+	return activity.GetInfo(ctx).WorkflowExecution.ID
 }
 
 // pinnedBefore returns the stored plan of a single call, if its run has started before: its workflow

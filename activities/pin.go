@@ -27,8 +27,9 @@ type pinner struct {
 	a         *Activities
 	principal tool.Principal
 	mode      tool.Mode
-	calls     int // Of the current entry.
-	pins      int // Of the plan.
+	run       string // Which decides the canaries of the plan.
+	calls     int    // Of the current entry.
+	pins      int    // Of the plan.
 	// resolved are the tools of steps by their references: a plan that uses one twice
 	// reads it once, and pins the same version.
 	resolved map[string]*resolver.Resolved
@@ -40,7 +41,7 @@ func (p *pinner) resolve(ctx context.Context, ref tool.Ref) (*resolver.Resolved,
 		return r, nil
 	}
 	r, err := p.a.Resolver.Resolve(ctx, resolver.Request{
-		Principal: p.principal, Ref: ref, Mode: p.mode, AllowDeprecated: true,
+		Principal: p.principal, Ref: ref, Mode: p.mode, AllowDeprecated: true, Run: p.run,
 	})
 	if err != nil {
 		return nil, err

@@ -108,7 +108,7 @@ func (a *Activities) agentPlan(ctx context.Context, p tool.Principal, run agent.
 	if err != nil {
 		return nil, err
 	}
-	bound, unavailable, err := a.Resolver.Bind(ctx, p, version.Snapshot.Tools, run.Mode)
+	bound, unavailable, err := a.Resolver.For(run.ID).Bind(ctx, p, version.Snapshot.Tools, run.Mode)
 	if err != nil {
 		return nil, fmt.Errorf("binding the tools of agent %s: %w", version.Slug, err)
 	}
@@ -125,7 +125,7 @@ func (a *Activities) agentPlan(ctx context.Context, p tool.Principal, run agent.
 	if bound, err = a.withSpaceTools(ctx, p, &version.Snapshot, bound, run.Mode); err != nil {
 		return nil, err
 	}
-	given, missing, err := a.assigned(ctx, p, ids, version.Snapshot.Tools, bound, run.Mode)
+	given, missing, err := a.assigned(ctx, p, run.ID, ids, version.Snapshot.Tools, bound, run.Mode)
 	if err != nil {
 		return nil, err
 	}
@@ -140,7 +140,7 @@ func (a *Activities) agentPlan(ctx context.Context, p tool.Principal, run agent.
 	for _, u := range append(unavailable, missing...) {
 		plan.Omitted = append(plan.Omitted, agent.Omission{Tool: u.Ref.String(), Kind: u.Err.Kind, Reason: u.Err.Msg})
 	}
-	pins := &pinner{a: a, principal: p, mode: run.Mode}
+	pins := &pinner{a: a, principal: p, mode: run.Mode, run: run.ID}
 	for _, r := range bound {
 		// Models do not see tools for users.
 		if r.Version.Snapshot.Interaction.Audience == tool.AudienceUser {

@@ -34,10 +34,21 @@ func (r *Registry) Publish(ctx context.Context, p tool.Principal, ref tool.Ref) 
 	if err != nil {
 		return tool.Tool{}, tool.Version{}, err
 	}
-	i := slices.IndexFunc(versions, func(v tool.Version) bool { return v.Number == ref.Constraint })
+	t, v, err := r.existing(ctx, p, t, versions, ref.Constraint)
+	if err != nil {
+		return tool.Tool{}, tool.Version{}, err
+	}
+	return r.add(ctx, t, v)
+}
+
+// existing returns a version that a tool has as publishing it would leave it. It stores nothing.
+func (r *Registry) existing(
+	ctx context.Context, p tool.Principal, t tool.Tool, versions []tool.Version, number string,
+) (tool.Tool, tool.Version, error) {
+	i := slices.IndexFunc(versions, func(v tool.Version) bool { return v.Number == number })
 	if i < 0 {
 		return tool.Tool{}, tool.Version{}, refusal.New(tool.NotFound, "", "tool %q has no version %.40s to publish", t.Slug,
-			ref.Constraint)
+			number)
 	}
 	v := versions[i]
 	if err := r.mayDeclare(p, &v.Snapshot.Definition); err != nil {
@@ -46,7 +57,7 @@ func (r *Registry) Publish(ctx context.Context, p tool.Principal, ref tool.Ref) 
 	if err := refusal.First(r.publish(ctx, &t, &v), r.checkReach(ctx, &v)); err != nil {
 		return tool.Tool{}, tool.Version{}, err
 	}
-	return r.add(ctx, t, v)
+	return t, v, nil
 }
 
 // Deprecate refuses new bindings of a published tool. Existing bindings keep
@@ -69,7 +80,7 @@ func (r *Registry) Disable(ctx context.Context, p tool.Principal, ref tool.Ref) 
 // Delete removes a tool permanently: it is not found any more, and its slug and
 // further names are free. Its versions and the record of its calls stay. It fails
 // with tool.Conflict for a published or deprecated tool, which has to be disabled
-// first, and for a tool that was imported from an MCP server.
+// first, for a tool that is used, and for a tool that was imported from an MCP server.
 func (r *Registry) Delete(ctx context.Context, p tool.Principal, ref tool.Ref) (tool.Tool, error) {
 	if err := r.unpermitted(p); err != nil {
 		return tool.Tool{}, err
@@ -82,26 +93,64 @@ func (r *Registry) Delete(ctx context.Context, p tool.Principal, ref tool.Ref) (
 		return tool.Tool{}, refusal.New(tool.Conflict, "/status", "tool %q is %s: disable it before it is deleted", t.Slug,
 			t.Status)
 	}
+	if err := r.unused(ctx, p.Tenant, t, "deleted"); err != nil {
+		return tool.Tool{}, err
+	}
 	if err := r.store.DeleteTool(ctx, t); err != nil {
 		return tool.Tool{}, fmt.Errorf("deleting tool %q: %w", t.Slug, err)
 	}
 	return t, nil
 }
 
+// Archive disables a tool that nothing uses any more and takes it off the lists. Its slug stays taken, and its
+// versions and the record of its calls stay as they are. It fails with tool.Conflict, naming them, where published
+// agents, compositions or graphs, toolsets or runs that have not ended use the tool.
+func (r *Registry) Archive(ctx context.Context, p tool.Principal, ref tool.Ref) (tool.Tool, error) {
+	return r.change(ctx, p, ref, func(t *tool.Tool) error {
+		if t.ArchivedAt != nil {
+			return nil
+		}
+		if err := r.unused(ctx, p.Tenant, *t, "archived"); err != nil {
+			return err
+		}
+		now := r.opts.Clock().UTC()
+		t.Status, t.ArchivedAt, t.ArchivedBy = tool.Disabled, &now, p.Subject
+		return nil
+	})
+}
+
+// Restore takes a tool out of the archive, with the status that [Registry.Enable] gives it.
+func (r *Registry) Restore(ctx context.Context, p tool.Principal, ref tool.Ref) (tool.Tool, error) {
+	return r.change(ctx, p, ref, func(t *tool.Tool) error {
+		if t.ArchivedAt == nil {
+			return refusal.New(tool.Conflict, "/status", "tool %q is not archived", t.Slug)
+		}
+		t.ArchivedAt, t.ArchivedBy = nil, ""
+		return r.enable(ctx, p, t)
+	})
+}
+
 // Enable ends the disabled, deprecated or inactive status of a tool: it is published
 // if one of its versions is, else a draft.
 func (r *Registry) Enable(ctx context.Context, p tool.Principal, ref tool.Ref) (tool.Tool, error) {
 	return r.change(ctx, p, ref, func(t *tool.Tool) error {
-		versions, err := r.store.ListVersions(ctx, p.Tenant, t.ID)
-		if err != nil {
-			return fmt.Errorf("listing the versions of tool %q: %w", t.Slug, err)
+		if t.ArchivedAt != nil {
+			return refusal.New(tool.Conflict, "/status", "tool %q is archived: restore it", t.Slug)
 		}
-		t.Status, t.Active = tool.Draft, true
-		if slices.ContainsFunc(versions, func(v tool.Version) bool { return v.Published }) {
-			t.Status = tool.Published
-		}
-		return nil
+		return r.enable(ctx, p, t)
 	})
+}
+
+func (r *Registry) enable(ctx context.Context, p tool.Principal, t *tool.Tool) error {
+	versions, err := r.store.ListVersions(ctx, p.Tenant, t.ID)
+	if err != nil {
+		return fmt.Errorf("listing the versions of tool %q: %w", t.Slug, err)
+	}
+	t.Status, t.Active = tool.Draft, true
+	if slices.ContainsFunc(versions, func(v tool.Version) bool { return v.Published }) {
+		t.Status = tool.Published
+	}
+	return nil
 }
 
 // change edits the state of a tool.
@@ -115,11 +164,11 @@ func (r *Registry) change(
 	if err != nil {
 		return tool.Tool{}, err
 	}
-	status, active := t.Status, t.Active
+	status, active, archived := t.Status, t.Active, t.ArchivedAt
 	if err := edit(&t); err != nil {
 		return tool.Tool{}, err
 	}
-	if t.Status == status && t.Active == active {
+	if t.Status == status && t.Active == active && (t.ArchivedAt == nil) == (archived == nil) {
 		return t, nil
 	}
 	t.UpdatedAt = r.opts.Clock().UTC()
@@ -131,6 +180,17 @@ func (r *Registry) change(
 
 // snapshot makes a version of the head, and publishes it if asked to.
 func (r *Registry) snapshot(
+	ctx context.Context, p tool.Principal, ref tool.Ref, number string, publish bool,
+) (tool.Tool, tool.Version, error) {
+	t, v, err := r.prepare(ctx, p, ref, number, publish)
+	if err != nil {
+		return tool.Tool{}, tool.Version{}, err
+	}
+	return r.add(ctx, t, v)
+}
+
+// prepare is [Registry.snapshot] up to where it is stored.
+func (r *Registry) prepare(
 	ctx context.Context, p tool.Principal, ref tool.Ref, number string, publish bool,
 ) (tool.Tool, tool.Version, error) {
 	t, versions, err := r.ownVersions(ctx, p, ref)
@@ -152,7 +212,7 @@ func (r *Registry) snapshot(
 	if err := r.checkReach(ctx, &v); err != nil {
 		return tool.Tool{}, tool.Version{}, err
 	}
-	return r.add(ctx, t, v)
+	return t, v, nil
 }
 
 // cut returns the version of the head under its number, see [release.History.Judge].
@@ -191,6 +251,9 @@ func (r *Registry) cut(
 // publish marks a version and its tool as published. It fails if calls could not
 // run.
 func (r *Registry) publish(ctx context.Context, t *tool.Tool, v *tool.Version) error {
+	if t.ArchivedAt != nil {
+		return refusal.New(tool.Conflict, "/status", "tool %q is archived: restore it before publishing", t.Slug)
+	}
 	if t.Status == tool.Disabled {
 		return refusal.New(tool.Conflict, "/status", "tool %q is disabled: enable it before publishing", t.Slug)
 	}
@@ -202,6 +265,9 @@ func (r *Registry) publish(ctx context.Context, t *tool.Tool, v *tool.Version) e
 		return err
 	}
 	if err := refusal.First(r.checkWhole(ctx, t, &v.Snapshot.Definition), r.checkCompiles(ctx, t, v)); err != nil {
+		return err
+	}
+	if err := r.checkGate(ctx, t, v); err != nil {
 		return err
 	}
 	if t.Status == tool.Deprecated && v.Published {

@@ -107,4 +107,5 @@ type ToolQuery struct {
 	AfterID        string
 	Limit          int
 	UpdatedSince   time.Time
+	Archived       bool // Those that are archived, instead of the others.
 }

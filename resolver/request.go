@@ -18,6 +18,9 @@ type Request struct {
 	// New marks a new binding: a deprecated tool is refused even at an exact version,
 	// which otherwise counts as a pin.
 	New bool
+	// Run is the id of the run that is to use the version: it decides whether it gets a canary. Without one it
+	// does not, unless Ref names exactly that version.
+	Run string
 	// Within limits the request to the tools of a set: others are not found. Nil does not.
 	Within *Set
 }

@@ -26,6 +26,7 @@ type Resolver struct {
 	types    []tool.Implementation
 	versions *cache.Cache[versionKey, *tool.Version]
 	views    *cache.Cache[viewKey, *tool.Version] // As overrides adapt them.
+	run      string // See [Resolver.For].
 }
 
 type versionKey struct {
@@ -47,10 +48,20 @@ func New(source Source, opts Options) *Resolver {
 	}
 }
 
+// For returns a resolver of the same versions that resolves for a run: the run decides which canaries it gets.
+func (r *Resolver) For(run string) *Resolver {
+	of := *r
+	of.run = run
+	return &of
+}
+
 // Resolve returns the one version that req may run, or a [*tool.Error]: see
 // [Select] for its kinds. The refusals of another tenant's tool and of an
 // absent one have the same message.
 func (r *Resolver) Resolve(ctx context.Context, req Request) (*Resolved, error) {
+	if req.Run == "" {
+		req.Run = r.run
+	}
 	c, err := r.candidates(ctx, req)
 	if err != nil {
 		return nil, err

@@ -35,6 +35,7 @@ const (
 	RuleDeprecation    Rule = "deprecation"    // A deprecated tool takes no new bindings.
 	RulePublished      Rule = "published"      // Production does not run drafts.
 	RuleVersion        Rule = "version"        // One version meets the constraint.
+	RuleCanary         Rule = "canary"         // Whether the run gets a version that only some do; it refuses nothing.
 )
 
 // Selection is what [Select] decides: a version of a tool, or a refusal.

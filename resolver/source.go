@@ -66,6 +66,9 @@ type VersionInfo struct {
 	Number    string // Semver.
 	Digest    string
 	Published bool
+	// Withheld is the percent of runs that do not get the version, which is a canary: 0 for a version that is
+	// none, 100 for one that was taken back.
+	Withheld int
 	// ReadsDeclared records who declared that its POST only reads; nil where it
 	// is not declared.
 	ReadsDeclared *tool.Declaration

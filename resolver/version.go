@@ -91,7 +91,11 @@ func pick(entry *Entry, req Request, want constraint, log *trail) (VersionInfo, 
 		}
 		log.pass(RulePublished, "status is %s", t.Status)
 	}
-	best, ok := highest(entry.Versions, want, modeOf(req) == tool.Production)
+	versions := entry.Versions
+	if modeOf(req) == tool.Production {
+		versions = offered(entry, req, want, log)
+	}
+	best, ok := highest(versions, want, modeOf(req) == tool.Production)
 	if !ok {
 		return VersionInfo{}, false, log.refuse(RuleVersion, tool.NotFound,
 			nothingMeets(t, entry.Versions, want, modeOf(req)))

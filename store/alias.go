@@ -91,7 +91,7 @@ func (s *Store) aliased(ctx context.Context, op string, tenant tool.TenantID, na
 		for _, v := range versions {
 			if v.ToolID == row.ToolRegistry.ID {
 				e.Versions = append(e.Versions, resolver.VersionInfo{
-					ID: v.ID, Number: v.Version, Digest: v.Digest, Published: v.Published,
+					ID: v.ID, Number: v.Version, Digest: v.Digest, Published: v.Published, Withheld: int(v.Withheld),
 				})
 			}
 		}

@@ -77,6 +77,7 @@ type pageRow struct {
 	Published             []bool
 	DeclaredBy            []string // Empty where nobody declared reads.
 	DeclaredAt            []time.Time
+	Withheld              []int32
 	Overrides             []byte // A JSON array, or nil.
 }
 
@@ -95,6 +96,7 @@ func (s *Store) pageEntry(row pageRow) (resolver.Entry, error) {
 	for i, id := range row.IDs {
 		v := resolver.VersionInfo{
 			ID: id, Number: row.Numbers[i], Digest: row.Digests[i], Published: row.Published[i],
+			Withheld: int(row.Withheld[i]),
 		}
 		if row.DeclaredBy[i] != "" {
 			v.ReadsDeclared = declarationOf(row.DeclaredBy[i], &row.DeclaredAt[i])
@@ -142,7 +144,7 @@ func (s *Store) candidates(
 	infos := map[string][]resolver.VersionInfo{}
 	for _, v := range versions {
 		infos[v.ToolID] = append(infos[v.ToolID], resolver.VersionInfo{
-			ID: v.ID, Number: v.Version, Digest: v.Digest, Published: v.Published,
+			ID: v.ID, Number: v.Version, Digest: v.Digest, Published: v.Published, Withheld: int(v.Withheld),
 			ReadsDeclared: declarationOf(v.ReadsDeclaredBy, v.ReadsDeclaredAt),
 		})
 	}

@@ -85,6 +85,7 @@ func updateTool(ctx context.Context, q *db.Queries, op string, t tool.Tool) (too
 		Status: row.Status, IsActive: row.IsActive, IsSystem: row.IsSystem, BuiltinKey: row.BuiltinKey,
 		ArtifactID: row.ArtifactID, ArtifactVersion: row.ArtifactVersion, Version: row.Version, PublishedAt: row.PublishedAt,
 		Quarantine: row.Quarantine, ReadsDeclaredBy: row.ReadsDeclaredBy, ReadsDeclaredAt: row.ReadsDeclaredAt,
+		ArchivedAt: row.ArchivedAt, ArchivedBy: row.ArchivedBy,
 	})
 	if err == nil {
 		return toolOf(stored)
@@ -185,7 +186,7 @@ func listParams(op string, tenant tool.TenantID, q registry.ToolQuery) (db.ListT
 		Status:         string(q.Status),
 		Implementation: string(q.Implementation), Bucket: string(q.Bucket),
 		Search: search, SearchAscii: strings.IndexFunc(search, notASCII) < 0,
-		UpdatedSince: optionalTime(q.UpdatedSince), Limit: pageSize(q.Limit),
+		UpdatedSince: optionalTime(q.UpdatedSince), Archived: q.Archived, Limit: pageSize(q.Limit),
 	}, nil
 }
 
@@ -261,6 +262,7 @@ func toolRow(t tool.Tool) (db.ToolRegistry, error) {
 		ArtifactID: text(t.ArtifactID), ArtifactVersion: text(t.ArtifactVersion), Version: text(t.Version),
 		PublishedAt: t.PublishedAt,
 		Quarantine:  text(t.Quarantine), ReadsDeclaredBy: by, ReadsDeclaredAt: at,
+		ArchivedAt: t.ArchivedAt, ArchivedBy: text(t.ArchivedBy),
 	}, nil
 }
 
@@ -308,7 +310,8 @@ func toolOf(row db.ToolRegistry) (tool.Tool, error) {
 		BuiltinKey: row.BuiltinKey,
 		ArtifactID: row.ArtifactID, ArtifactVersion: row.ArtifactVersion, Version: row.Version, Revision: row.Revision,
 		ReadsDeclared: declarationOf(row.ReadsDeclaredBy, row.ReadsDeclaredAt),
-		PublishedAt:   row.PublishedAt, CreatedAt: row.CreatedAt, UpdatedAt: row.UpdatedAt,
+		ArchivedAt:    row.ArchivedAt, ArchivedBy: row.ArchivedBy,
+		PublishedAt: row.PublishedAt, CreatedAt: row.CreatedAt, UpdatedAt: row.UpdatedAt,
 	}, nil
 }
 

@@ -12,52 +12,64 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// AddVersion implements [registry.Store].
+// AddVersion implements [registry.Store]. A canary that is published is given to every run.
 func (s *Store) AddVersion(ctx context.Context, t tool.Tool, v tool.Version) (tool.Tool, tool.Version, error) {
 	const op = "store.AddVersion"
-	var stored tool.Version
-	id, err := idOrNew(v.ID)
-	if err != nil {
-		return tool.Tool{}, stored, err
-	}
-	snapshot, err := content(v.Snapshot.Definition)
-	if err != nil {
-		return tool.Tool{}, stored, err
-	}
 	var head tool.Tool
-	err = s.inTx(ctx, op, t.Tenant, func(q *db.Queries) (err error) {
-		names, _ := furtherNames(v.Snapshot.Interaction)
-		if v.Published && len(names) > 0 {
-			if err := lockNames(ctx, q, t.Tenant, slices.Clone(names)...); err != nil {
-				return err
-			}
-		}
-		if head, err = updateTool(ctx, q, op, t); err != nil {
+	var stored tool.Version
+	err := s.inTx(ctx, op, t.Tenant, func(q *db.Queries) (err error) {
+		if head, stored, err = addVersion(ctx, q, op, t, v); err != nil || !v.Published || t.Global() {
 			return err
 		}
-		by, at := declarationRow(v.ReadsDeclared)
-		row, err := q.AddToolVersion(ctx, db.AddToolVersionParams{
-			ScopeID: scopeID(t.Tenant), Keep: names, ID: id, ToolID: t.ID, TenantID: optional(string(t.Tenant)),
-			Version: text(v.Number), Digest: v.Digest,
-			SchemaSnapshot: snapshot, Published: v.Published, PublishedAt: v.PublishedAt, CreatedBy: text(v.CreatedBy),
-			ReadsDeclaredBy: by, ReadsDeclaredAt: at,
+		return q.PromoteCanary(ctx, db.PromoteCanaryParams{
+			TenantID: string(t.Tenant), VersionID: stored.ID, EndedBy: text(v.CreatedBy),
 		})
-		if errors.Is(err, pgx.ErrNoRows) {
-			return &tool.Error{Kind: tool.Conflict, Op: op, Msg: fmt.Sprintf(
-				"version %s of tool %q exists with other content; use a new number", v.Number, t.Slug)}
-		}
-		if err != nil {
-			return err
-		}
-		if stored, err = versionOf(row, head.Slug); err != nil || !v.Published {
-			return err
-		}
-		return rename(ctx, q, op, head, stored.Snapshot.Interaction)
 	})
 	if err != nil {
 		return tool.Tool{}, tool.Version{}, err
 	}
 	return head, stored, nil
+}
+
+// addVersion stores a version and the changed head in a transaction.
+func addVersion(
+	ctx context.Context, q *db.Queries, op string, t tool.Tool, v tool.Version,
+) (head tool.Tool, stored tool.Version, err error) {
+	id, err := idOrNew(v.ID)
+	if err != nil {
+		return head, stored, err
+	}
+	snapshot, err := content(v.Snapshot.Definition)
+	if err != nil {
+		return head, stored, err
+	}
+	names, _ := furtherNames(v.Snapshot.Interaction)
+	if v.Published && len(names) > 0 {
+		if err := lockNames(ctx, q, t.Tenant, slices.Clone(names)...); err != nil {
+			return head, stored, err
+		}
+	}
+	if head, err = updateTool(ctx, q, op, t); err != nil {
+		return head, stored, err
+	}
+	by, at := declarationRow(v.ReadsDeclared)
+	row, err := q.AddToolVersion(ctx, db.AddToolVersionParams{
+		ScopeID: scopeID(t.Tenant), Keep: names, ID: id, ToolID: t.ID, TenantID: optional(string(t.Tenant)),
+		Version: text(v.Number), Digest: v.Digest,
+		SchemaSnapshot: snapshot, Published: v.Published, PublishedAt: v.PublishedAt, CreatedBy: text(v.CreatedBy),
+		ReadsDeclaredBy: by, ReadsDeclaredAt: at,
+	})
+	if errors.Is(err, pgx.ErrNoRows) {
+		return head, stored, &tool.Error{Kind: tool.Conflict, Op: op, Msg: fmt.Sprintf(
+			"version %s of tool %q exists with other content; use a new number", v.Number, t.Slug)}
+	}
+	if err != nil {
+		return head, stored, err
+	}
+	if stored, err = versionOf(row, head.Slug); err != nil || !v.Published {
+		return head, stored, err
+	}
+	return head, stored, rename(ctx, q, op, head, stored.Snapshot.Interaction)
 }
 
 // ListVersions implements [registry.Store].
@@ -67,7 +79,7 @@ func (s *Store) ListVersions(ctx context.Context, tenant tool.TenantID, toolID s
 		return nil, err
 	}
 	var tools []db.ToolRegistry
-	var rows []db.ToolVersion
+	var rows []db.ListToolVersionsRow
 	err := s.read(ctx, op, tenant, func(b *pgx.Batch) {
 		queue(b, &tools, db.FindToolsByID, scopeID(tenant), toolID)
 		queue(b, &rows, db.ListToolVersions, scopeID(tenant), toolID)
@@ -78,7 +90,11 @@ func (s *Store) ListVersions(ctx context.Context, tenant tool.TenantID, toolID s
 	if len(tools) == 0 {
 		return nil, notFound(op, "tool not found")
 	}
-	return collect(rows, func(row db.ToolVersion) (tool.Version, error) { return versionOf(row, tools[0].Slug) })
+	return collect(rows, func(row db.ListToolVersionsRow) (tool.Version, error) {
+		v, err := versionOf(row.ToolVersion, tools[0].Slug)
+		v.Withheld = int(row.Withheld)
+		return v, err
+	})
 }
 
 // Version implements [resolver.Source]. It fails with tool.NotFound.

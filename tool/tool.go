@@ -50,10 +50,13 @@ type Tool struct {
 	// ReadsDeclared records who declared that the draft's POST only reads; nil
 	// where its configuration does not declare it.
 	ReadsDeclared *Declaration `json:"reads_declared,omitempty"`
-	Revision      int64        `json:"revision"` // Grows with each change of the row; for optimistic locking.
-	PublishedAt   *time.Time   `json:"published_at,omitempty"`
-	CreatedAt     time.Time    `json:"created_at"`
-	UpdatedAt     time.Time    `json:"updated_at"`
+	// ArchivedAt is when the tool was archived; nil where it was not. An archived tool is disabled.
+	ArchivedAt  *time.Time `json:"archived_at,omitempty"`
+	ArchivedBy  string     `json:"archived_by,omitempty"`
+	Revision    int64      `json:"revision"` // Grows with each change of the row; for optimistic locking.
+	PublishedAt *time.Time `json:"published_at,omitempty"`
+	CreatedAt   time.Time  `json:"created_at"`
+	UpdatedAt   time.Time  `json:"updated_at"`
 }
 
 // Global reports whether t belongs to no tenant and is readable by all.
@@ -90,6 +93,10 @@ type Version struct {
 	// Defaults are the arguments that overrides fill in; nil for a version as it is stored. The resolver sets
 	// them in the adapted copies that it returns.
 	Defaults map[string]json.RawMessage `json:"-"`
+
+	// Withheld is the percent of runs that a canary does not give the version to: 0 for none, 100 for all.
+	// Stores set it in lists of versions only.
+	Withheld int `json:"withheld,omitempty"`
 }
 
 // String returns "slug@number", as people and the Temporal UI read it.

@@ -175,6 +175,6 @@ func matches(t *tool.Tool, q registry.ToolQuery) bool {
 		(q.Implementation == "" || t.ImplementationType() == q.Implementation) &&
 		(q.Bucket == "" || t.Bucket() == q.Bucket) &&
 		strings.Contains(text, strings.ToLower(q.Search)) &&
-		!t.UpdatedAt.Before(q.UpdatedSince) &&
+		!t.UpdatedAt.Before(q.UpdatedSince) && (t.ArchivedAt != nil) == q.Archived &&
 		cmp.Or(cmp.Compare(t.Slug, q.AfterSlug), cmp.Compare(t.ID, q.AfterID)) > 0
 }

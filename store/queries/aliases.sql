@@ -22,9 +22,10 @@ where a.scope_id in (@scope_id, '00000000-0000-0000-0000-000000000000') and a.al
 order by t.tenant_id nulls last;
 
 -- name: ListVersionsByAlias :many
-select v.tool_id, v.id, v.version, v.digest, v.published
+select v.tool_id, v.id, v.version, v.digest, v.published, coalesce(c.withheld, 0)::int as withheld
 from tool_aliases a
 join tool_versions v on v.tool_id = a.tool_id and v.scope_id = a.scope_id
+left join tool_canaries c on c.tenant_id = @scope_id and c.version_id = v.id
 where a.scope_id in (@scope_id, '00000000-0000-0000-0000-000000000000') and a.alias = @alias
 order by v.id;
 

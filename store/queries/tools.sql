@@ -28,7 +28,8 @@ update tool_registry set
     required_permission = @required_permission, tenant_slugs = @tenant_slugs,
     status = @status, is_active = @is_active, is_system = @is_system, builtin_key = @builtin_key,
     artifact_id = @artifact_id, artifact_version = @artifact_version, version = @version, published_at = @published_at,
-    quarantine = @quarantine, reads_declared_by = @reads_declared_by, reads_declared_at = @reads_declared_at, revision = revision + 1, updated_at = now()
+    quarantine = @quarantine, reads_declared_by = @reads_declared_by, reads_declared_at = @reads_declared_at,
+    archived_at = @archived_at, archived_by = @archived_by, revision = revision + 1, updated_at = now()
 where scope_id = @scope_id and id = @id and revision = @revision
 returning *;
 
@@ -69,7 +70,7 @@ select t.*
 from (select @scope_id::uuid as id union select '00000000-0000-0000-0000-000000000000'::uuid) s
 cross join lateral (
     select r.* from tool_registry r
-    where r.scope_id = s.id and r.deleted_at is null
+    where r.scope_id = s.id and r.deleted_at is null and (r.archived_at is not null) = @archived::boolean
       and r.slug >= @after_slug and (r.slug > @after_slug or r.id > @after_id::uuid)
       and case
         when @status::text <> '' and r.status <> @status then false
@@ -127,7 +128,7 @@ with page as (
     order by f.slug
     limit sqlc.arg('limit')::int
 )
-select t.*, v.ids, v.numbers, v.digests, v.published, v.declared_by, v.declared_at,
+select t.*, v.ids, v.numbers, v.digests, v.published, v.declared_by, v.declared_at, v.withheld,
        (select json_agg(o) from tool_overrides o
         where o.tool_id = t.id and o.scope_id in (@scope_id, '00000000-0000-0000-0000-000000000000'))::json as overrides
 from page p
@@ -136,8 +137,10 @@ cross join lateral (
     select coalesce(array_agg(v.id), '{}')::uuid[] as ids, coalesce(array_agg(v.version), '{}')::text[] as numbers,
            coalesce(array_agg(v.digest), '{}')::text[] as digests, coalesce(array_agg(v.published), '{}')::boolean[] as published,
            coalesce(array_agg(v.reads_declared_by), '{}')::text[] as declared_by,
-           coalesce(array_agg(coalesce(v.reads_declared_at, 'epoch')), '{}')::timestamptz[] as declared_at
+           coalesce(array_agg(coalesce(v.reads_declared_at, 'epoch')), '{}')::timestamptz[] as declared_at,
+           coalesce(array_agg(coalesce(c.withheld, 0)), '{}')::int[] as withheld
     from tool_versions v
+    left join tool_canaries c on c.tenant_id = @scope_id and c.version_id = v.id
     where v.tool_id = t.id and v.scope_id = t.scope_id
 ) v
 order by t.slug, t.id;
@@ -202,7 +205,8 @@ on conflict (tool_id, scope_id, version) do update
 returning *;
 
 -- name: ListToolVersions :many
-select v.* from tool_versions v
+select sqlc.embed(v), coalesce(c.withheld, 0)::int as withheld from tool_versions v
+left join tool_canaries c on c.tenant_id = @scope_id and c.version_id = v.id
 where v.scope_id in (@scope_id, '00000000-0000-0000-0000-000000000000') and v.tool_id = @tool_id
 order by v.id desc;
 
@@ -223,14 +227,18 @@ join tool_registry t on t.id = v.tool_id and t.scope_id = v.scope_id
 order by v.tool_id, v.digest, v.published desc, v.id desc;
 
 -- name: ListVersionsBySlug :many
-select v.tool_id, v.id, v.version, v.digest, v.published, v.reads_declared_by, v.reads_declared_at
+select v.tool_id, v.id, v.version, v.digest, v.published, v.reads_declared_by, v.reads_declared_at,
+       coalesce(c.withheld, 0)::int as withheld
 from tool_registry t
 join tool_versions v on v.tool_id = t.id and v.scope_id = t.scope_id
+left join tool_canaries c on c.tenant_id = @scope_id and c.version_id = v.id
 where t.scope_id in (@scope_id, '00000000-0000-0000-0000-000000000000') and t.slug = @slug
 order by v.id;
 
 -- name: ListVersionsByID :many
-select v.tool_id, v.id, v.version, v.digest, v.published, v.reads_declared_by, v.reads_declared_at
+select v.tool_id, v.id, v.version, v.digest, v.published, v.reads_declared_by, v.reads_declared_at,
+       coalesce(c.withheld, 0)::int as withheld
 from tool_versions v
+left join tool_canaries c on c.tenant_id = @scope_id and c.version_id = v.id
 where v.scope_id in (@scope_id, '00000000-0000-0000-0000-000000000000') and v.tool_id = @tool_id
 order by v.id;

@@ -170,7 +170,7 @@ func (q *Queries) FindSlugs(ctx context.Context, arg FindSlugsParams) ([]string,
 }
 
 const FindToolsByAlias = `-- name: FindToolsByAlias :many
-select t.id, t.tenant_id, t.scope_id, t.scope, t.slug, t.name, t.description, t.category, t.icon, t.schema, t.config_schema, t.interaction, t.implementation_type, t.egress_class, t.requires_approval, t.permission_policy, t.required_permission, t.tenant_slugs, t.status, t.is_active, t.is_system, t.builtin_key, t.builtin_template_id, t.is_builtin_template, t.artifact_id, t.artifact_version, t.version, t.revision, t.published_at, t.created_at, t.updated_at, t.egress_rules, t.quarantine, t.deleted_at, t.reads_declared_by, t.reads_declared_at, coalesce(a.remove_by::text, '')::text as remove_by
+select t.id, t.tenant_id, t.scope_id, t.scope, t.slug, t.name, t.description, t.category, t.icon, t.schema, t.config_schema, t.interaction, t.implementation_type, t.egress_class, t.requires_approval, t.permission_policy, t.required_permission, t.tenant_slugs, t.status, t.is_active, t.is_system, t.builtin_key, t.builtin_template_id, t.is_builtin_template, t.artifact_id, t.artifact_version, t.version, t.revision, t.published_at, t.created_at, t.updated_at, t.egress_rules, t.quarantine, t.deleted_at, t.reads_declared_by, t.reads_declared_at, t.archived_at, t.archived_by, coalesce(a.remove_by::text, '')::text as remove_by
 from tool_aliases a
 join tool_registry t on t.id = a.tool_id and t.scope_id = a.scope_id
 where a.scope_id in ($1, '00000000-0000-0000-0000-000000000000') and a.alias = $2
@@ -235,6 +235,8 @@ func (q *Queries) FindToolsByAlias(ctx context.Context, arg FindToolsByAliasPara
 			&i.ToolRegistry.DeletedAt,
 			&i.ToolRegistry.ReadsDeclaredBy,
 			&i.ToolRegistry.ReadsDeclaredAt,
+			&i.ToolRegistry.ArchivedAt,
+			&i.ToolRegistry.ArchivedBy,
 			&i.RemoveBy,
 		); err != nil {
 			return nil, err
@@ -338,9 +340,10 @@ func (q *Queries) KeepToolAliases(ctx context.Context, arg KeepToolAliasesParams
 }
 
 const ListVersionsByAlias = `-- name: ListVersionsByAlias :many
-select v.tool_id, v.id, v.version, v.digest, v.published
+select v.tool_id, v.id, v.version, v.digest, v.published, coalesce(c.withheld, 0)::int as withheld
 from tool_aliases a
 join tool_versions v on v.tool_id = a.tool_id and v.scope_id = a.scope_id
+left join tool_canaries c on c.tenant_id = $1 and c.version_id = v.id
 where a.scope_id in ($1, '00000000-0000-0000-0000-000000000000') and a.alias = $2
 order by v.id
 `
@@ -356,6 +359,7 @@ type ListVersionsByAliasRow struct {
 	Version   string
 	Digest    string
 	Published bool
+	Withheld  int32
 }
 
 func (q *Queries) ListVersionsByAlias(ctx context.Context, arg ListVersionsByAliasParams) ([]ListVersionsByAliasRow, error) {
@@ -373,6 +377,7 @@ func (q *Queries) ListVersionsByAlias(ctx context.Context, arg ListVersionsByAli
 			&i.Version,
 			&i.Digest,
 			&i.Published,
+			&i.Withheld,
 		); err != nil {
 			return nil, err
 		}

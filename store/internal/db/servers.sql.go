@@ -351,7 +351,7 @@ func (q *Queries) ListRemoteTools(ctx context.Context, arg ListRemoteToolsParams
 }
 
 const ListServerTools = `-- name: ListServerTools :many
-select t.id, t.tenant_id, t.scope_id, t.scope, t.slug, t.name, t.description, t.category, t.icon, t.schema, t.config_schema, t.interaction, t.implementation_type, t.egress_class, t.requires_approval, t.permission_policy, t.required_permission, t.tenant_slugs, t.status, t.is_active, t.is_system, t.builtin_key, t.builtin_template_id, t.is_builtin_template, t.artifact_id, t.artifact_version, t.version, t.revision, t.published_at, t.created_at, t.updated_at, t.egress_rules, t.quarantine, t.deleted_at, t.reads_declared_by, t.reads_declared_at from tool_registry t
+select t.id, t.tenant_id, t.scope_id, t.scope, t.slug, t.name, t.description, t.category, t.icon, t.schema, t.config_schema, t.interaction, t.implementation_type, t.egress_class, t.requires_approval, t.permission_policy, t.required_permission, t.tenant_slugs, t.status, t.is_active, t.is_system, t.builtin_key, t.builtin_template_id, t.is_builtin_template, t.artifact_id, t.artifact_version, t.version, t.revision, t.published_at, t.created_at, t.updated_at, t.egress_rules, t.quarantine, t.deleted_at, t.reads_declared_by, t.reads_declared_at, t.archived_at, t.archived_by from tool_registry t
 where t.scope_id = $1 and t.deleted_at is null and (
     t.implementation_type = 'mcp' and t.config_schema -> 'implementation' ->> 'server' = $2::text
     or exists (
@@ -414,6 +414,8 @@ func (q *Queries) ListServerTools(ctx context.Context, arg ListServerToolsParams
 			&i.DeletedAt,
 			&i.ReadsDeclaredBy,
 			&i.ReadsDeclaredAt,
+			&i.ArchivedAt,
+			&i.ArchivedBy,
 		); err != nil {
 			return nil, err
 		}
