@@ -54,6 +54,7 @@ var nouns = map[string]string{ //nolint:gosec // Words, no credentials.
 	"toolset": "a toolset",
 	"role":    "a role",
 	"quota":   "a quota",
+	"canary":  "a canary of a tool's version", "publish_gate": "what has to pass before a tool is published",
 }
 
 // verbs are the actions by what is done; % in a meaning is the object.
@@ -61,6 +62,7 @@ var verbs = []struct{ kinds, verb, meaning string }{
 	{
 		"tool graph agent credential key tenant grant webhook schedule pipeline space mcp_server artifact price budget " +
 			"profile assignment toolset role quota",
+			"profile assignment toolset role canary publish_gate",
 		"created",
 		"% was made",
 	},
@@ -79,6 +81,7 @@ var verbs = []struct{ kinds, verb, meaning string }{
 	{
 		"credential key tenant grant webhook schedule pipeline space mcp_server artifact file price budget profile " +
 			"assignment toolset role quota",
+			"assignment toolset role canary publish_gate",
 		"changed",
 		"settings of % were changed",
 	},
@@ -125,6 +128,7 @@ var verbs = []struct{ kinds, verb, meaning string }{
 	{
 		"tool graph agent credential key tenant grant webhook schedule pipeline space mcp_server artifact file note price " +
 			"budget profile assignment toolset role quota",
+			"budget profile assignment toolset role canary publish_gate",
 		"deleted", "% was deleted",
 	},
 }

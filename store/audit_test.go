@@ -30,6 +30,7 @@ var notAudited = map[string]string{
 	"token_users":         "is bookkeeping of tokens; roles come from their issuers",
 	"request_buckets":     "is bookkeeping of requests",
 	"budget_windows":      "is counted from calls and turns, which are a record",
+	"tool_replays":        "compare calls, and change nothing",
 	"rate_buckets":        "are counted from calls, which are a record",
 	"budget_holds":        "is what calls and turns that are a record have reserved",
 	"quota_counts":        "is counted from what is audited, or a record",

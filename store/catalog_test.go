@@ -18,6 +18,7 @@ import (
 	"github.com/toolcrib/toolcrib/ledger"
 	"github.com/toolcrib/toolcrib/profile"
 	"github.com/toolcrib/toolcrib/quota"
+	"github.com/toolcrib/toolcrib/registry"
 	"github.com/toolcrib/toolcrib/registry/artifact"
 	"github.com/toolcrib/toolcrib/registry/definition"
 	"github.com/toolcrib/toolcrib/registry/mcpserver"
@@ -121,7 +122,8 @@ func TestRolesHoldLittle(t *testing.T) {
 			"document_contents", "document_texts", "documents",
 			"file_chunks", "files", "left_files", "prices", "profiles", "request_buckets", "roles", "run_spaces",
 			"schedules", "space_members", "space_messages", "space_wakes",
-			"spaces", "token_users", "tool_assignments", "tool_overrides", "tool_slots", "toolsets", "webhooks", "word_blocks",
+			"spaces", "token_users", "tool_assignments", "tool_gates", "tool_overrides", "tool_replays", "tool_slots", "toolsets",
+			"webhooks", "word_blocks",
 			"word_documents", "word_postings", "workflow_starts",
 		},
 	}
@@ -261,6 +263,10 @@ func TestTheAppRoleIsBoundInEveryTable(t *testing.T) {
 	require.NoError(t, err)
 	_, err = f.Store.CreateToolset(t.Context(), toolset.Toolset{Tenant: f.Tenant, Slug: "support"})
 	require.NoError(t, err)
+	f.Canary(t, "2.0.0")
+	_, err = f.Store.SetGate(t.Context(), registry.Gate{Tenant: f.Tenant, ToolID: f.Tool.ID, Replay: 20})
+	require.NoError(t, err)
+	f.Replay(t, true)
 	_, err = f.Store.CreateRole(t.Context(), store.Role{
 		Role: access.Role{Name: "clerk", Permissions: []string{"runs.read"}}, Tenant: f.Tenant,
 	})

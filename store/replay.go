@@ -140,6 +140,20 @@ func (s *Store) FindReplay(ctx context.Context, tenant tool.TenantID, toolID, id
 	return replayOf(row), nil
 }
 
+// ListReplays returns the replays of a tool, newest first.
+func (s *Store) ListReplays(
+	ctx context.Context, tenant tool.TenantID, toolID, before string, limit int,
+) ([]registry.Replay, error) {
+	const op = "store.ListReplays"
+	if err := checkIDs(op, toolID, before); err != nil {
+		return nil, err
+	}
+	rows, err := ask(ctx, s.do, op, tenant, (*db.Queries).ListReplays, db.ListReplaysParams{
+		TenantID: string(tenant), ToolID: toolID, Before: optional(before), Limit: pageSize(limit),
+	})
+	return convert(rows, replayOf), err
+}
+
 // LastReplay implements [registry.LifecycleStore].
 func (s *Store) LastReplay(
 	ctx context.Context, tenant tool.TenantID, toolID, digest string,

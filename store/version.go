@@ -79,7 +79,7 @@ func (s *Store) ListVersions(ctx context.Context, tenant tool.TenantID, toolID s
 		return nil, err
 	}
 	var tools []db.ToolRegistry
-	var rows []db.ListToolVersionsRow
+	var rows []versionRow
 	err := s.read(ctx, op, tenant, func(b *pgx.Batch) {
 		queue(b, &tools, db.FindToolsByID, scopeID(tenant), toolID)
 		queue(b, &rows, db.ListToolVersions, scopeID(tenant), toolID)
@@ -90,11 +90,18 @@ func (s *Store) ListVersions(ctx context.Context, tenant tool.TenantID, toolID s
 	if len(tools) == 0 {
 		return nil, notFound(op, "tool not found")
 	}
-	return collect(rows, func(row db.ListToolVersionsRow) (tool.Version, error) {
+	return collect(rows, func(row versionRow) (tool.Version, error) {
 		v, err := versionOf(row.ToolVersion, tools[0].Slug)
 		v.Withheld = int(row.Withheld)
 		return v, err
 	})
+}
+
+// versionRow is a row of ListToolVersions.
+type versionRow struct {
+	db.ToolVersion
+
+	Withheld int32
 }
 
 // Version implements [resolver.Source]. It fails with tool.NotFound.

@@ -14,6 +14,8 @@ const (
 	EventQuarantined tool.EventType = "tool.quarantined"
 	// EventBudget reports that most of a budget is spent, once in each of its periods.
 	EventBudget tool.EventType = "budget.threshold"
+	// EventCanaryReturned reports that a version which a share of the runs got was taken back.
+	EventCanaryReturned tool.EventType = "tool.canary_returned"
 	// EventDisabled reports that a webhook of the tenant was disabled, to its others.
 	EventDisabled tool.EventType = "webhook.disabled"
 	// EventPing is a test. Nobody subscribes to it; see [Service.Ping].
@@ -42,6 +44,7 @@ var events = []Event{
 	{EventQuarantined, "a tool was stopped until it is reviewed", true, false},
 	{agent.EventRunTainted, "a run got its first result of an untrusted source", true, true},
 	{EventBudget, "80 % of a budget is spent", true, false},
+	{EventCanaryReturned, "a canary of a tool was taken back, since too many of its calls failed", true, false},
 	{EventDisabled, "another webhook of the tenant was disabled", false, false},
 }
 
@@ -85,6 +88,17 @@ type Threshold struct {
 	Agent       string        `json:"agent"` // Slugs and name; empty where the budget names none.
 	Tool        string        `json:"tool"`
 	Profile     string        `json:"profile"`
+}
+
+// CanaryReturned is the payload of [EventCanaryReturned].
+type CanaryReturned struct {
+	Tool           string `json:"tool"`
+	Version        string `json:"version"`
+	Reason         string `json:"reason"`
+	Calls          int    `json:"calls"`
+	Failures       int    `json:"failures"`
+	StableCalls    int    `json:"stable_calls"` // Of the other versions, meanwhile.
+	StableFailures int    `json:"stable_failures"`
 }
 
 // Quarantined is the payload of [EventQuarantined].

@@ -17,6 +17,7 @@ type listToolsInput struct {
 	ToolType       string `query:"tool_type"           enum:"built_in,mcp,artifact,custom"`
 	Search         string `query:"search"                                                         maxLength:"200" doc:"In slug, name and description"`
 	Callable       string `query:"callable"            enum:"production,debug"                                    doc:"Lists only tools that may be called in this mode, by the rules of a call: each at the version a call would get"`
+	Archived       bool   `query:"archived" doc:"Lists the archived tools instead of the others"`
 	Skip           int    `query:"skip"                                                                           doc:"How many tools to skip; cursor is faster"                                                                       minimum:"0" maximum:"10000"`
 	Paging
 }
@@ -95,6 +96,10 @@ func (s *server) registerTools() {
 	s.registerToolMoves()
 	s.registerToolBulk()
 	s.registerOverrides()
+	s.registerToolUsers()
+	s.registerCanaries()
+	s.registerReplays()
+	s.registerPublishGates()
 }
 
 func (s *server) listTools(ctx context.Context, p tool.Principal, in *listToolsInput) (*listed[v1.Tool], error) {
@@ -103,7 +108,7 @@ func (s *server) listTools(ctx context.Context, p tool.Principal, in *listToolsI
 	}
 	q := registry.ToolQuery{
 		Status: tool.Status(in.Status), Implementation: tool.Implementation(in.Implementation),
-		Bucket: tool.Bucket(in.ToolType), Search: in.Search, Limit: in.fetch(),
+		Bucket: tool.Bucket(in.ToolType), Search: in.Search, Archived: in.Archived, Limit: in.fetch(),
 	}
 	if in.Cursor != "" {
 		var err error
@@ -163,9 +168,9 @@ func (s *server) listBuiltins(ctx context.Context, p tool.Principal, in *Paging)
 // listCallable lists the tools that the principal may call, with the function
 // that decides on calls.
 func (s *server) listCallable(ctx context.Context, p tool.Principal, in *listToolsInput) (*listed[v1.Tool], error) {
-	if in.Status != "" || in.Skip != 0 {
+	if in.Status != "" || in.Skip != 0 || in.Archived {
 		return nil, &tool.Error{
-			Kind: tool.Invalid, Op: "api.listTools", Path: "callable", Msg: "callable cannot be combined with status or skip",
+			Kind: tool.Invalid, Op: "api.listTools", Path: "callable", Msg: "callable cannot be combined with status, skip or archived",
 		}
 	}
 	items, next, err := s.cfg.Resolver.List(ctx, p, tool.Mode(in.Callable), resolver.Filter{

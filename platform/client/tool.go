@@ -16,6 +16,7 @@ type ToolQuery struct {
 	ToolType       tool.Bucket
 	Search         string
 	Callable       tool.Mode // What may be called in this mode, at the version a call would get.
+	Archived       bool      // The archived tools, instead of the others.
 	Skip           int
 	Page
 }
@@ -24,7 +25,7 @@ type ToolQuery struct {
 func (c *Client) ListTools(ctx context.Context, q ToolQuery) (v1.Page[v1.Tool], error) {
 	return list[v1.Tool](ctx, c, q.query(
 		"status", q.Status, "implementation_type", q.Implementation, "tool_type", q.ToolType, "search", q.Search,
-		"callable", q.Callable, "skip", q.Skip,
+		"callable", q.Callable, "skip", q.Skip, "archived", q.Archived,
 	), "tools")
 }
 
@@ -100,6 +101,8 @@ const (
 	Disable   Transition = "disable"   // Stop its calls, everywhere and at once.
 	Enable    Transition = "enable"    // Take a disable back.
 	Deprecate Transition = "deprecate" // Refuse new bindings.
+	Archive   Transition = "archive"   // Disable it, and take it off the lists.
+	Restore   Transition = "restore"   // Take it out of the archive.
 )
 
 // Overrides returns a page of what the tenant and the platform decided about tools.

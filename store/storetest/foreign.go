@@ -39,6 +39,7 @@ var methodsWithoutTenant = map[string]string{
 	"DropEmptyPartitions": "drops empty tables",
 	"SweepScheduleStarts": "deletes old rows",
 	"ScheduleTenants":     "returns ids of tenants with schedules to compare, without contents",
+	"JudgeCanaries":       "judges canaries, each as its tenant",
 	"SweepDeliveries":     "deletes old rows",
 	"SweepFiles":          "deletes expired rows",
 	"ClaimLeftFiles":      "returns keys of contents that no file has any more",
@@ -67,6 +68,7 @@ func testForeign(t *testing.T, d *Database) {
 	maps.Copy(cases, quotaCases)
 	maps.Copy(cases, profileCases)
 	maps.Copy(cases, toolsetCases)
+	maps.Copy(cases, lifecycleCases)
 	maps.Copy(cases, credentialCases)
 	maps.Copy(cases, retrievalCases)
 	maps.Copy(cases, runCases)

@@ -22,6 +22,8 @@ type Tool struct {
 	BuiltinKey      string       `json:"builtin_key,omitempty"`
 	ArtifactID      string       `json:"artifact_id,omitempty"`
 	ArtifactVersion string       `json:"artifact_version,omitempty" doc:"Of the artifact: a version, or a constraint as the tool has it" example:"^1.2"`
+	ArchivedAt      *time.Time   `json:"archived_at,omitempty" doc:"Absent unless it is archived"`
+	ArchivedBy      string       `json:"archived_by,omitempty" example:"key:01975c2e-7d1a-7c3e-9f00-0000000000d1"`
 	ReadsDeclared   *Declaration `json:"reads_declared,omitempty" doc:"Who declared that the draft's POST only reads; absent if there is no declaration"`
 	Version         string       `json:"version" doc:"Number of the draft" example:"1.2.0"`
 	Revision        int64        `json:"revision" example:"3"`
@@ -61,6 +63,7 @@ type ToolVersion struct {
 	Version       string       `json:"version" example:"1.2.0"`
 	Digest        string       `json:"digest" example:"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"`
 	Published     bool         `json:"published"`
+	Withheld      int          `json:"withheld,omitempty" doc:"Percent of the runs that do not get it, since it is a canary; 100 after that was taken back. Only in lists of versions" example:"90"`
 	PublishedAt   *time.Time   `json:"published_at,omitempty"`
 	CreatedAt     time.Time    `json:"created_at"`
 	CreatedBy     string       `json:"created_by,omitempty" example:"key:01975c2e-7d1a-7c3e-9f00-0000000000d1"`
@@ -75,8 +78,8 @@ func FromTool(t tool.Tool) Tool {
 		Quarantine: t.Quarantine,
 		System:     t.System, BuiltinKey: t.BuiltinKey, ArtifactID: t.ArtifactID, ArtifactVersion: t.ArtifactVersion,
 		Version: t.Version, Revision: t.Revision,
-		ReadsDeclared: FromDeclaration(t.ReadsDeclared),
-		PublishedAt:   t.PublishedAt, CreatedAt: t.CreatedAt, UpdatedAt: t.UpdatedAt, Visible: t.Shown(), Risk: t.RiskLevel(),
+		ReadsDeclared: FromDeclaration(t.ReadsDeclared), ArchivedAt: t.ArchivedAt, ArchivedBy: t.ArchivedBy,
+		PublishedAt: t.PublishedAt, CreatedAt: t.CreatedAt, UpdatedAt: t.UpdatedAt, Visible: t.Shown(), Risk: t.RiskLevel(),
 		Policy: t.Policy, Definition: fromDefinition(t.Definition),
 	}
 }
@@ -84,7 +87,7 @@ func FromTool(t tool.Tool) Tool {
 // FromToolVersion returns v as the API shows it.
 func FromToolVersion(v tool.Version) ToolVersion {
 	return ToolVersion{
-		ID: v.ID, ToolID: v.ToolID, Slug: v.Slug, Version: v.Number, Digest: v.Digest, Published: v.Published,
+		ID: v.ID, ToolID: v.ToolID, Slug: v.Slug, Version: v.Number, Digest: v.Digest, Published: v.Published, Withheld: v.Withheld,
 		PublishedAt: v.PublishedAt, CreatedAt: v.CreatedAt, CreatedBy: v.CreatedBy,
 		ReadsDeclared: FromDeclaration(v.ReadsDeclared),
 		Definition:    fromDefinition(v.Snapshot.Definition),

@@ -30,6 +30,12 @@ func (a *app) toolCommand() *cobra.Command {
 			"Makes a disabled or deprecated tool what its versions allow: published if one is, else a draft."),
 		a.toolStateCommand(client.Deprecate, "Refuse new bindings of a tool; existing ones go on",
 			"Keeps a published tool running where it is bound, with a warning, and refuses to bind it anew."),
+		a.toolStateCommand(client.Archive, "Archive a tool that nothing uses; its record stays",
+			"Disables a tool and takes it off the lists. Its slug stays taken, and its versions and the record of its calls stay.\n"+
+				"It is refused, naming them, while agents, compositions, graphs, toolsets or runs use it."),
+		a.toolStateCommand(client.Restore, "Take a tool out of the archive",
+			"Makes an archived tool what its versions allow: published if one is, else a draft."),
+		a.toolUsersCommand(), a.toolReplayCommand(), a.toolGateCommand(), a.toolCanaryCommand(),
 		a.toolDeleteCommand(), a.toolBulkCommand(), a.toolOverrideCommand(), a.toolAssignCommand(), a.toolRevokeCommand(),
 		a.toolDecideCommand("approve", "Approve a call that waits: approvals approve"),
 		a.toolDecideCommand("reject", "Reject a call that waits: approvals reject")),
@@ -80,6 +86,7 @@ profiles, and with --profiles the profiles.`,
 	cmd.Flags().StringVar((*string)(&q.Implementation), "type", "", "implementation type, such as http")
 	cmd.Flags().StringVar((*string)(&q.ToolType), "tool-type", "", "built_in, mcp, artifact or custom")
 	cmd.Flags().StringVar((*string)(&q.Callable), "callable", "", "only what may be called, in production or debug mode")
+	cmd.Flags().BoolVar(&q.Archived, "archived", false, "list the archived tools instead of the others")
 	cmd.Flags().StringVar(&q.Search, "search", "", "text in slug, name or description")
 	cmd.Flags().BoolVar(&registry, "registry", false, "list tools, as by default")
 	cmd.Flags().BoolVar(&assignments, "assignments", false, "list assignments of tools")

@@ -20,8 +20,25 @@ import (
 
 func (a *app) toolPublishCommand() *cobra.Command {
 	var version string
+	var calls, different int
 	cmd := cli.Describe(a.withTool("publish", "Publish a tool's draft, or a version it has",
 		func(ctx context.Context, c *client.Client, name string) error {
+			if calls < 0 || calls > registry.MaxReplay {
+				return cli.Usagef("--replay: expected 1 to %d recorded calls", registry.MaxReplay)
+			}
+			if calls > 0 {
+				r, err := a.replay(ctx, c, name, v1.NewReplay{Calls: calls, Version: version})
+				if err != nil {
+					return err
+				}
+				if err := showReplay(a.Env.Err, &r); err != nil {
+					return err
+				}
+				if r.Different > different {
+					return fmt.Errorf("%s is not published: %d of the replayed calls differ and %d may", terminal.Clean(name),
+						r.Different, different)
+				}
+			}
 			published, err := c.PublishTool(ctx, name, version)
 			if err != nil {
 				return err
@@ -35,8 +52,13 @@ func (a *app) toolPublishCommand() *cobra.Command {
 				terminal.Clean(versioned(published.Tool.Slug, published.Version.Version)))
 		}), `Makes a version available in production: the draft under its number, or with
 --version one that was snapshotted before. The number must be raised by what the
-change demands; "toolcrib tool diff" shows it.`, `  toolcrib tool publish getOrder
-  toolcrib tool publish getOrder --version 1.2.0`)
+change demands; "toolcrib tool diff" shows it. With --replay, the last recorded calls
+are replayed first, and it is published only when no more than --max-different of them
+differ; "toolcrib tool gate" requires that.`, `  toolcrib tool publish getOrder
+  toolcrib tool publish getOrder --version 1.2.0
+  toolcrib tool publish getOrder --replay 20`)
+	cmd.Flags().IntVar(&calls, "replay", 0, "how many of the last recorded calls are replayed before (default: none)")
+	cmd.Flags().IntVar(&different, "max-different", 0, "how many of the replayed calls may differ")
 	cmd.Flags().StringVar(&version, "version", "", "an existing version (default: the draft)")
 	a.CompleteFlag(cmd, "version", a.completeVersions)
 	return cmd
