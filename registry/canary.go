@@ -77,7 +77,8 @@ func (p CanaryPlan) withDefaults() (CanaryPlan, error) {
 	}
 	switch {
 	case p.Share < 1 || p.Share > 99:
-		return p, refusal.New(tool.Invalid, "/share", "expected 1 to 99 percent of the runs; to give a version to all, publish it")
+		return p, refusal.New(tool.Invalid, "/share",
+			"expected 1 to 99 percent of the runs; to give a version to all, publish it")
 	case p.Until < 1 || p.Until > MaxCanaryCalls:
 		return p, refusal.New(tool.Invalid, "/until_calls", "expected 1 to %d calls", MaxCanaryCalls)
 	case p.MaxErrorPercent < 0 || p.MaxErrorPercent > 100:
@@ -91,8 +92,8 @@ func (p CanaryPlan) withDefaults() (CanaryPlan, error) {
 // Judge returns the state that the outcome of a running canary gives it, and why. It is taken back once MinCalls
 // ended and more of them failed than may, or as many failed as cannot be made good until Until.
 func (p CanaryPlan) Judge(o CanaryOutcome) (CanaryState, string) {
-	counts := fmt.Sprintf("%d of %d calls failed, at most %d %% may; of the other versions %d of %d failed", o.Failures, o.Calls,
-		p.MaxErrorPercent, o.StableFailures, o.StableCalls)
+	counts := fmt.Sprintf("%d of %d calls failed, at most %d %% may; of the other versions %d of %d failed", o.Failures,
+		o.Calls, p.MaxErrorPercent, o.StableFailures, o.StableCalls)
 	switch {
 	case o.Calls >= p.MinCalls && o.Failures*100 > p.MaxErrorPercent*o.Calls,
 		o.Failures*100 > p.MaxErrorPercent*p.Until:

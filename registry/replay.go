@@ -152,10 +152,8 @@ func (of *replayer) notLive() string {
 
 // answer lists why a recorded answer breaks the output schema.
 func (of *replayer) answer(ctx context.Context, was *tool.Invocation) []string {
-	if of.output == nil || was.Output == nil || was.IsError || len(was.Output.Structured) == 0 || of.definition.WarnsOutput() {
-		return nil
-	}
-	if marked(was.Output.Structured) {
+	if of.output == nil || was.Output == nil || was.IsError || of.definition.WarnsOutput() ||
+		len(was.Output.Structured) == 0 || marked(was.Output.Structured) {
 		return nil
 	}
 	if err := of.output.Validate(ctx, was.Output.Structured); err != nil {

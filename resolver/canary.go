@@ -56,8 +56,8 @@ func place(t *tool.Tool, v VersionInfo, run string) int {
 	return int(binary.BigEndian.Uint64(sum[:8]) % 100) //nolint:gosec // Less than 100.
 }
 
-// Highest returns the version that a constraint means for runs that get no canary: the highest published one that meets it. It is
-// false where none does, and fails with tool.Invalid for a malformed constraint.
+// Highest returns the version that a constraint means for runs that get no canary: the highest published one that
+// meets it. It is false where none does, and fails with tool.Invalid for a malformed constraint.
 func Highest(versions []VersionInfo, text string) (VersionInfo, bool, error) {
 	want, err := parseConstraint(text)
 	if err != nil {

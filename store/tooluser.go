@@ -157,7 +157,9 @@ func (s *Store) assignmentsOf(
 		Limit: pageSize(q.Limit),
 	})
 	return convert(rows, func(r db.ListAssignmentsOfToolRow) registry.User {
-		u := registry.User{Kind: q.Kind, ID: r.ID, Name: r.Agent, Published: true, Status: r.AgentStatus, Through: r.Profile, Place: r.ID}
+		u := registry.User{
+			Kind: q.Kind, ID: r.ID, Name: r.Agent, Published: true, Status: r.AgentStatus, Through: r.Profile, Place: r.ID,
+		}
 		if q.Kind == registry.UserProfile {
 			u.Name, u.Through, u.Status = r.Profile, "", ""
 		}

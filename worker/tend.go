@@ -11,6 +11,7 @@ import (
 
 const (
 	tendInterval    = time.Hour
+	canaryIdle      = 20 * time.Second // Between two counts of the calls of a canary.
 	sessionInterval = 30 * time.Second // From the end of a run to that of its sessions, at most.
 	partitionsAhead = 3                // Months.
 )
@@ -50,6 +51,9 @@ func (p *Plugin) tend() {
 		defer tick.Stop()
 		for {
 			p.endSessions(ctx)
+			if _, err := p.store.JudgeCanaries(ctx, canaryIdle); err != nil && ctx.Err() == nil {
+				p.cfg.Logger.WarnContext(ctx, "judging canaries failed", slog.Any("error", err))
+			}
 			select {
 			case <-ctx.Done():
 				return

@@ -25,8 +25,8 @@ func (s *server) registerCanaries() {
 		id: "startCanary", method: http.MethodPost, path: "/v1/tools/{tool}/canary", tag: "tools", permission: ToolsWrite,
 		status: http.StatusCreated, summary: "Publish a version of a tool to a share of the runs",
 		detail: "The others get the version that they got before. Which runs are among them is decided by their ids and " +
-			"pinned with their plan. The version is taken back when too many of its calls fail, and runs that have it keep it. " +
-			"It has to pass all that publishing requires.",
+			"pinned with their plan. The version is taken back when too many of its calls fail, and runs that have it " +
+			"keep it. It has to pass all that publishing requires.",
 	}, s.startCanary)
 	handle(s, route{
 		id: "listCanaries", method: http.MethodGet, path: "/v1/tools/{tool}/canaries", tag: "tools", permission: ToolsRead,

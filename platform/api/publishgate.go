@@ -31,8 +31,8 @@ func (s *server) registerPublishGates() {
 	handle(s, route{
 		id: "setToolGate", method: http.MethodPut, path: "/v1/tools/{tool}/publish-gate", tag: "tools",
 		permission: ToolsWrite, summary: "Require a replay of recorded calls before a version of a tool is published",
-		detail: "A version is then published only when exactly its content was replayed with so many of the last calls, and " +
-			"no more than so many differed. The first version of a tool passes, and so do those that come with a host's code.",
+		detail: "A version is then published only when exactly its content was replayed with so many of the last calls, " +
+			"and no more than so many differed. The first version of a tool passes, and so do those that come with a host's code.",
 	}, func(ctx context.Context, p tool.Principal, in *setToolGateInput) (*body[v1.PublishGate], error) {
 		t, err := s.findTool(ctx, p, in.Tool)
 		if err != nil {
@@ -42,7 +42,8 @@ func (s *server) registerPublishGates() {
 	})
 	handle(s, route{
 		id: "deleteToolGate", method: http.MethodDelete, path: "/v1/tools/{tool}/publish-gate", tag: "tools",
-		permission: ToolsWrite, summary: "Remove the gate of a tool", detail: "That of the tenant applies then, if there is one.",
+		permission: ToolsWrite, summary: "Remove the gate of a tool",
+		detail: "That of the tenant applies then, if there is one.",
 	}, func(ctx context.Context, p tool.Principal, in *ToolPath) (*body[v1.PublishGate], error) {
 		t, err := s.findTool(ctx, p, in.Tool)
 		if err != nil {

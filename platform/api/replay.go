@@ -36,9 +36,9 @@ func (s *server) registerReplays() {
 	handle(s, route{
 		id: "createReplay", method: http.MethodPost, path: "/v1/tools/{tool}/replays", tag: "tools", permission: ToolsWrite,
 		status: http.StatusCreated, summary: "Compare the last recorded calls of a tool with its draft, or with a version",
-		detail: "Pure tools and those of the egress class read_only are called with the recorded arguments, as tests: by every " +
-			"rule of calls, in debug mode and without leave to write, which takes runs.write too. Of others, the recorded arguments " +
-			"and answers are held against the schemas. Calls that cannot be replayed are listed with the reason. Get the " +
+		detail: "Pure tools and those of the egress class read_only are called with the recorded arguments, as tests: by " +
+			"every rule of calls, in debug mode and without leave to write, which takes runs.write too. Of others, the " +
+			"recorded arguments and answers are held against the schemas. Calls that cannot be replayed are listed with the reason. Get the " +
 			"replay until it has ended.",
 	}, s.createReplay)
 	handle(s, route{

@@ -35,8 +35,8 @@ func gatePath(tool string) []string {
 	return []string{"tools", tool, "publish-gate"}
 }
 
-// PublishGate returns what has to pass before a version of a tool is published, or of any tool of the tenant where tool is
-// empty.
+// PublishGate returns what has to pass before a version of a tool is published, or of any tool of the tenant where
+// tool is empty.
 func (c *Client) PublishGate(ctx context.Context, tool string) (v1.PublishGate, error) {
 	return get[v1.PublishGate](ctx, c, nil, gatePath(tool)...)
 }

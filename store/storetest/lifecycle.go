@@ -343,7 +343,8 @@ func testCanaries(t *testing.T, d *Database) {
 	require.Equal(t, map[string]int{"1.0.0": 40}, both())
 	rows := func(of string) (n int) {
 		t.Helper()
-		require.NoError(t, d.Conn(t).QueryRow(t.Context(), "select count(*) from "+of+" and tenant_id = $1", f.Tenant).Scan(&n))
+		sql := "select count(*) from " + of + " and tenant_id = $1"
+		require.NoError(t, d.Conn(t).QueryRow(t.Context(), sql, f.Tenant).Scan(&n))
 		return n
 	}
 	require.Equal(t, 1, rows("webhook_deliveries where type = 'tool.canary_returned'"))

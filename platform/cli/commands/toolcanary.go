@@ -15,8 +15,9 @@ import (
 
 func (a *app) toolCanaryCommand() *cobra.Command {
 	return cli.Describe(cli.Group("canary", "Publish a version to a share of the runs, and take it back if it fails",
-		a.canaryStartCommand(), a.canaryListCommand(), a.canaryEndCommand("promote", "Give the canary of a tool to every run",
-			(*client.Client).PromoteCanary), a.canaryEndCommand("stop", "Take the canary of a tool back", (*client.Client).StopCanary)),
+		a.canaryStartCommand(), a.canaryListCommand(),
+		a.canaryEndCommand("promote", "Give the canary of a tool to every run", (*client.Client).PromoteCanary),
+		a.canaryEndCommand("stop", "Take the canary of a tool back", (*client.Client).StopCanary)),
 		`A canary is a version that a share of the runs gets; the others get what they got
 before. It is taken back by itself when too many of its calls fail. Runs that have it
 keep it.`,
@@ -62,7 +63,8 @@ ended within that, and is then promoted with --promote, else on command.`,
 	flags.IntVar(&in.Share, "share", 10, "percent of the runs that get it")
 	flags.StringVar(&until, "until", "200calls", "how many of its calls decide that it has passed")
 	flags.StringVar(&errors, "max-errors", "5%", "percent of its calls that may fail")
-	flags.IntVar(&in.MinCalls, "min-calls", 0, "calls that have to end before it is taken back (default: a twentieth of --until, at least 5)")
+	flags.IntVar(&in.MinCalls, "min-calls", 0,
+		"calls that have to end before it is taken back (default: a twentieth of --until, at least 5)")
 	flags.BoolVar(&in.Promote, "promote", false, "give it to every run once it has passed")
 	return cmd
 }

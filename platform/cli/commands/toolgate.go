@@ -112,7 +112,8 @@ func (a *app) replay(ctx context.Context, c *client.Client, name string, in v1.N
 		return r, err
 	}
 	for !r.Ended {
-		if _, err := fmt.Fprintf(a.Env.Err, "replayed %d of %d calls\n", r.Same+r.Different+r.Skipped, len(r.Calls)); err != nil {
+		_, err := fmt.Fprintf(a.Env.Err, "replayed %d of %d calls\n", r.Same+r.Different+r.Skipped, len(r.Calls))
+		if err != nil {
 			return r, err
 		}
 		select {
