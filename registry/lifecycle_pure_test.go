@@ -54,13 +54,13 @@ func TestReplayCompares(t *testing.T) {
 		was, is tool.Invocation
 		want    []string
 	}{
-		"other values":   {answered(`{"a":1,"b":[1,2]}`), answered(`{"a":2,"b":[]}`), nil},
+		"other values": {answered(`{"a":1,"b":[1,2]}`), answered(`{"a":2,"b":[]}`), nil},
 		"other members": {
 			answered(`{"a":1,"b":{"c":1}}`), answered(`{"b":{"d":1}}`), []string{"/a is missing", "/b/c is missing", "/b/d is new"},
 		},
-		"other type":     {answered(`{"a":1}`), answered(`{"a":"1"}`), []string{"/a was number and is text"}},
-		"items":          {answered(`[{"a":1}]`), answered(`[{"a":null}]`), []string{"/0/a was number and is null"}},
-		"other top":      {answered(`{}`), answered(`[]`), []string{"the answer was an object and is an array"}},
+		"other type": {answered(`{"a":1}`), answered(`{"a":"1"}`), []string{"/a was number and is text"}},
+		"items":      {answered(`[{"a":1}]`), answered(`[{"a":null}]`), []string{"/0/a was number and is null"}},
+		"other top":  {answered(`{}`), answered(`[]`), []string{"the answer was an object and is an array"}},
 		"it fails now": {
 			answered(`{}`), failed, []string{"the status was completed and is failed", "it fails: unavailable"},
 		},

@@ -111,8 +111,8 @@ func TestArchiveTool(t *testing.T) {
 	require.Equal(t, []string{"alone", "find"}, slugs(""))
 }
 
-// record keeps a call of a tool in production that was answered.
-func (b *bundle) record(t *testing.T, of v1.Tool, input, output string) string {
+// served keeps a call of a tool in production that was answered.
+func (b *bundle) served(t *testing.T, of v1.Tool, input, output string) string {
 	t.Helper()
 	id := uuid.Must(uuid.NewV7()).String()
 	_, err := b.Store.Settle(t.Context(), ledger.Settlement{
@@ -128,7 +128,7 @@ func (b *bundle) record(t *testing.T, of v1.Tool, input, output string) string {
 	})
 	require.NoError(t, err)
 	_, err = b.Conn(t).Exec(t.Context(), `update tool_invocations set status = 'completed', error_kind = '', error = '',
-		failed_status = null, input = $3, output = $4 where tenant_id = $1 and id = $2`, b.tenant, id, input,
+		failed_status = null, is_error = false, input = $3, output = $4 where tenant_id = $1 and id = $2`, b.tenant, id, input,
 		`{"structured":`+output+`}`)
 	require.NoError(t, err)
 	return id
@@ -141,8 +141,8 @@ func TestPublishGate(t *testing.T) {
 	b.apply(t, echo("find"))
 	var of v1.Tool
 	b.do(t, http.MethodGet, "/v1/tools/find", "").into(t, &of)
-	b.record(t, of, `{"say":"hello"}`, `{"said":"hello"}`)
-	b.record(t, of, `{"say":"[redacted]"}`, `{"said":"hello"}`)
+	b.served(t, of, `{"say":"hello"}`, `{"said":"hello"}`)
+	b.served(t, of, `{"say":"[redacted]"}`, `{"said":"hello"}`)
 
 	require.Equal(t, http.StatusNotFound, b.do(t, http.MethodGet, "/v1/publish-gate", "").status)
 	require.Equal(t, http.StatusOK, b.do(t, http.MethodPut, "/v1/publish-gate", `{"replay":10,"max_different":3}`).status)
