@@ -14,7 +14,8 @@ import (
 // name, whether that resolves or not. One that cannot be used, or has the name of another tool of
 // the agent, is missing; the run goes on without it.
 func (a *Activities) assigned(
-	ctx context.Context, p tool.Principal, run string, ids []string, own []tool.Ref, bound []*resolver.Resolved, mode tool.Mode,
+	ctx context.Context, p tool.Principal, run string, ids []string, own []tool.Ref, bound []*resolver.Resolved,
+	mode tool.Mode,
 ) (given []*resolver.Resolved, missing []resolver.Unavailable, err error) {
 	var refs []tool.Ref
 	for _, id := range ids {

@@ -32,7 +32,8 @@ func (s *server) registerPublishGates() {
 		id: "setToolGate", method: http.MethodPut, path: "/v1/tools/{tool}/publish-gate", tag: "tools",
 		permission: ToolsWrite, summary: "Require a replay of recorded calls before a version of a tool is published",
 		detail: "A version is then published only when exactly its content was replayed with so many of the last calls, " +
-			"and no more than so many differed. The first version of a tool passes, and so do those that come with a host's code.",
+			"and no more than so many differed. The first version of a tool passes, and so do those that come with a " +
+			"host's code.",
 	}, func(ctx context.Context, p tool.Principal, in *setToolGateInput) (*body[v1.PublishGate], error) {
 		t, err := s.findTool(ctx, p, in.Tool)
 		if err != nil {

@@ -38,8 +38,8 @@ func (s *server) registerReplays() {
 		status: http.StatusCreated, summary: "Compare the last recorded calls of a tool with its draft, or with a version",
 		detail: "Pure tools and those of the egress class read_only are called with the recorded arguments, as tests: by " +
 			"every rule of calls, in debug mode and without leave to write, which takes runs.write too. Of others, the " +
-			"recorded arguments and answers are held against the schemas. Calls that cannot be replayed are listed with the reason. Get the " +
-			"replay until it has ended.",
+			"recorded arguments and answers are held against the schemas. Calls that cannot be replayed are listed with " +
+			"the reason. Get the replay until it has ended.",
 	}, s.createReplay)
 	handle(s, route{
 		id: "listReplays", method: http.MethodGet, path: "/v1/tools/{tool}/replays", tag: "tools", permission: ToolsRead,

@@ -170,7 +170,8 @@ func (s *server) listBuiltins(ctx context.Context, p tool.Principal, in *Paging)
 func (s *server) listCallable(ctx context.Context, p tool.Principal, in *listToolsInput) (*listed[v1.Tool], error) {
 	if in.Status != "" || in.Skip != 0 || in.Archived {
 		return nil, &tool.Error{
-			Kind: tool.Invalid, Op: "api.listTools", Path: "callable", Msg: "callable cannot be combined with status, skip or archived",
+			Kind: tool.Invalid, Op: "api.listTools", Path: "callable",
+			Msg: "callable cannot be combined with status, skip or archived",
 		}
 	}
 	items, next, err := s.cfg.Resolver.List(ctx, p, tool.Mode(in.Callable), resolver.Filter{

@@ -87,7 +87,8 @@ func FromTool(t tool.Tool) Tool {
 // FromToolVersion returns v as the API shows it.
 func FromToolVersion(v tool.Version) ToolVersion {
 	return ToolVersion{
-		ID: v.ID, ToolID: v.ToolID, Slug: v.Slug, Version: v.Number, Digest: v.Digest, Published: v.Published, Withheld: v.Withheld,
+		ID: v.ID, ToolID: v.ToolID, Slug: v.Slug, Version: v.Number, Digest: v.Digest, Published: v.Published,
+		Withheld:    v.Withheld,
 		PublishedAt: v.PublishedAt, CreatedAt: v.CreatedAt, CreatedBy: v.CreatedBy,
 		ReadsDeclared: FromDeclaration(v.ReadsDeclared),
 		Definition:    fromDefinition(v.Snapshot.Definition),

@@ -31,8 +31,9 @@ func (a *app) toolCommand() *cobra.Command {
 		a.toolStateCommand(client.Deprecate, "Refuse new bindings of a tool; existing ones go on",
 			"Keeps a published tool running where it is bound, with a warning, and refuses to bind it anew."),
 		a.toolStateCommand(client.Archive, "Archive a tool that nothing uses; its record stays",
-			"Disables a tool and takes it off the lists. Its slug stays taken, and its versions and the record of its calls stay.\n"+
-				"It is refused, naming them, while agents, compositions, graphs, toolsets or runs use it."),
+			"Disables a tool and takes it off the lists. Its slug stays taken, and its versions and\n"+
+				"the record of its calls stay. It is refused, naming them, while agents, compositions,\n"+
+				"graphs, toolsets or runs use it."),
 		a.toolStateCommand(client.Restore, "Take a tool out of the archive",
 			"Makes an archived tool what its versions allow: published if one is, else a draft."),
 		a.toolUsersCommand(), a.toolReplayCommand(), a.toolGateCommand(), a.toolCanaryCommand(),
