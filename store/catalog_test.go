@@ -122,8 +122,8 @@ func TestRolesHoldLittle(t *testing.T) {
 			"document_contents", "document_texts", "documents",
 			"file_chunks", "files", "left_files", "prices", "profiles", "request_buckets", "roles", "run_spaces",
 			"schedules", "space_members", "space_messages", "space_wakes",
-			"spaces", "token_users", "tool_assignments", "tool_gates", "tool_overrides", "tool_replays", "tool_slots", "toolsets",
-			"webhooks", "word_blocks",
+			"spaces", "token_users", "tool_assignments", "tool_gates", "tool_overrides", "tool_replays", "tool_slots",
+			"toolsets", "webhooks", "word_blocks",
 			"word_documents", "word_postings", "workflow_starts",
 		},
 	}

@@ -33,8 +33,8 @@ var (
 	ownTemporal = []string{"your-temporal.md", "plugin.md", "tools/function.md", "tools/custom.md", "thin-tools.md"}
 	// Without anything to run.
 	descriptive = []string{
-		"README.md", "concepts.md", "lifecycle.md", "failure-semantics.md", "upgrades.md", "install.md", "deployment.md", "backup.md",
-		"sizing.md", "security.md",
+		"README.md", "concepts.md", "lifecycle.md", "failure-semantics.md", "upgrades.md", "install.md", "deployment.md",
+		"backup.md", "sizing.md", "security.md",
 	}
 )
 
