@@ -52,9 +52,9 @@ func (a *app) toolPublishCommand() *cobra.Command {
 				terminal.Clean(versioned(published.Tool.Slug, published.Version.Version)))
 		}), `Makes a version available in production: the draft under its number, or with
 --version one that was snapshotted before. The number must be raised by what the
-change demands; "toolcrib tool diff" shows it. With --replay, the last recorded calls
-are replayed first, and it is published only when no more than --max-different of them
-differ; "toolcrib tool gate" requires that.`, `  toolcrib tool publish getOrder
+change demands; "toolcrib tool diff" shows it.
+With --replay, the last recorded calls are replayed first, and it is published only when
+no more than --max-different of them differ. A gate, "toolcrib tool gate", requires that.`, `  toolcrib tool publish getOrder
   toolcrib tool publish getOrder --version 1.2.0
   toolcrib tool publish getOrder --replay 20`)
 	cmd.Flags().IntVar(&calls, "replay", 0, "how many of the last recorded calls are replayed before (default: none)")
