@@ -75,6 +75,8 @@ func TestReplayCompares(t *testing.T) {
 			require.Equal(t, registry.ReplayDifferent, got.Outcome, name)
 		}
 	}
+	unmade := registry.ReplayedCall{Outcome: registry.ReplayRunning}.Unmade("nothing could be started")
+	require.Equal(t, registry.ReplayDifferent, unmade.Outcome, "a gate is not passed by what was not made")
 	var r registry.Replay
 	r.Count([]registry.ReplayedCall{{Outcome: registry.ReplaySame}, {Outcome: registry.ReplayRunning}})
 	require.False(t, r.Ended)

@@ -204,10 +204,10 @@ func (c ReplayedCall) Compare(was, is *tool.Invocation) ReplayedCall {
 	return c.end(differences)
 }
 
-// Skip returns a live call that could not be made.
-func (c ReplayedCall) Skip(why string) ReplayedCall {
-	c.Way, c.Outcome, c.Reason = ReplayNot, ReplaySkipped, why
-	return c
+// Unmade returns a live call that could not be made. It counts as different, so that a gate is not passed by it.
+func (c ReplayedCall) Unmade(why string) ReplayedCall {
+	c.Way = ReplayNot
+	return c.end([]string{why})
 }
 
 // Count fills in the counts of a replay, and whether it has ended.

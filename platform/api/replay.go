@@ -64,22 +64,28 @@ func (s *server) createReplay(ctx context.Context, p tool.Principal, in *newRepl
 	if err != nil {
 		return nil, err
 	}
-	deadline := time.Now().Add(startReplayWithin)
+	deadline, away := time.Now().Add(startReplayWithin), ""
 	for i := range calls {
 		if calls[i].Outcome != registry.ReplayRunning {
 			continue
 		}
 		switch {
 		case !p.May(RunsWrite):
-			calls[i] = calls[i].Skip("its live call takes the permission " + RunsWrite)
+			calls[i] = calls[i].Unmade("its live call takes the permission " + RunsWrite)
 			continue
 		case time.Now().After(deadline) || ctx.Err() != nil:
-			calls[i] = calls[i].Skip("its live call could not be started in time: ask for fewer calls")
+			calls[i] = calls[i].Unmade("its live call could not be started in time: ask for fewer calls")
+			continue
+		case away != "":
+			calls[i] = calls[i].Unmade(away)
 			continue
 		}
 		call, err := s.callTest(ctx, p, t.ID, v1.NewToolTest{Arguments: calls[i].Arguments, Version: in.Body.Version}, 0)
 		if err != nil {
-			calls[i] = calls[i].Skip("its live call could not be started: " + tool.AsError(err).Msg)
+			calls[i] = calls[i].Unmade("its live call could not be started: " + tool.AsError(err).Msg)
+			if tool.KindOf(err) == tool.Unavailable { // The others would wait for the same.
+				away = calls[i].Differences[0]
+			}
 			continue
 		}
 		calls[i].RunID = call.RunID
@@ -149,7 +155,7 @@ func (s *server) compareCall(
 ) (registry.ReplayedCall, error) {
 	run, err := s.cfg.Store.FindRun(ctx, r.Tenant, c.RunID)
 	if tool.KindOf(err) == tool.NotFound {
-		return c.Skip("the run of its live call is gone"), nil
+		return c.Unmade("the run of its live call is gone"), nil
 	}
 	if err != nil {
 		return c, fmt.Errorf("finding a live call: %w", err)
@@ -158,21 +164,21 @@ func (s *server) compareCall(
 		return c, nil
 	}
 	if run.Plan == nil || len(run.Plan.Tools) != 1 {
-		return c.Skip("its live call was not made: " + run.Error), nil
+		return c.Unmade("its live call was not made: " + run.Error), nil
 	}
 	if digest := run.Plan.Tools[0].Digest; digest != r.Digest {
-		return c.Skip("the draft was changed before its live call was made"), nil
+		return c.Unmade("the draft was changed before its live call was made"), nil
 	}
 	made, err := s.cfg.Store.ListInvocations(ctx, r.Tenant, store.InvocationQuery{RunID: c.RunID, Limit: 1})
 	if err != nil {
 		return c, fmt.Errorf("finding the record of a live call: %w", err)
 	}
 	if len(made) == 0 {
-		return c.Skip("its live call was not made: " + run.Error), nil
+		return c.Unmade("its live call was not made: " + run.Error), nil
 	}
 	was, err := s.cfg.Store.FindInvocation(ctx, r.Tenant, c.InvocationID)
 	if tool.KindOf(err) == tool.NotFound {
-		return c.Skip("the recorded call was deleted meanwhile"), nil
+		return c.Unmade("the recorded call was deleted meanwhile"), nil
 	}
 	if err != nil {
 		return c, fmt.Errorf("finding a recorded call: %w", err)
