@@ -77,7 +77,7 @@ func TestCanaryIsAskedFor(t *testing.T) {
 }
 
 // A tool without a canary is decided without allocating for one.
-func TestNoCanaryAllocatesNothing(t *testing.T) {
+func TestNoCanaryAllocatesNothing(t *testing.T) { //nolint:paralleltest // It counts allocations.
 	c := withCanary(0)
 	req := canaryRequest("run", "")
 	before := testing.AllocsPerRun(100, func() { _ = resolver.Select(c, req) })

@@ -45,8 +45,9 @@ func (s *Store) SetGate(ctx context.Context, g registry.Gate) (registry.Gate, er
 		return registry.Gate{}, err
 	}
 	row, err := ask(ctx, s.do, op, g.Tenant, (*db.Queries).SetGate, db.SetGateParams{
-		TenantID: string(g.Tenant), ID: id, ToolID: optional(g.ToolID), Replay: int16(g.Replay),
-		MaxDifferent: int16(g.MaxDifferent), ChangedBy: text(g.ChangedBy),
+		TenantID: string(g.Tenant), ID: id, ToolID: optional(g.ToolID),
+		Replay: int16(g.Replay), MaxDifferent: int16(g.MaxDifferent), //nolint:gosec // At most 50.
+		ChangedBy: text(g.ChangedBy),
 	})
 	if err != nil {
 		return registry.Gate{}, explain(err, tool.NotFound, "the tenant has no such tool of its own")
