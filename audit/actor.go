@@ -32,9 +32,12 @@ type Actor struct {
 	// RequestID leads to the request's log and trace: the X-Request-Id of its answer, or the
 	// id of the run whose call changes something.
 	RequestID string
+	// Reason is kept with changes that succeed, such as the call of an agent and who approved it.
+	// Empty for none. It is not read back: see [Entry].
+	Reason string
 }
 
-// maxSubject bounds what is kept of a subject and of a request's id, in bytes.
+// maxSubject bounds what is kept of a subject, a reason and a request's id, in bytes.
 const maxSubject = 400
 
 // prefixes of subjects, as keys and tokens have them.
@@ -70,7 +73,8 @@ func hold(a Actor) *held {
 		Subject string `json:"subject"`
 		KeyID   string `json:"key_id,omitempty"`
 		Request string `json:"request_id,omitempty"`
-	}{a.Kind, cut(a.Subject), a.KeyID, cut(a.RequestID)})
+		Reason  string `json:"reason,omitempty"`
+	}{a.Kind, cut(a.Subject), a.KeyID, cut(a.RequestID), cut(a.Reason)})
 	return &held{a, string(raw)}
 }
 

@@ -38,6 +38,7 @@ type Spec struct {
 	Version    string // Semver. Incremented with every change of the definition.
 	Definition tool.Definition
 	Policy     tool.Policy
+	OptIn      bool // Off in a tenant until the tenant switches it on.
 }
 
 // Config configures a [Catalog]. Built-ins whose dependencies are missing are left out.
@@ -72,6 +73,8 @@ type Config struct {
 	Calls Invocations
 	// Spaces keeps spaces, for the built-ins of agents that work in them.
 	Spaces Spaces
+	// Tools changes and lists the tools of tenants, for manageTools and listTools.
+	Tools Tools
 	// Schemas is the schema cache; a new one when nil.
 	Schemas *schema.Cache
 	// Clock returns the current time. Defaults to [time.Now].
@@ -104,6 +107,8 @@ func (cfg *Config) all() []offer {
 		{true, requestInput()},
 		{true, awaitSignal()},
 		{cfg.Functions != nil, functionCall(cfg.Functions, cfg.schemas())},
+		{cfg.Tools != nil, manageTools(cfg.Tools)},
+		{cfg.Tools != nil, listTools(cfg.Tools)},
 	}
 	for _, b := range spaceTools(cfg.Spaces) {
 		offers = append(offers, offer{cfg.Spaces != nil, b})

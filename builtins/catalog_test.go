@@ -22,7 +22,7 @@ func means() builtins.Config {
 		Sandbox: box(nil), Reader: reader{}, MCP: nothing, CheckMCP: mcpcall.CheckConfig,
 		Functions: function.New(function.NewRegistry()), Searcher: retrieval.NewEngine(nil, nil), Runs: runs{},
 		Calls:  calls{},
-		Spaces: newRoom(),
+		Spaces: newRoom(), Tools: noTools{},
 	}
 }
 
@@ -65,7 +65,7 @@ func TestSpecs(t *testing.T) {
 		[]string{
 			"awaitSignal", "datetime_utils", "delete_goals", "delete_memories", "delete_plans", "enter_space", "function_call",
 			"get_plans",
-			"http_request", "json_transform", "leave_space", "mcp_call", "read_messages",
+			"http_request", "json_transform", "leave_space", "listTools", "manageTools", "mcp_call", "read_messages",
 			"read_result", "request_input", "retrieval_pipeline",
 			"send_message", "set_goals", "set_memories", "set_plans", "skip", "task_status", "web_fetch", "web_search",
 		},

@@ -13,7 +13,7 @@ import (
 
 // intentionallyOpen are the built-ins whose point is to take any JSON: another
 // tool's arguments, or what a filter is applied to. They declare it.
-var intentionallyOpen = []string{"function_call", "json_transform", "mcp_call", "retrieval_pipeline"}
+var intentionallyOpen = []string{"function_call", "json_transform", "manageTools", "mcp_call", "retrieval_pipeline"}
 
 // intentionallyInputLess are the built-ins that take nothing, and say so.
 var intentionallyInputLess = []string{"get_plans", "leave_space", "skip"}

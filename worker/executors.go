@@ -16,6 +16,7 @@ import (
 	"github.com/toolcrib/toolcrib/internal/sandbox"
 	"github.com/toolcrib/toolcrib/internal/secret"
 	"github.com/toolcrib/toolcrib/internal/vault"
+	"github.com/toolcrib/toolcrib/registry/manage"
 	"github.com/toolcrib/toolcrib/resolver"
 	"github.com/toolcrib/toolcrib/schema"
 	"github.com/toolcrib/toolcrib/tool"
@@ -51,11 +52,12 @@ func (p *Plugin) executors(schemas *schema.Cache, resolve *resolver.Resolver) (*
 	}
 	servers := p.servers(gate, secrets)
 	functions, remotes := function.New(p.cfg.Functions), mcpcall.New(servers)
+	tools := new(toolManager)
 	p.builtins = builtins.New(builtins.Config{
 		Gate: gate, Reader: p.cfg.Reader, Secrets: secrets, Settings: p.vault, Schemas: schemas,
 		MCP: remotes, CheckMCP: mcpcall.CheckConfig, Functions: functions, Sandbox: box, Searcher: p.searcher, Runs: p.store,
 		Calls:  p.store,
-		Spaces: p.store,
+		Spaces: p.store, Tools: tools,
 	})
 	all := parts{
 		gate: gate, secrets: secrets, searcher: p.searcher, servers: servers, builtins: p.builtins, authority: resolve,
@@ -71,6 +73,7 @@ func (p *Plugin) executors(schemas *schema.Cache, resolve *resolver.Resolver) (*
 		return nil, err
 	}
 	p.types.Handle(mux)
+	tools.Manager = manage.New(p.registry(schemas, resolve), p.store)
 	return mux, nil
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/toolcrib/toolcrib/agent"
 	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
+	"github.com/toolcrib/toolcrib/registry/manage"
 	"github.com/toolcrib/toolcrib/runs"
 	"github.com/toolcrib/toolcrib/tool"
 	"github.com/toolcrib/toolcrib/wait"
@@ -50,7 +51,9 @@ func (s *server) registerApprovals() {
 	handle(s, route{
 		id: "getApproval", method: http.MethodGet, path: "/v1/approvals/{approval}", tag: "approvals",
 		permission: ApprovalsRead,
-		summary:    "Get a request for approval", detail: "Its id is that of the call's invocation.",
+		summary:    "Get a request for approval",
+		detail: "Its id is that of the call's invocation. While a call of manageTools waits, change has what it will " +
+			"change; the binding covers the arguments, which name the revision of the tool.",
 	}, s.getApproval)
 	handle(s, route{
 		id: "approve", method: http.MethodPost, path: "/v1/approvals/{approval}/approve", tag: "approvals",
@@ -120,7 +123,38 @@ func (s *server) getApproval(ctx context.Context, p tool.Principal, in *approval
 	if err != nil {
 		return nil, err
 	}
-	return answer(shown.approval(found)), nil
+	out := shown.approval(found)
+	if out.Change, err = s.changeOf(ctx, &found); err != nil {
+		return nil, err
+	}
+	return answer(out), nil
+}
+
+// changeOf returns what a pending call of manageTools changes; nil for any other call.
+func (s *server) changeOf(ctx context.Context, a *wait.Approval) (*v1.ToolChange, error) {
+	if a.Tool != manage.Builtin || a.Status != wait.Pending {
+		return nil, nil //nolint:nilnil // There is nothing to show.
+	}
+	call, err := s.cfg.Store.FindInvocation(ctx, a.Tenant, a.ID)
+	if err != nil {
+		return nil, err
+	}
+	of, err := s.cfg.Store.FindTool(ctx, a.Tenant, tool.Ref{ID: call.ToolID})
+	if tool.KindOf(err) == tool.NotFound || err == nil && of.BuiltinKey != manage.Builtin {
+		return nil, nil //nolint:nilnil // The tenant has another tool of this name.
+	}
+	if err != nil {
+		return nil, err
+	}
+	arguments := a.Arguments
+	if len(a.Edited) > 0 {
+		arguments = a.Edited
+	}
+	preview, err := manage.New(s.cfg.Registry, nil).Preview(ctx, a.Tenant, arguments)
+	if err != nil {
+		return nil, fmt.Errorf("previewing the change: %w", err)
+	}
+	return v1.FromPreview(preview), nil
 }
 
 func (s *server) approve(ctx context.Context, p tool.Principal, in *approveCallInput) (*body[v1.Approval], error) {

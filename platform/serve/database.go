@@ -49,7 +49,7 @@ func builtinSpecs() []registry.BuiltinSpec {
 	var specs []registry.BuiltinSpec
 	for _, s := range described.Specs() {
 		specs = append(specs, registry.BuiltinSpec{
-			Key: s.Key, Version: s.Version, Definition: s.Definition, Policy: s.Policy,
+			Key: s.Key, Version: s.Version, Definition: s.Definition, Policy: s.Policy, OptIn: s.OptIn,
 		})
 	}
 	return specs

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"time"
 
+	"github.com/toolcrib/toolcrib/registry/manage"
 	"github.com/toolcrib/toolcrib/wait"
 )
 
@@ -33,6 +34,7 @@ type Approval struct {
 	EscalatesAt *time.Time      `json:"escalates_at,omitempty" doc:"When those with escalate_to may decide too; absent for never"`
 	EscalateTo  string          `json:"escalate_to,omitempty" doc:"The permission of those others" example:"approvals.escalated"`
 	Escalated   bool            `json:"escalated,omitempty" doc:"Whether they may decide now"`
+	Change      *ToolChange     `json:"change,omitempty" doc:"What a pending call of manageTools changes; absent for other calls, and in lists"`
 	Status      wait.Status     `json:"status" enum:"pending,approved,rejected,expired,cancelled"`
 	Reason      string          `json:"reason,omitempty" doc:"Of the decision that ended it"`
 	Decisions   []Decision      `json:"decisions,omitempty"`
@@ -49,6 +51,32 @@ type Decision struct {
 	Edited  json.RawMessage `json:"edited,omitempty" doc:"Arguments that were approved instead"`
 	GrantID string          `json:"grant_id,omitempty" doc:"The standing grant that decided for the subject; absent for a person"`
 	At      time.Time       `json:"at"`
+}
+
+// ToolChange is what a call of manageTools changes. The call names the revision of the tool, so it is
+// refused if the tool is changed in the meantime.
+type ToolChange struct {
+	Action  string          `json:"action" enum:"create,update,publish,deprecate,disable,enable,delete" example:"update"`
+	Tool    string          `json:"tool" example:"searchOrders"`
+	Before  json.RawMessage `json:"before,omitempty" doc:"The definition as it is; absent for a new tool"`
+	After   json.RawMessage `json:"after,omitempty" doc:"The definition as it will be; absent for a tool that is deleted"`
+	Changes []Change        `json:"changes"`
+	Refusal string          `json:"refusal,omitempty" doc:"Why the call will be refused, as far as that can be seen now"`
+}
+
+// FromPreview returns a preview as the API shows it.
+func FromPreview(p *manage.Preview) *ToolChange {
+	if p == nil {
+		return nil
+	}
+	out := &ToolChange{
+		Action: string(p.Action), Tool: p.Slug, Before: p.Before, After: p.After, Refusal: p.Refusal,
+		Changes: make([]Change, len(p.Changes)),
+	}
+	for i, c := range p.Changes {
+		out.Changes[i] = Change{Path: c.Path, Bump: c.Bump.String(), Reason: c.Reason}
+	}
+	return out
 }
 
 // Approve approves a request.

@@ -13,6 +13,7 @@ import (
 
 	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
 	"github.com/toolcrib/toolcrib/platform/cli"
+	"github.com/toolcrib/toolcrib/platform/cli/definition"
 	"github.com/toolcrib/toolcrib/platform/cli/terminal"
 	"github.com/toolcrib/toolcrib/platform/client"
 	"github.com/toolcrib/toolcrib/wait"
@@ -99,6 +100,9 @@ func writeApproval(w io.Writer, v v1.Approval) error {
 		"escalates", escalation(v),
 		"created", terminal.StampSince(v.CreatedAt), "expires", terminal.Stamp(v.ExpiresAt),
 		"ended", terminal.StampSinceOf(v.EndedAt), "binding", v.Binding)
+	if err == nil && v.Change != nil {
+		err = writeToolChange(w, v.Change)
+	}
 	if err != nil || len(v.Decisions) == 0 {
 		return err
 	}
@@ -113,6 +117,38 @@ func writeApproval(w io.Writer, v v1.Approval) error {
 		return err
 	}
 	return terminal.Table(w, "BY DECISION REASON~ AT", rows)
+}
+
+// writeToolChange writes what a call of manageTools changes: the fields that differ, or the whole
+// definition of a new tool.
+func writeToolChange(w io.Writer, c *v1.ToolChange) error {
+	if err := gap(w); err != nil {
+		return err
+	}
+	if _, err := fmt.Fprintf(w, "%s %s:\n", terminal.Clean(c.Action), terminal.Clean(c.Tool)); err != nil {
+		return err
+	}
+	if len(c.Before) == 0 && len(c.After) > 0 {
+		text, err := definition.Format(c.After)
+		if err != nil {
+			return err
+		}
+		for line := range strings.Lines(text) {
+			if _, err := fmt.Fprintln(w, "  "+terminal.Clean(strings.TrimRight(line, "\n"))); err != nil {
+				return err
+			}
+		}
+	} else if len(c.Changes) > 0 {
+		rows := each(c.Changes, func(c v1.Change) []string { return []string{c.Path, c.Bump, c.Reason} })
+		if err := terminal.Table(w, "WHERE~ WEIGHS WHAT~", rows); err != nil {
+			return err
+		}
+	}
+	if c.Refusal == "" {
+		return nil
+	}
+	_, err := fmt.Fprintln(w, "it will be refused: "+terminal.Clean(c.Refusal))
+	return err
 }
 
 // escalation says who may decide too, and from when on.
