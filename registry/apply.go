@@ -35,9 +35,9 @@ func (r *Registry) apply(
 	ctx context.Context, p tool.Principal, d definition.Definition, write bool,
 ) (definition.Change, error) {
 	switch {
-	case d.Pipeline != nil:
+	case d.Pipeline != nil, d.Profile != nil, d.Toolset != nil:
 		return definition.Change{}, refusal.New(
-			tool.Conflict, "", "pipelines are no part of the registry: apply them with toolcrib apply, or POST /v1/apply",
+			tool.Conflict, "", "a %s is no part of the registry: apply it with toolcrib apply, or POST /v1/apply", d.Kind(),
 		)
 	case d.Artifact != nil && d.Server == nil && d.Tool == nil && d.Agent == nil:
 		return r.artifacts.Apply(ctx, p, *d.Artifact, write)

@@ -13,12 +13,12 @@ import (
 func (s *server) registerApply() {
 	handle(s, route{
 		id: "apply", method: http.MethodPost, path: "/v1/apply", tag: "definitions", permission: ToolsWrite,
-		or:      []string{AgentsWrite, PipelinesWrite},
+		or:      []string{AgentsWrite, PipelinesWrite, ProfilesWrite, ToolsetsWrite},
 		maxBody: MaxApplyBytes,
-		summary: "Apply definitions of tools, agents, MCP servers and pipelines",
+		summary: "Apply definitions of tools, agents, MCP servers, pipelines, profiles and toolsets",
 		detail: "All definitions are checked before the first is written: if one is invalid, nothing is changed. " +
-			"Servers and pipelines are applied before tools, and tools and agents after those they use, whatever " +
-			"their order. Each item reports the outcome of its definition; faults give their path as a JSON Pointer. Applying " +
+			"Servers, pipelines and profiles are applied before tools, tools and agents after those they use, and toolsets " +
+			"last, whatever their order. Each item reports the outcome of its definition; faults give their path as a JSON Pointer. Applying " +
 			"the same definitions again changes nothing.",
 	}, s.apply)
 }

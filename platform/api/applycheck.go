@@ -8,7 +8,7 @@ import (
 	"github.com/toolcrib/toolcrib/registry/definition"
 )
 
-// checkTools fails, before anything is written, agents and composed tools that
+// checkTools fails, before anything is written, agents, composed tools and toolsets that
 // refer to tools which neither exist nor are part of the batch.
 func (b *batch) checkTools(ctx context.Context) {
 	for i, err := range b.cycles {
@@ -21,7 +21,11 @@ func (b *batch) checkTools(ctx context.Context) {
 		if b.items[i].Error != nil || b.items[i].Action == v1.Unchanged {
 			continue
 		}
-		if err := b.server.cfg.Registry.CheckTools(ctx, b.principal, d, batch); err != nil {
+		err := b.server.cfg.Registry.CheckTools(ctx, b.principal, d, batch)
+		if d.Toolset != nil {
+			err = b.checkToolset(ctx, d.Toolset)
+		}
+		if err != nil {
 			b.fail(ctx, i, err)
 		}
 		if b.outage != nil {

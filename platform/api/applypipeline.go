@@ -17,20 +17,32 @@ import (
 func (s *server) checkDefinition(
 	ctx context.Context, p tool.Principal, d definition.Definition,
 ) (definition.Change, error) {
-	if d.Pipeline != nil {
-		return s.applyPipeline(ctx, p, d.Pipeline, false)
-	}
-	return s.cfg.Registry.Check(ctx, p, d)
+	return s.applyOne(ctx, p, d, false)
 }
 
 // applyDefinition applies one definition.
 func (s *server) applyDefinition(
 	ctx context.Context, p tool.Principal, d definition.Definition,
 ) (definition.Change, error) {
-	if d.Pipeline != nil {
-		return s.applyPipeline(ctx, p, d.Pipeline, true)
+	return s.applyOne(ctx, p, d, true)
+}
+
+// applyOne applies a definition, or reports what that would change.
+func (s *server) applyOne(
+	ctx context.Context, p tool.Principal, d definition.Definition, write bool,
+) (definition.Change, error) {
+	switch {
+	case d.Pipeline != nil:
+		return s.applyPipeline(ctx, p, d.Pipeline, write)
+	case d.Profile != nil:
+		return s.applyProfile(ctx, p, d.Profile, write)
+	case d.Toolset != nil:
+		return s.applyToolset(ctx, p, d.Toolset, write)
+	case write:
+		return s.cfg.Registry.Apply(ctx, p, d)
+	default:
+		return s.cfg.Registry.Check(ctx, p, d)
 	}
-	return s.cfg.Registry.Apply(ctx, p, d)
 }
 
 // applyPipeline changes a pipeline to its definition. For another embedding

@@ -13,7 +13,7 @@ const (
 // Change is the result of applying a [Definition], or of checking what applying
 // it would change.
 type Change struct {
-	Kind      string   `json:"kind"` // "tool", "agent", "mcp_server", "artifact" or "pipeline".
+	Kind      string   `json:"kind"` // As [Definition.Kind] has it.
 	Slug      string   `json:"slug"`
 	ID        string   `json:"id,omitempty"`
 	Version   string   `json:"version"` // Number of the head; empty for a server.

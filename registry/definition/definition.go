@@ -40,18 +40,24 @@ type AgentSpec struct {
 }
 
 // Definition is what [Parse] reads: exactly one of a tool, an agent,
-// an MCP server, an artifact and a pipeline.
+// an MCP server, an artifact, a pipeline, a profile and a toolset.
 type Definition struct {
 	Tool     *ToolSpec
 	Agent    *AgentSpec
 	Server   *ServerSpec
 	Artifact *ArtifactSpec
 	Pipeline *PipelineSpec
+	Profile  *ProfileSpec
+	Toolset  *ToolsetSpec
 }
 
-// Kind returns "tool", "agent", "mcp_server", "artifact" or "pipeline".
+// Kind returns "tool", "agent", "mcp_server", "artifact", "pipeline", "profile" or "toolset".
 func (d Definition) Kind() string {
 	switch {
+	case d.Toolset != nil:
+		return "toolset"
+	case d.Profile != nil:
+		return "profile"
 	case d.Pipeline != nil:
 		return "pipeline"
 	case d.Artifact != nil:
@@ -65,9 +71,14 @@ func (d Definition) Kind() string {
 	}
 }
 
-// Slug returns the slug of the tool, agent, server, artifact or pipeline.
+// Slug returns the slug of the tool, agent, server, artifact, pipeline or toolset, and the name of
+// a profile.
 func (d Definition) Slug() string {
 	switch {
+	case d.Toolset != nil:
+		return d.Toolset.Slug
+	case d.Profile != nil:
+		return d.Profile.Name
 	case d.Pipeline != nil:
 		return d.Pipeline.Slug
 	case d.Artifact != nil:

@@ -33,8 +33,8 @@ func (b Batch) Agent(slug string) *AgentSpec { return b["agent "+slug].Agent }
 func nameOf(d Definition) string { return d.Kind() + " " + d.Slug() }
 
 // Order returns the indexes of a batch in the order in which its definitions can
-// be applied: servers, artifacts and pipelines first, then each tool and agent
-// after its dependencies. Those that depend on themselves are in no particular
+// be applied: servers, artifacts, pipelines and profiles first, then each tool and agent
+// after its dependencies, then toolsets. Those that depend on themselves are in no particular
 // order; cycles holds, by index, an error that names the whole cycle. parts
 // returns the dependencies of a tool's calls.
 func Order(
@@ -44,7 +44,7 @@ func Order(
 		parts: parts, batch: batch, places: make(map[string]int), state: make([]visit,
 			len(batch)), cycles: make(map[int]error),
 	}
-	var first, others, agents []int
+	var first, others, agents, last []int
 	for i, d := range batch {
 		switch {
 		case d.Tool != nil:
@@ -53,6 +53,8 @@ func Order(
 		case d.Agent != nil:
 			o.places[nameOf(d)] = i
 			agents = append(agents, i)
+		case d.Toolset != nil:
+			last = append(last, i)
 		default:
 			first = append(first, i)
 		}
@@ -61,7 +63,7 @@ func Order(
 	for _, i := range slices.Concat(others, agents) {
 		o.visit(i)
 	}
-	return o.order, o.cycles
+	return append(o.order, last...), o.cycles
 }
 
 // visit is the state of a definition in the depth-first search.

@@ -2,11 +2,10 @@ package definition
 
 import (
 	"github.com/toolcrib/toolcrib/registry/internal/refusal"
-	"github.com/toolcrib/toolcrib/tool"
 )
 
-// Parse reads the JSON of a tool, an agent, an MCP server, an artifact or a
-// pipeline, distinguished by its "kind"; without one it is a tool. Field names may
+// Parse reads the JSON of a tool, an agent, an MCP server, an artifact, a pipeline, a profile or
+// a toolset, distinguished by its "kind"; without one it is a tool. Field names may
 // be in snake_case or camelCase, and some have synonyms: "input" and "parameters"
 // for input_schema, "timeout" in milliseconds, "executionType", a nested "schema"
 // or "config_schema". An unknown field fails with tool.Invalid and a suggestion.
@@ -35,10 +34,14 @@ func Parse(raw []byte) (Definition, error) {
 	case "pipeline":
 		s, err := parsePipeline(doc)
 		return Definition{Pipeline: s}, err
+	case "profile":
+		s, err := parseProfile(doc)
+		return Definition{Profile: s}, err
+	case "toolset":
+		s, err := parseToolset(doc)
+		return Definition{Toolset: s}, err
 	default:
-		return Definition{}, refusal.New(
-			tool.Invalid, "/kind", "kind %.40q: expected tool, agent, mcp_server, artifact or pipeline", kind,
-		)
+		return Definition{}, refuseKinds(kind)
 	}
 }
 

@@ -148,7 +148,7 @@ func TestParseRefusals(t *testing.T) {
 	tests := []struct{ name, raw, path, text string }{
 		{"not an object", `[]`, "", "JSON object"},
 		{"not JSON", `{`, "", "JSON object"},
-		{"another kind", `{"kind":"robot"}`, "/kind", "tool, agent, mcp_server, artifact or pipeline"},
+		{"another kind", `{"kind":"robot"}`, "/kind", "tool, agent, mcp_server, artifact, pipeline, profile or toolset"},
 		{"a typo", `{"slug":"a","categry":"d"}`, "/categry", "did you mean category?"},
 		{"a typo in a camel-case name", `{"slug":"a","inputShema":{}}`, "/input_shema", "did you mean input_schema?"},
 		{"a typo within", `{"slug":"a","execution":{"is_pur":true}}`, "/execution/is_pur", "did you mean is_pure?"},

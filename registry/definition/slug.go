@@ -38,6 +38,9 @@ var verbs = strings.Fields(`
 // with.
 func IsVerb(word string) bool { return slices.Contains(verbs, word) }
 
+// CamelCase reports whether a slug is camelCase, of two words or more.
+func CamelCase(slug string) bool { return camelCase.MatchString(slug) }
+
 // SlugWarnings warns of a slug outside the convention: camelCase, a verb and then
 // a noun.
 func SlugWarnings(slug string) []string {
