@@ -19,6 +19,7 @@ type publishToolInput struct {
 	ToolPath
 	Changing
 	Version string `query:"version" maxLength:"100" doc:"An existing version; the draft when absent"`
+	Strict  bool   `query:"strict" doc:"Refuse a tool with findings"`
 }
 
 type publishToolOutput struct {
@@ -37,7 +38,8 @@ func (s *server) registerToolChanges() {
 	handle(s, route{
 		id: "publishTool", method: http.MethodPost, path: "/v1/tools/{tool}/publish", tag: "tools", permission: ToolsWrite,
 		summary: "Publish a tool",
-		detail:  "Publishes a version; without one, snapshots the draft and publishes it.",
+		detail: "Publishes a version; without one, snapshots the draft and publishes it. Findings are weak points of the draft, " +
+			"such as a description that does not say when to use the tool.",
 	}, s.publishTool)
 	handle(s, route{
 		id: "versionTool", method: http.MethodPost, path: "/v1/tools/{tool}/version", tag: "tools", permission: ToolsWrite,
@@ -102,6 +104,13 @@ func (s *server) publishTool(ctx context.Context, p tool.Principal, in *publishT
 	if err != nil {
 		return nil, err
 	}
+	weak, err := s.cfg.Registry.Findings(ctx, p, tool.Ref{ID: found.ID})
+	if err == nil && in.Strict {
+		err = registry.RefuseFindings(found.Slug, weak)
+	}
+	if err != nil {
+		return nil, err
+	}
 	t, v, err := changing.Publish(ctx, p, tool.Ref{ID: found.ID, Constraint: in.Version})
 	if err != nil {
 		return nil, in.failed(err)
@@ -110,6 +119,7 @@ func (s *server) publishTool(ctx context.Context, p tool.Principal, in *publishT
 		Etag: etag(t.ID, t.Revision), Body: v1.Published{
 			Tool: v1.FromTool(t), Version: v1.FromToolVersion(v),
 			Warnings: s.cfg.Registry.ConcurrencyWarnings(&v.Snapshot.Definition),
+			Findings: v1.FromFindings(weak),
 		},
 	}, nil
 }

@@ -71,6 +71,11 @@ func (c *Client) PublishTool(ctx context.Context, name, version string) (v1.Publ
 	return call[v1.Published](ctx, c, http.MethodPost, query("version", version), nil, "tools", name, "publish")
 }
 
+// PublishToolStrict is PublishTool that fails for a tool with findings.
+func (c *Client) PublishToolStrict(ctx context.Context, name, version string) (v1.Published, error) {
+	return call[v1.Published](ctx, c, http.MethodPost, query("version", version, "strict", true), nil, "tools", name, "publish")
+}
+
 // VersionTool snapshots a tool's draft under a number, without publishing it.
 func (c *Client) VersionTool(ctx context.Context, name, version string) (v1.ToolVersion, error) {
 	return call[v1.ToolVersion](ctx, c, http.MethodPost, url.Values{"new_version": {version}}, nil, "tools", name,

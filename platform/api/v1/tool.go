@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/toolcrib/toolcrib/internal/secret"
+	"github.com/toolcrib/toolcrib/registry/quality"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
@@ -111,4 +112,21 @@ type Published struct {
 	Tool     Tool        `json:"tool"`
 	Version  ToolVersion `json:"version"`
 	Warnings []string    `json:"warnings,omitempty" doc:"What is allowed but not recommended" example:"[\"it is pure and max_concurrency is left at 1\"]"`
+	Findings []Finding   `json:"findings,omitempty" doc:"Weak points of the draft, for models and people"`
+}
+
+// Finding is a weak point of a tool's definition.
+type Finding struct {
+	Code string `json:"code" doc:"docs/test-a-tool.md lists the codes" example:"description-when"`
+	Path string `json:"path,omitempty" doc:"JSON Pointer of the field" example:"/description"`
+	Text string `json:"text" example:"the description does not say when to use the tool"`
+}
+
+// FromFindings returns findings as the API shows them.
+func FromFindings(found []quality.Finding) []Finding {
+	out := make([]Finding, len(found))
+	for i, f := range found {
+		out[i] = Finding{Code: string(f.Code), Path: f.Path, Text: f.Text}
+	}
+	return out
 }

@@ -31,13 +31,13 @@ func (a *app) applyAs(path string) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "apply -f FILE|FOLDER",
 		Short: "Make tools, agents and pipelines what their definitions say",
-		Long: `Reads definitions of tools, agents, MCP servers, artifacts and pipelines from YAML
-and JSON files, a folder's files recursively and in the order of their names, and
+		Long: `Reads definitions of tools, agents, MCP servers, artifacts, pipelines, profiles and
+toolsets from YAML and JSON files, a folder's files recursively and in the order of their names, and
 applies all of them, or, if one is wrong, none. Applying the same again changes nothing. With --dry-run
 nothing is changed, and the exit code is what it would be.
 
 A file holds one or more documents, each of which says by kind what it is: tool,
-agent, mcp_server, artifact or pipeline.
+agent, mcp_server, artifact, pipeline, profile or toolset.
 
   kind: tool
   slug: getOrder
@@ -99,6 +99,22 @@ func (a *app) send(
 	if err != nil {
 		return err
 	}
+	return a.sendRead(ctx, documents, dryRun, doing, call)
+}
+
+// sendDocuments applies definitions that were read.
+func (a *app) sendDocuments(ctx context.Context, documents []definition.Document, dryRun bool) error {
+	return a.sendRead(ctx, documents, dryRun, "applying %d definitions",
+		func(c *client.Client, definitions []json.RawMessage) (v1.Applied, error) {
+			return c.Apply(ctx, v1.Apply{DryRun: dryRun, Definitions: definitions})
+		})
+}
+
+// sendRead is send for definitions that were read.
+func (a *app) sendRead(
+	ctx context.Context, documents []definition.Document, dryRun bool, doing string,
+	call func(*client.Client, []json.RawMessage) (v1.Applied, error),
+) error {
 	if err := definition.CheckBatch(documents); err != nil {
 		return err
 	}

@@ -23,7 +23,7 @@ func (a *app) toolCommand() *cobra.Command {
 		a.toolImportCommand(), a.toolPublishCommand(),
 		a.toolVersionCommand(), a.toolRenameCommand(),
 		a.toolVersionsCommand(), a.toolFieldsCommand(), a.toolDiffCommand(), a.toolExplainCommand(), a.toolCallCommand(),
-		a.toolTestCommand(),
+		a.toolTestCommand(), a.toolCheckCommand(), a.toolRegisterCommand(),
 		a.toolStateCommand(client.Disable, "Stop a tool at once, everywhere",
 			"Stops a tool at once: new calls are refused in every run, also where its version is pinned."),
 		a.toolStateCommand(client.Enable, "Take a disable or a deprecation back",

@@ -21,6 +21,7 @@ import (
 func (a *app) toolPublishCommand() *cobra.Command {
 	var version string
 	var calls, different int
+	var strict bool
 	cmd := cli.Describe(a.withTool("publish", "Publish a tool's draft, or a version it has",
 		func(ctx context.Context, c *client.Client, name string) error {
 			if calls < 0 || calls > registry.MaxReplay {
@@ -39,9 +40,16 @@ func (a *app) toolPublishCommand() *cobra.Command {
 						r.Different, different)
 				}
 			}
-			published, err := c.PublishTool(ctx, name, version)
+			publish := c.PublishTool
+			if strict {
+				publish = c.PublishToolStrict
+			}
+			published, err := publish(ctx, name, version)
 			if err != nil {
 				return err
+			}
+			for _, f := range published.Findings {
+				published.Warnings = append(published.Warnings, f.Code+": "+f.Text)
 			}
 			for _, warning := range published.Warnings {
 				if _, err := fmt.Fprintf(a.Env.Err, "warning: %s\n", terminal.Clean(warning)); err != nil {
@@ -54,12 +62,16 @@ func (a *app) toolPublishCommand() *cobra.Command {
 --version one that was snapshotted before. The number must be raised by what the
 change demands; "toolcrib tool diff" shows it.
 With --replay, the last recorded calls are replayed first, and it is published only when
-no more than --max-different of them differ. A gate, "toolcrib tool gate", requires that.`, `  toolcrib tool publish getOrder
+no more than --max-different of them differ. A gate, "toolcrib tool gate", requires that.
+What "toolcrib tool check" finds is printed as warnings; with --strict such a tool is not
+published.`, `  toolcrib tool publish getOrder
   toolcrib tool publish getOrder --version 1.2.0
-  toolcrib tool publish getOrder --replay 20`)
+  toolcrib tool publish getOrder --replay 20
+  toolcrib tool publish getOrder --strict`)
 	cmd.Flags().IntVar(&calls, "replay", 0, "how many of the last recorded calls are replayed before (default: none)")
 	cmd.Flags().IntVar(&different, "max-different", 0, "how many of the replayed calls may differ")
 	cmd.Flags().StringVar(&version, "version", "", "an existing version (default: the draft)")
+	cmd.Flags().BoolVar(&strict, "strict", false, "refuse a tool with findings")
 	a.CompleteFlag(cmd, "version", a.completeVersions)
 	return cmd
 }

@@ -14,6 +14,7 @@ const maxDefinitions = 1000
 type Outline struct {
 	Kind  string            `json:"kind"`
 	Slug  string            `json:"slug"`
+	Name  string            `json:"name"` // What identifies a profile.
 	Tools []json.RawMessage `json:"tools"`
 }
 
@@ -25,6 +26,9 @@ func (d Document) Outline() Outline {
 	}
 	if o.Kind == "" {
 		o.Kind = "tool"
+	}
+	if o.Slug == "" && o.Kind == "profile" {
+		o.Slug = o.Name
 	}
 	return o
 }
