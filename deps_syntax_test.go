@@ -181,6 +181,7 @@ func fileNames(r *repository) []string {
 var ourAPI = map[string][]string{
 	"tool": nil, "agent": nil, "ledger": nil, "wire": nil, "policy": nil, "schema": nil, "resolver": nil, "registry": nil,
 	"registry/artifact": nil, "registry/definition": nil, "registry/mcpserver": nil, "registry/release": nil,
+	"registry/manage": nil, "registry/quality": nil,
 	"registry/registrytest": nil, "executors": nil, "executors/executortest": nil, "executors/function": nil,
 	"executors/httpcall": nil, "executors/internalcall": nil, "builtins": nil, "internal/egress": nil,
 	"internal/secret":  nil,

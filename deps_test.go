@@ -257,10 +257,15 @@ var reachLaws = []reachLaw{
 		why: "what they need is handed to them",
 	},
 	{
-		name: "definitions are pure", from: []string{"registry/definition", "registry/release"},
+		name: "definitions are pure", from: []string{"registry/definition", "registry/release", "registry/quality"},
 		deny: slices.Concat(input, temporal, postgres, []string{
 			module + "/registry", module + "/registry/artifact", module + "/registry/mcpserver", module + "/resolver/...",
 		}), why: "what they say depends on their arguments alone",
+	},
+	{
+		name: "what agents do with tools is a use case of the registry", from: []string{"registry/manage"},
+		deny: []string{module + "/runs/...", module + "/loop", module + "/workflows/...", module + "/worker/..."},
+		why:  "a built-in calls it, and API and commands show what it would do",
 	},
 	{
 		name: "registries of servers and artifacts do not import the registry of tools",

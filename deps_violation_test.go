@@ -112,6 +112,9 @@ func TestLawsCanFail(t *testing.T) {
 			one("registry/release/a.go", `import _ `+root+`/registry/mcpserver"`),
 			"registry/release -> github.com/toolcrib/toolcrib/registry/mcpserver",
 		},
+		"what agents do with tools is a use case of the registry": {
+			one("registry/manage/a.go", `import _ `+root+`/runs"`), "registry/manage -> github.com/toolcrib/toolcrib/runs",
+		},
 		"registries of servers and artifacts do not import the registry of tools": {
 			one("registry/artifact/a.go", `import _ `+root+`/registry"`),
 			"registry/artifact -> github.com/toolcrib/toolcrib/registry",

@@ -52,6 +52,7 @@ func RefuseFindings(slug string, found []quality.Finding) error {
 	for i, f := range found {
 		texts[i] = f.String()
 	}
-	return refusal.New(tool.Conflict, found[0].Path, "tool %q is not published, since strict was asked for and there are findings: %s",
-		slug, tool.Clip(strings.Join(texts, "; "), 2000))
+	return refusal.New(tool.Conflict, found[0].Path,
+		"tool %q is not published, since strict was asked for and there are findings: %s", slug,
+		tool.Clip(strings.Join(texts, "; "), 2000))
 }

@@ -28,7 +28,8 @@ func TestFindingsOfTools(t *testing.T) {
 		return out
 	}
 	require.Equal(t, []quality.Code{
-		quality.DescriptionShort, quality.DescriptionWhen, quality.DescriptionWhenNot, quality.InputUndescribed, quality.NoFinder,
+		quality.DescriptionShort, quality.DescriptionWhen, quality.DescriptionWhenNot, quality.InputUndescribed,
+		quality.NoFinder,
 	}, codes())
 	_, _, err = b.registry.Create(t.Context(), b.ada, spec("listOrders"))
 	require.NoError(t, err)

@@ -20,6 +20,7 @@ import (
 	"github.com/toolcrib/toolcrib/executors/custom"
 	"github.com/toolcrib/toolcrib/executors/function"
 	"github.com/toolcrib/toolcrib/executors/mcpcall"
+	"github.com/toolcrib/toolcrib/internal/analytics"
 	"github.com/toolcrib/toolcrib/internal/egress"
 	"github.com/toolcrib/toolcrib/internal/payload"
 	"github.com/toolcrib/toolcrib/internal/redact"
@@ -85,6 +86,10 @@ type Config struct {
 	// interaction.middleware, inside Middleware. Calls of tools that name a
 	// missing one are refused.
 	NamedMiddleware map[string]tool.Middleware
+	// Analytics takes an event for each attempt of a call that ends, without arguments and results.
+	// Events may be lost: it is called in the background, from a bounded queue, and what it fails for
+	// is not sent again. No call waits for it. Defaults to none.
+	Analytics Analytics
 	// Hooks are called in the runs of agents: when a run's plan is made, and before
 	// and after each turn of a model. Defaults to none.
 	Hooks agent.Hooks
@@ -132,6 +137,12 @@ type Config struct {
 	// through their Temporal client. Defaults to discarding it.
 	Logger *slog.Logger
 }
+
+// Analytics takes events about calls, see [Config.Analytics].
+type Analytics = analytics.Sink
+
+// ToolRun is an event about an attempt of a call that ended.
+type ToolRun = analytics.ToolRun
 
 // KeyEncryptionKey is a key-encryption key, possibly in a key service: ID is
 // its permanent name, and AEAD is the primitive that Tink's clients of key

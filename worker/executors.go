@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"time"
 
 	"github.com/toolcrib/toolcrib/builtins"
 	"github.com/toolcrib/toolcrib/executors"
@@ -12,6 +13,7 @@ import (
 	"github.com/toolcrib/toolcrib/executors/mcpcall"
 	"github.com/toolcrib/toolcrib/executors/middleware"
 	"github.com/toolcrib/toolcrib/executors/promptcall"
+	"github.com/toolcrib/toolcrib/internal/analytics"
 	"github.com/toolcrib/toolcrib/internal/egress"
 	"github.com/toolcrib/toolcrib/internal/sandbox"
 	"github.com/toolcrib/toolcrib/internal/secret"
@@ -39,6 +41,11 @@ func (p *Plugin) executors(schemas *schema.Cache, resolve *resolver.Resolver) (*
 	}
 	mux := executors.NewMux()
 	mux.Use(p.telemetry.Middleware())
+	if p.cfg.Analytics != nil {
+		p.analytics = analytics.New(p.cfg.Analytics, analytics.DefaultSize, p.cfg.Logger)
+		p.closers = append(p.closers, p.analytics)
+		mux.Use(p.analytics.Middleware(time.Now))
+	}
 	mux.Use(middleware.Standard(middleware.Options{Logger: p.cfg.Logger, Validate: validator(schemas)})...)
 	mux.Use(p.cfg.Middleware...)
 	mux.Use(middleware.Named(p.cfg.NamedMiddleware))

@@ -30,6 +30,7 @@ import (
 	"github.com/toolcrib/toolcrib/executors"
 	"github.com/toolcrib/toolcrib/executors/custom"
 	"github.com/toolcrib/toolcrib/executors/mcpcall"
+	"github.com/toolcrib/toolcrib/internal/analytics"
 	"github.com/toolcrib/toolcrib/internal/egress"
 	"github.com/toolcrib/toolcrib/internal/payload"
 	"github.com/toolcrib/toolcrib/internal/telemetry"
@@ -69,6 +70,7 @@ type Plugin struct {
 	payloads   *PayloadKeys    // Nil without a payload key.
 	mcp        *mcpcall.Client
 	custom     *custom.Mux
+	analytics  *analytics.Queue // Nil without a sink.
 	models     map[string]agent.Model
 	searcher   retrieval.Searcher
 	ingester   *ingest.Ingester
@@ -274,3 +276,11 @@ func (c closerFunc) Close() error { return c() }
 // Builtins returns the built-in tools that calls of this worker can reach, for
 // the registry to bring its global tools up to date.
 func (p *Plugin) Builtins() []builtins.Spec { return p.builtins.Specs() }
+
+// LostAnalytics returns how many events for [Config.Analytics] were lost so far.
+func (p *Plugin) LostAnalytics() int64 {
+	if p.analytics == nil {
+		return 0
+	}
+	return p.analytics.Dropped()
+}

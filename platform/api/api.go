@@ -254,6 +254,7 @@ func New(cfg Config) (http.Handler, error) {
 	s.registerCalls()
 	s.registerToolTests()
 	s.registerInvocations()
+	s.registerToolRuns()
 	s.registerApprovals()
 	s.registerGrants()
 	s.registerPendingCalls()

@@ -38,8 +38,8 @@ func (s *server) registerToolChanges() {
 	handle(s, route{
 		id: "publishTool", method: http.MethodPost, path: "/v1/tools/{tool}/publish", tag: "tools", permission: ToolsWrite,
 		summary: "Publish a tool",
-		detail: "Publishes a version; without one, snapshots the draft and publishes it. Findings are weak points of the draft, " +
-			"such as a description that does not say when to use the tool.",
+		detail: "Publishes a version; without one, snapshots the draft and publishes it. Findings are weak points of " +
+			"the draft, such as a description that does not say when to use the tool.",
 	}, s.publishTool)
 	handle(s, route{
 		id: "versionTool", method: http.MethodPost, path: "/v1/tools/{tool}/version", tag: "tools", permission: ToolsWrite,

@@ -29,6 +29,11 @@ func (c *Client) ListInvocations(ctx context.Context, q InvocationQuery) (v1.Pag
 	), "invocations")
 }
 
+// ToolRuns returns a page of the ended calls of a run in an older shape, newest first.
+func (c *Client) ToolRuns(ctx context.Context, run string, page Page) (v1.Page[v1.ToolRun], error) {
+	return list[v1.ToolRun](ctx, c, page.query(), "runs", run, "tool-runs")
+}
+
 // Invocation returns the record of a call.
 func (c *Client) Invocation(ctx context.Context, id string) (v1.Invocation, error) {
 	return get[v1.Invocation](ctx, c, nil, "invocations", id)

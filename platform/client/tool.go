@@ -29,6 +29,11 @@ func (c *Client) ListTools(ctx context.Context, q ToolQuery) (v1.Page[v1.Tool], 
 	), "tools")
 }
 
+// ToolSummaries returns a page of summaries of tools in the order of slugs.
+func (c *Client) ToolSummaries(ctx context.Context, page Page) (v1.Page[tool.Meta], error) {
+	return list[tool.Meta](ctx, c, page.query(), "tool-summaries")
+}
+
 // Tool returns a tool by slug or id.
 func (c *Client) Tool(ctx context.Context, name string) (v1.Tool, error) {
 	return get[v1.Tool](ctx, c, nil, "tools", name)
@@ -73,7 +78,8 @@ func (c *Client) PublishTool(ctx context.Context, name, version string) (v1.Publ
 
 // PublishToolStrict is PublishTool that fails for a tool with findings.
 func (c *Client) PublishToolStrict(ctx context.Context, name, version string) (v1.Published, error) {
-	return call[v1.Published](ctx, c, http.MethodPost, query("version", version, "strict", true), nil, "tools", name, "publish")
+	q := query("version", version, "strict", true)
+	return call[v1.Published](ctx, c, http.MethodPost, q, nil, "tools", name, "publish")
 }
 
 // VersionTool snapshots a tool's draft under a number, without publishing it.

@@ -83,7 +83,9 @@ func TestOrderOfToolsets(t *testing.T) {
 func TestToolsetLacks(t *testing.T) {
 	t.Parallel()
 
-	s := definition.ToolsetSpec{Slug: "support", Tools: []definition.ToolsetToolSpec{{Tool: "a"}, {Tool: "b"}, {Tool: "c"}}}
+	s := definition.ToolsetSpec{
+		Slug: "support", Tools: []definition.ToolsetToolSpec{{Tool: "a"}, {Tool: "b"}, {Tool: "c"}},
+	}
 	there := func(slug string) (bool, error) { return slug == "b", nil }
 	batch := []definition.Definition{{Tool: &definition.ToolSpec{Slug: "a"}}}
 	missing, err := s.Lacks(batch, there)

@@ -68,7 +68,7 @@ func (m *Manager) Manage(ctx context.Context, call *tool.Call) (Answer, error) {
 // approval returns the approval of a call by people. A standing grant is for routine calls, and
 // no person has seen this one.
 func (m *Manager) approval(ctx context.Context, call *tool.Call) (wait.Approval, error) {
-	denied := &tool.Error{Kind: tool.Denied, Op: "manage", Msg: "a person has to approve each change of a tool"}
+	denied := failed(tool.Denied, "", "a person has to approve each change of a tool")
 	if m.approvals == nil || call.InvocationID == "" {
 		return wait.Approval{}, denied
 	}
@@ -159,7 +159,7 @@ func (m *Manager) get(ctx context.Context, p tool.Principal, slug string) (Answe
 
 // find returns a tool that the caller may see. Others are not found, as tools that do not exist.
 func (m *Manager) find(ctx context.Context, p tool.Principal, slug string) (tool.Tool, error) {
-	absent := &tool.Error{Kind: tool.NotFound, Op: "manage", Msg: fmt.Sprintf("no tool %.64q: manageTools.list finds tools", slug)}
+	absent := failed(tool.NotFound, "", "no tool %.64q: manageTools.list finds tools", slug)
 	if !tool.ValidSlug(slug) {
 		return tool.Tool{}, absent
 	}
@@ -175,13 +175,16 @@ func (m *Manager) find(ctx context.Context, p tool.Principal, slug string) (tool
 
 func mayRead(p tool.Principal) error {
 	if p.Tenant == "" || !p.May(access.ToolsRead) && !p.May(access.ToolsWrite) {
-		return &tool.Error{Kind: tool.Denied, Op: "manage", Msg: fmt.Sprintf("the caller lacks the permission %q", access.ToolsRead)}
+		return failed(tool.Denied, "", "the caller lacks the permission %q", access.ToolsRead)
 	}
 	return nil
 }
 
-// visible reports whether a caller may know of a tool: it has the permission that calls need.
-func visible(p tool.Principal, t *tool.Tool) bool { return p.May(t.RequiredPermission) }
+// visible reports whether a caller may know of a tool: it has the permission that calls need, and the
+// tool is not the platform's for certain tenants, which others must not hear of.
+func visible(p tool.Principal, t *tool.Tool) bool {
+	return p.May(t.RequiredPermission) && (!t.Global() || len(t.TenantSlugs) == 0)
+}
 
 // change makes a change that was approved.
 func (m *Manager) change(ctx context.Context, p tool.Principal, r *Request) (Answer, error) {
@@ -193,7 +196,7 @@ func (m *Manager) change(ctx context.Context, p tool.Principal, r *Request) (Ans
 		return Answer{}, err
 	}
 	if before.Global() {
-		return Answer{}, &tool.Error{Kind: tool.Denied, Op: "manage", Msg: before.Slug + " is the platform's: it cannot be changed"}
+		return Answer{}, failed(tool.Denied, "", "%s is the platform's: it cannot be changed", before.Slug)
 	}
 	at, ref := m.tools.At(r.Revision), tool.Ref{ID: before.ID}
 	var t tool.Tool
@@ -261,12 +264,10 @@ func (m *Manager) newSpec(ctx context.Context, p tool.Principal, r *Request) (de
 	case err != nil:
 		return spec, err
 	case there.Global():
-		return spec, &tool.Error{
-			Kind: tool.Denied, Op: "manage", Path: "/slug",
-			Msg: fmt.Sprintf("%q is the slug of a tool of the platform, which an agent does not replace", r.Slug),
-		}
+		return spec, failed(tool.Denied, "/slug",
+			"%q is the slug of a tool of the platform, which an agent does not replace", r.Slug)
 	default:
-		return spec, &tool.Error{Kind: tool.Conflict, Op: "manage", Path: "/slug", Msg: fmt.Sprintf("there is a tool %q", r.Slug)}
+		return spec, failed(tool.Conflict, "/slug", "there is a tool %q", r.Slug)
 	}
 }
 
@@ -301,4 +302,9 @@ func (m *Manager) update(ctx context.Context, p tool.Principal, r *Request, befo
 func changed(t *tool.Tool, version string, warnings []string) Answer {
 	meta := t.Meta()
 	return Answer{Tool: &meta, Version: version, Warnings: warnings}
+}
+
+// failed returns an error about a field of the request, or about the whole of it.
+func failed(kind tool.Kind, path, format string, args ...any) *tool.Error {
+	return &tool.Error{Kind: kind, Op: "manage", Path: path, Msg: fmt.Sprintf(format, args...)}
 }

@@ -60,7 +60,8 @@ func newDesk(t *testing.T) *desk {
 // call makes a call without an approval.
 func (d *desk) call(p tool.Principal, arguments string) (manage.Answer, error) {
 	return d.manager.Manage(d.t.Context(), &tool.Call{
-		CallIdentity: tool.CallIdentity{InvocationID: "call", RunID: "run", Principal: p}, Arguments: json.RawMessage(arguments),
+		CallIdentity: tool.CallIdentity{InvocationID: "call", RunID: "run", Principal: p},
+		Arguments:    json.RawMessage(arguments),
 	})
 }
 

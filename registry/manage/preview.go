@@ -82,7 +82,7 @@ func (m *Manager) previewOf(ctx context.Context, p tool.Principal, r *Request, o
 	}
 	out.Before = shown(stored(&t))
 	if t.Global() {
-		return &tool.Error{Kind: tool.Denied, Msg: t.Slug + " is the platform's: it cannot be changed"}
+		return failed(tool.Denied, "", "%s is the platform's: it cannot be changed", t.Slug)
 	}
 	if err := definition.CheckRevision("tool", t.Slug, t.Revision, r.Revision); err != nil {
 		return err
@@ -106,12 +106,12 @@ func (m *Manager) previewOf(ctx context.Context, p tool.Principal, r *Request, o
 		}
 		out.Changes = append(out.Changes, d.Changes...)
 		if d.Refusal != "" {
-			return &tool.Error{Kind: tool.Conflict, Path: "/version", Msg: d.Refusal}
+			return failed(tool.Conflict, "/version", "%s", d.Refusal)
 		}
 	case Deprecate:
 		to(tool.Deprecated)
 		if t.Status != tool.Published && t.Status != tool.Deprecated {
-			return &tool.Error{Kind: tool.Conflict, Msg: fmt.Sprintf("only a published tool can be deprecated: it is %s", t.Status)}
+			return failed(tool.Conflict, "", "only a published tool can be deprecated: it is %s", t.Status)
 		}
 	case Disable:
 		to(tool.Disabled)
@@ -120,14 +120,16 @@ func (m *Manager) previewOf(ctx context.Context, p tool.Principal, r *Request, o
 	case Delete:
 		out.Changes = append(out.Changes, schema.Change{Path: "", Reason: "the tool is deleted"})
 		if t.Status == tool.Published || t.Status == tool.Deprecated {
-			return &tool.Error{Kind: tool.Conflict, Msg: fmt.Sprintf("the tool is %s: it has to be disabled first", t.Status)}
+			return failed(tool.Conflict, "", "the tool is %s: it has to be disabled first", t.Status)
 		}
 	case List, Get, Create: // Not of an existing tool.
 	}
 	return nil
 }
 
-func (m *Manager) previewUpdate(ctx context.Context, p tool.Principal, r *Request, t *tool.Tool, out *Preview) error {
+func (m *Manager) previewUpdate(
+	ctx context.Context, p tool.Principal, r *Request, t *tool.Tool, out *Preview,
+) error {
 	spec, err := r.spec(t)
 	if err != nil {
 		return err
@@ -154,7 +156,8 @@ func (m *Manager) previewUpdate(ctx context.Context, p tool.Principal, r *Reques
 // specDocument returns a definition as stored returns that of a tool.
 func specDocument(s *definition.ToolSpec) map[string]json.RawMessage {
 	doc := stored(&tool.Tool{
-		Slug: s.Slug, Definition: s.Definition, Policy: s.Policy, ArtifactID: s.ArtifactID, ArtifactVersion: s.ArtifactVersion,
+		Slug: s.Slug, Definition: s.Definition, Policy: s.Policy, ArtifactID: s.ArtifactID,
+		ArtifactVersion: s.ArtifactVersion,
 	})
 	if s.Version != "" {
 		doc["version"] = encoded(s.Version)

@@ -84,7 +84,7 @@ func (a Action) Reads() bool { return a == List || a == Get }
 // something, and has what its action requires. A request that lacks a field is refused when it
 // is made, without a person being asked.
 func Asks() string {
-	var any []string
+	var either []string
 	for _, a := range actions {
 		if a.name.Reads() {
 			continue
@@ -93,9 +93,9 @@ func Asks() string {
 		for _, field := range a.required {
 			all = append(all, "has(input."+field+")")
 		}
-		any = append(any, strings.Join(all, " && "))
+		either = append(either, strings.Join(all, " && "))
 	}
-	return strings.Join(any, " || ")
+	return strings.Join(either, " || ")
 }
 
 // Request is a call of manageTools.
@@ -119,7 +119,7 @@ func Parse(arguments json.RawMessage) (Request, error) {
 	if err := json.Unmarshal(arguments, &all); err != nil || all == nil {
 		return Request{}, refuse("", "manageTools requires an object with 'action'")
 	}
-	maps.DeleteFunc(all, func(_ string, v json.RawMessage) bool { return bytes.Equal(bytes.TrimSpace(v), []byte("null")) })
+	maps.DeleteFunc(all, func(_ string, v json.RawMessage) bool { return string(bytes.TrimSpace(v)) == "null" })
 	var r Request
 	if err := decode(all, "action", &r.Action); err != nil {
 		return r, err
@@ -148,7 +148,8 @@ func Parse(arguments json.RawMessage) (Request, error) {
 		}
 	}
 	for field, to := range map[string]any{
-		"slug": &r.Slug, "revision": &r.Revision, "search": &r.Search, "status": &r.Status, "after": &r.After, "limit": &r.Limit,
+		"slug": &r.Slug, "revision": &r.Revision, "search": &r.Search, "status": &r.Status, "after": &r.After,
+		"limit": &r.Limit,
 	} {
 		if err := decode(all, field, to); err != nil {
 			return r, err
@@ -194,5 +195,5 @@ func decode(all map[string]json.RawMessage, field string, to any) error {
 }
 
 func refuse(path, format string, args ...any) *tool.Error {
-	return &tool.Error{Kind: tool.Invalid, Op: "manage", Path: path, Msg: fmt.Sprintf(format, args...)}
+	return failed(tool.Invalid, path, format, args...)
 }

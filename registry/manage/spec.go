@@ -38,7 +38,8 @@ func (r *Request) spec(before *tool.Tool) (definition.ToolSpec, error) {
 // stored returns the definition of a tool as its stored head has it, secrets included.
 func stored(t *tool.Tool) map[string]json.RawMessage {
 	spec := definition.ToolSpec{
-		Slug: t.Slug, Definition: t.Definition, Policy: t.Policy, ArtifactID: t.ArtifactID, ArtifactVersion: t.ArtifactVersion,
+		Slug: t.Slug, Definition: t.Definition, Policy: t.Policy, ArtifactID: t.ArtifactID,
+		ArtifactVersion: t.ArtifactVersion,
 	}
 	spec.Artifact = nil // The registry sets it.
 	doc := map[string]json.RawMessage{}

@@ -21,7 +21,8 @@ const (
 )
 
 var (
-	saysWhen    = regexp.MustCompile(`(?i)\b(use|call|choose|prefer)\b|\bwhen(ever)?\b|\bbefore\b|\bafter\b|\bto (find|answer|get|check|see)\b`)
+	saysWhen = regexp.MustCompile(
+		`(?i)\b(use|call|choose|prefer)\b|\bwhen(ever)?\b|\bbefore\b|\bafter\b|\bto (find|answer|get|check|see)\b`)
 	saysWhenNot = regexp.MustCompile(`(?i)\b(not|never|don't|only|instead|rather|unless|except|without)\b`)
 )
 
@@ -46,18 +47,27 @@ func description(s *Subject) []Finding {
 	const at = "/description"
 	switch count := len([]rune(text)); {
 	case text == "":
-		out = append(out, Finding{DescriptionMissing, at, "there is no description: say what the tool does, when to use it and when not"})
+		out = append(out, Finding{
+			DescriptionMissing, at, "there is no description: say what the tool does, when to use it and when not",
+		})
 	case len(strings.Fields(text)) < leastWords:
-		out = append(out, Finding{DescriptionShort, at, fmt.Sprintf("%q does not say what the tool does: write a sentence", text)})
+		out = append(out, Finding{
+			DescriptionShort, at, fmt.Sprintf("%q does not say what the tool does: write a sentence", text),
+		})
 	case count > mostCharacters:
-		out = append(out, Finding{DescriptionLong, at, fmt.Sprintf("the description has %d characters, which each request of a "+
-			"model pays for: keep it within %d", count, mostCharacters)})
+		out = append(out, Finding{DescriptionLong, at, fmt.Sprintf(
+			"the description has %d characters, which each request of a model pays for: keep it within %d", count,
+			mostCharacters)})
 	}
 	if text != "" && !saysWhen.MatchString(text) {
-		out = append(out, Finding{DescriptionWhen, at, "the description does not say when to use the tool: add a sentence that begins with \"Use it\""})
+		out = append(out, Finding{
+			DescriptionWhen, at, `the description does not say when to use the tool: add a sentence that begins with "Use it"`,
+		})
 	}
 	if text != "" && changes(s) && !saysWhenNot.MatchString(text) {
-		out = append(out, Finding{DescriptionWhenNot, at, "the tool changes something: say when not to use it, or what to try first"})
+		out = append(out, Finding{
+			DescriptionWhenNot, at, "the tool changes something: say when not to use it, or what to try first",
+		})
 	}
 	out = append(out, injected(at, s.Description)...)
 	out = append(out, injected("/name", s.Name)...)
@@ -71,7 +81,8 @@ func description(s *Subject) []Finding {
 func injected(at, text string) []Finding {
 	for _, o := range orders {
 		if found := o.pattern.FindString(text); found != "" {
-			return []Finding{{DescriptionInjection, at, fmt.Sprintf("it %s (%.60q): say what the tool does, and nothing else", o.what, found)}}
+			return []Finding{{DescriptionInjection, at, fmt.Sprintf(
+				"it %s (%.60q): say what the tool does, and nothing else", o.what, found)}}
 		}
 	}
 	if i := strings.IndexFunc(text, hidden); i >= 0 {

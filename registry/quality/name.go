@@ -68,7 +68,9 @@ func singular(noun string) string {
 	switch {
 	case len(noun) > 4 && strings.HasSuffix(noun, "ies"):
 		return strings.TrimSuffix(noun, "ies") + "y"
-	case len(noun) > 4 && (strings.HasSuffix(noun, "sses") || strings.HasSuffix(noun, "xes") || strings.HasSuffix(noun, "ches")):
+	case len(noun) > 4 && slices.ContainsFunc([]string{"sses", "xes", "ches"}, func(end string) bool {
+		return strings.HasSuffix(noun, end)
+	}):
 		return strings.TrimSuffix(noun, "es")
 	case len(noun) > 3 && strings.HasSuffix(noun, "s") && !strings.HasSuffix(noun, "ss"):
 		return strings.TrimSuffix(noun, "s")
@@ -90,6 +92,7 @@ func finder(s *Subject, siblings []Sibling) []Finding {
 	}
 	target := strings.ToUpper(nouns[0][:1]) + nouns[0][1:]
 	return []Finding{{
-		NoFinder, "/slug", "no tool that only reads finds what it changes: make one such as list" + target + "s or get" + target,
+		NoFinder, "/slug",
+		"no tool that only reads finds what it changes: make one such as list" + target + "s or get" + target,
 	}}
 }

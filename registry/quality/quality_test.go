@@ -16,7 +16,8 @@ func good() quality.Subject {
 	return quality.Subject{
 		Slug: "refundOrder",
 		Definition: tool.Definition{
-			Name: "Refund an order", Description: "Refunds an order. Use it when a customer asks for it, and not for cancelled orders.",
+			Name:        "Refund an order",
+			Description: "Refunds an order. Use it when a customer asks for it, and not for cancelled orders.",
 			InputSchema: json.RawMessage(`{"type":"object","properties":{"order":{"type":"string","description":"Its number."}}}`),
 		},
 		Policy: tool.Policy{EgressClass: tool.EgressWrite, RequiredPermission: "orders.refund"},

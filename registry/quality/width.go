@@ -12,6 +12,9 @@ import (
 // selectors are names of arguments that say which of several things a tool does.
 var selectors = []string{"action", "command", "mode", "op", "operation", "verb"}
 
+// making are verbs of changes that need no target.
+var making = []string{"add", "create", "run", "send", "set", "start", "write"}
+
 // width finds a tool that both reads and changes. Each half has callers, a policy and a permission
 // of its own once it is split.
 func width(s *Subject) []Finding {
@@ -24,7 +27,7 @@ func width(s *Subject) []Finding {
 			switch verb, _ := words(value); {
 			case slices.Contains(reading, verb):
 				reads = append(reads, value)
-			case slices.Contains(changing, verb), slices.Contains([]string{"create", "add", "set", "write", "send", "run", "start"}, verb):
+			case slices.Contains(changing, verb), slices.Contains(making, verb):
 				changesIt = append(changesIt, value)
 			}
 		}

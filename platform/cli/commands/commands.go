@@ -21,7 +21,8 @@ type app struct{ *cli.App }
 func New(invocation *cli.App) []*cobra.Command {
 	a := &app{invocation}
 	all := []*cobra.Command{
-		a.applyCommand(), a.exportCommand(), a.toolCommand(), a.mcpCommand(), a.artifactCommand(), a.agentCommand(), a.runCommand(),
+		a.applyCommand(), a.exportCommand(), a.toolCommand(), a.mcpCommand(), a.artifactCommand(), a.agentCommand(),
+		a.runCommand(),
 		a.invocationsCommand(), a.explainCommand(), a.approvalsCommand(), a.resultsCommand(), a.inputsCommand(),
 		a.fileCommand(), a.keyCommand(), a.roleCommand(), a.credentialCommand(), a.scheduleCommand(),
 		a.webhookCommand(), a.spaceCommand(),

@@ -75,7 +75,8 @@ what it is.`, `  toolcrib export --to definitions/
 	cmd.Flags().StringVar(&to, "to", "", "folder to write to")
 	cmd.Flags().StringSliceVar(&kinds, "kind", nil,
 		"kinds to export: "+strings.Join(exportKindNames(), ", ")+" (default: all)")
-	_ = cmd.RegisterFlagCompletionFunc("kind", cobra.FixedCompletions(exportKindNames(), cobra.ShellCompDirectiveNoFileComp))
+	_ = cmd.RegisterFlagCompletionFunc("kind",
+		cobra.FixedCompletions(exportKindNames(), cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
 
@@ -98,7 +99,8 @@ func (a *app) exportAll(ctx context.Context, c *client.Client, kinds []string, t
 		for _, d := range found {
 			raws = append(raws, d.raw)
 			if d.note != "" { // The rest matters more.
-				_, _ = fmt.Fprintf(a.Env.Err, "warning: %s %s: %s\n", kind.name, terminal.Clean(d.slug), terminal.Clean(d.note))
+				_, _ = fmt.Fprintf(a.Env.Err, "warning: %s %s: %s\n", kind.name, terminal.Clean(d.slug),
+					terminal.Clean(d.note))
 			}
 		}
 		if to != "" {
@@ -165,7 +167,9 @@ func exportTools(ctx context.Context, c *client.Client, meant func(v1.Tool) bool
 }
 
 func exportAgents(ctx context.Context, c *client.Client) ([]exported, error) {
-	page, err := collect(paging{all: true}, func(p client.Page) (v1.Page[v1.Agent], error) { return c.ListAgents(ctx, p) })
+	page, err := collect(paging{all: true}, func(p client.Page) (v1.Page[v1.Agent], error) {
+		return c.ListAgents(ctx, p)
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -193,7 +197,9 @@ func exportRows[T any](
 }
 
 func exportServers(ctx context.Context, c *client.Client) ([]exported, error) {
-	page, err := collect(paging{all: true}, func(p client.Page) (v1.Page[v1.MCPServer], error) { return c.MCPServers(ctx, p) })
+	page, err := collect(paging{all: true}, func(p client.Page) (v1.Page[v1.MCPServer], error) {
+		return c.MCPServers(ctx, p)
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -205,7 +211,9 @@ func exportServers(ctx context.Context, c *client.Client) ([]exported, error) {
 }
 
 func exportPipelines(ctx context.Context, c *client.Client) ([]exported, error) {
-	page, err := collect(paging{all: true}, func(p client.Page) (v1.Page[v1.Pipeline], error) { return c.ListPipelines(ctx, p) })
+	page, err := collect(paging{all: true}, func(p client.Page) (v1.Page[v1.Pipeline], error) {
+		return c.ListPipelines(ctx, p)
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -220,28 +228,33 @@ func exportPipelines(ctx context.Context, c *client.Client) ([]exported, error) 
 }
 
 func exportProfiles(ctx context.Context, c *client.Client) ([]exported, error) {
-	page, err := collect(paging{all: true}, func(p client.Page) (v1.Page[v1.Profile], error) { return c.Profiles(ctx, "", p) })
+	page, err := collect(paging{all: true}, func(p client.Page) (v1.Page[v1.Profile], error) {
+		return c.Profiles(ctx, "", p)
+	})
 	if err != nil {
 		return nil, err
 	}
 	fields := []string{
-		"name", "description", "denied", "requires_approval", "permission_policy", "egress_class", "required_permission", "rate",
-		"max_concurrency",
+		"name", "description", "denied", "requires_approval", "permission_policy", "egress_class", "required_permission",
+		"rate", "max_concurrency",
 	}
 	return exportRows("profile", fields, page, func(p v1.Profile) string { return p.Name },
 		func(p v1.Profile) any { return p })
 }
 
 func exportToolsets(ctx context.Context, c *client.Client) ([]exported, error) {
-	page, err := collect(paging{all: true}, func(p client.Page) (v1.Page[v1.Toolset], error) { return c.Toolsets(ctx, p) })
+	page, err := collect(paging{all: true}, func(p client.Page) (v1.Page[v1.Toolset], error) {
+		return c.Toolsets(ctx, p)
+	})
 	if err != nil {
 		return nil, err
 	}
 	fields := []string{"slug", "name", "instructions", "catalog", "status", "tools", "servers"}
 	return exportRows("toolset", fields, page, func(s v1.Toolset) string { return s.Slug },
 		func(s v1.Toolset) any {
-			tools := each(s.Tools, func(t v1.ToolsetTool) v1.ToolsetTool { return v1.ToolsetTool{Tool: t.Tool, Version: t.Version} })
-			s.Tools = tools
+			s.Tools = each(s.Tools, func(t v1.ToolsetTool) v1.ToolsetTool {
+				return v1.ToolsetTool{Tool: t.Tool, Version: t.Version}
+			})
 			return s
 		})
 }

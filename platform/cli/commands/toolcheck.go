@@ -114,7 +114,8 @@ func (a *app) check(ctx context.Context, stdin io.Reader, names, files []string,
 		all[i].Findings = append([]quality.Finding{}, quality.Check(all[i].subject, others)...)
 		found += len(all[i].Findings)
 	}
-	if err := a.Printer.Show(v1.Page[checked]{Items: all}, func(w io.Writer) error { return writeChecked(w, all) }); err != nil {
+	err := a.Printer.Show(v1.Page[checked]{Items: all}, func(w io.Writer) error { return writeChecked(w, all) })
+	if err != nil {
 		return err
 	}
 	if strict && found > 0 {

@@ -13,6 +13,7 @@ import (
 	"github.com/toolcrib/toolcrib/agent"
 	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
 	"github.com/toolcrib/toolcrib/platform/cli"
+	"github.com/toolcrib/toolcrib/platform/cli/definition"
 	"github.com/toolcrib/toolcrib/platform/cli/terminal"
 	"github.com/toolcrib/toolcrib/platform/client"
 	"github.com/toolcrib/toolcrib/tool"
@@ -22,19 +23,26 @@ func (a *app) toolTestCommand() *cobra.Command {
 	var in v1.NewToolTest
 	var arguments callArguments
 	cmd := &cobra.Command{
-		Use:   "test TOOL",
+		Use:   "test TOOL|FILE.md",
 		Short: "Test a draft or version with one call, and print how it went",
 		Long: `Calls the draft of a tool, or a version of it, on the way that every call takes,
 and prints its output as it comes, the arguments after coercion, and its answer.
 The call is recorded as a test. It changes nothing unless --allow-writes is
 given: what might is refused. A test that found a fault ends the command with
-exit code 1.`,
+exit code 1.
+
+Of a TOOL.md, the examples are tested: their arguments are checked by the input
+schema, and called where the tool only reads and the server has this draft.`,
 		Example: `  toolcrib tool test datetime_utils --arg operation=now
   toolcrib tool test getOrder --version 1.2.0 --args '{"order_id": "SO-1007"}'
-  toolcrib tool test createTicket --args-file ticket.json --allow-writes`,
+  toolcrib tool test createTicket --args-file ticket.json --allow-writes
+  toolcrib tool test TOOL.md`,
 		Args:              cli.Operands("tool"),
 		ValidArgsFunction: a.completeTools,
 		RunE: a.Online(func(cmd *cobra.Command, c *client.Client, args []string) error {
+			if definition.IsContract(args[0]) {
+				return a.testContracts(cmd.Context(), cmd.InOrStdin(), c, args)
+			}
 			call := v1.NewCall{Version: in.Version, Mode: tool.Debug}
 			var err error
 			if in.Arguments, err = arguments.read(cmd.Context(), c, cmd.InOrStdin(), args[0], call); err != nil {

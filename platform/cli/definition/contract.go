@@ -225,7 +225,8 @@ func (p *prose) example(info, label, text string, line int) error {
 	var object map[string]json.RawMessage
 	err := json.Unmarshal(value, &object)
 	if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
-		return p.fault(line+1+strings.Count(text[:min(len(text), int(syntax.Offset))], "\n"), "this is no JSON: %s", syntax.Error())
+		before := text[:min(len(text), int(syntax.Offset))]
+		return p.fault(line+1+strings.Count(before, "\n"), "this is no JSON: %s", syntax.Error())
 	}
 	var compact bytes.Buffer
 	if err == nil {
