@@ -85,9 +85,10 @@ func manageTools(tools Tools) Builtin {
 			Key: manage.Builtin, Version: "1.0.0", OptIn: true,
 			Definition: tool.Definition{
 				Name: "Manage tools",
-				Description: "Lists, reads, creates, changes, publishes and deletes the tools of this tenant. Use it when you are " +
-					"asked to make or change a tool. Before a change, get the tool and give its revision back. Each change waits " +
-					"until a person approves it. To find tools only, listTools is the cheaper way. Do not use it to run a tool.",
+				Description: "Lists, reads, creates, changes, publishes and deletes the tools of this tenant. Use it when " +
+					"you are asked to make or change a tool. Before a change, get the tool and give its revision back. Each " +
+					"change waits until a person approves it. To find tools only, listTools is the cheaper way. Do not use " +
+					"it to run a tool.",
 				Category: "administration", InputSchema: json.RawMessage(manageToolsSchema),
 				OutputSchema:   json.RawMessage(manageToolsOutputSchema),
 				Implementation: tool.Internal,
@@ -117,8 +118,8 @@ func listTools(tools Tools) Builtin {
 			Key: "listTools", Version: "1.0.0", OptIn: true,
 			Definition: tool.Definition{
 				Name: "List tools",
-				Description: "Lists the tools of this tenant, or answers one of them with its definition. Use it to find out which " +
-					"tools there are, and before a change with manageTools. It changes nothing. Do not use it to run a tool.",
+				Description: "Lists the tools of this tenant, or answers one of them with its definition. Use it to find out " +
+					"which tools there are, and before a change with manageTools. It changes nothing. Do not use it to run a tool.",
 				Category: "administration", InputSchema: json.RawMessage(listToolsSchema),
 				OutputSchema:   json.RawMessage(manageToolsOutputSchema),
 				Implementation: tool.Internal,

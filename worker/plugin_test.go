@@ -61,7 +61,7 @@ func TestPlugin(t *testing.T) {
 	require.Equal(t, []string{
 		"awaitSignal", "datetime_utils", "delete_goals", "delete_memories", "delete_plans", "enter_space", "function_call",
 		"get_plans",
-		"http_request", "leave_space", "mcp_call", "read_messages",
+		"http_request", "leave_space", "listTools", "manageTools", "mcp_call", "read_messages",
 		"read_result", "request_input", "retrieval_pipeline", "send_message",
 		"set_goals", "set_memories", "set_plans", "skip", "task_status", "web_search",
 	}, keys,

@@ -36,7 +36,7 @@ func TestBuiltinsAreSeeded(t *testing.T) {
 		[]string{
 			"awaitSignal", "datetime_utils", "delete_goals", "delete_memories", "delete_plans", "enter_space", "function_call",
 			"get_plans",
-			"http_request", "json_transform", "leave_space", "mcp_call", "read_messages",
+			"http_request", "json_transform", "leave_space", "listTools", "manageTools", "mcp_call", "read_messages",
 			"read_result", "request_input", "retrieval_pipeline",
 			"send_message", "set_goals", "set_memories", "set_plans", "skip", "task_status", "web_fetch", "web_search",
 		},
