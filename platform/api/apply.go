@@ -17,9 +17,9 @@ func (s *server) registerApply() {
 		maxBody: MaxApplyBytes,
 		summary: "Apply definitions of tools, agents, MCP servers, pipelines, profiles and toolsets",
 		detail: "All definitions are checked before the first is written: if one is invalid, nothing is changed. " +
-			"Servers, pipelines and profiles are applied before tools, tools and agents after those they use, and toolsets " +
-			"last, whatever their order. Each item reports the outcome of its definition; faults give their path as a JSON Pointer. Applying " +
-			"the same definitions again changes nothing.",
+			"Servers, pipelines and profiles are applied before tools, tools and agents after those they use, and " +
+			"toolsets last, whatever their order. Each item reports the outcome of its definition; faults give their path " +
+			"as a JSON Pointer. Applying the same definitions again changes nothing.",
 	}, s.apply)
 }
 

@@ -68,7 +68,8 @@ func TestToolCheck(t *testing.T) {
 	t.Parallel()
 
 	s := setup(t)
-	file := s.write(t, "tool.yaml", "kind: tool\nslug: cancelOrder\nimplementation_type: internal\ndescription: Cancels.\n")
+	file := s.write(t, "tool.yaml",
+		"kind: tool\nslug: cancelOrder\nimplementation_type: internal\ndescription: Cancels.\n")
 	got := s.ok(t, "tool", "check", "-f", file, "--offline")
 	require.Contains(t, got, "tool.yaml:4:1: description-short")
 	require.NotContains(t, got, "no-finder", "nothing is known of other tools")
@@ -158,7 +159,8 @@ func TestApplyToolsetRefusals(t *testing.T) {
 	t.Parallel()
 
 	s := setup(t)
-	file := s.write(t, "set.yaml", "kind: profile\nname: calm\n---\nkind: toolset\nslug: support\ntools:\n  - sayNothing\n")
+	file := s.write(t, "set.yaml",
+		"kind: profile\nname: calm\n---\nkind: toolset\nslug: support\ntools:\n  - sayNothing\n")
 	got := s.run(t, "apply", "-f", file)
 	require.NotEqual(t, cli.ExitOK, got.code)
 	require.Contains(t, got.err, "set.yaml:7:")

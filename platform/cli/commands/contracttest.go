@@ -100,8 +100,8 @@ func testContract(ctx context.Context, c *client.Client, contract definition.Con
 	var out []testedExample
 	for i, example := range contract.Examples {
 		t := testedExample{
-			File: contract.Fault("", "").File, Line: example.Line, Tool: spec.Slug, Example: example.Name, Outcome: exampleChecked,
-			Detail: why,
+			File: contract.Fault("", "").File, Line: example.Line, Tool: spec.Slug, Example: example.Name,
+			Outcome: exampleChecked, Detail: why,
 		}
 		if t.Example == "" {
 			t.Example = fmt.Sprintf("example %d", i+1)

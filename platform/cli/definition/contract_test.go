@@ -55,7 +55,8 @@ func TestParseContract(t *testing.T) {
 	at := c.Fault("/input_schema/properties/a", "wrong")
 	require.Equal(t, 6, at.Line, "places are those of the file")
 
-	c, err = definition.ParseContract("TOOL.md", []byte("---\nslug: a\ndescription: Own.\nname: Mine\n---\n# Other\n\nText.\n"))
+	own := "---\nslug: a\ndescription: Own.\nname: Mine\n---\n# Other\n\nText.\n"
+	c, err = definition.ParseContract("TOOL.md", []byte(own))
 	require.NoError(t, err)
 	require.JSONEq(t, `{"kind":"tool","slug":"a","description":"Own.","name":"Mine"}`, string(c.Raw))
 }
