@@ -72,6 +72,9 @@ const (
 
 	ToolsetsWrite = "toolsets.write" // Choose the tools that MCP clients are offered under an address.
 
+	ViewsRead  = "views.read"  // See published views, never their links.
+	ViewsWrite = "views.write" // Publish views: show results to people without a login.
+
 	AuditRead = "audit.read" // See who changed what, and verify and export the audit log.
 
 	SpacesRead  = "spaces.read"  // See the spaces that one is a member of, and their messages.
@@ -171,6 +174,11 @@ var permissions = []struct {
 	{
 		name: ToolsetsWrite, in: workers,
 		meaning: "make, change and delete toolsets, which MCP clients are offered; tools.read is to see them",
+	},
+	{name: ViewsRead, meaning: "see published views, never their links", in: makers},
+	{
+		name: ViewsWrite, in: operators,
+		meaning: "publish results and descriptions of tools behind links that need no login, rotate and revoke the links",
 	},
 	{
 		name: AuditRead, meaning: "see who changed what, with what was changed, and verify and export the audit log",

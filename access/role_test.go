@@ -18,17 +18,18 @@ func TestBuiltinRoles(t *testing.T) {
 		access.Builder: "tools.read tools.write agents.read agents.write runs.read runs.write approvals.read " +
 			"approvals.confirm results.submit roles.read tenants.read credentials.read credentials.write pipelines.read " +
 			"pipelines.write files.read files.write schedules.read schedules.write webhooks.read usage.read prices.read " +
-			"budgets.read profiles.read assignments.read toolsets.write spaces.read spaces.post spaces.write",
+			"budgets.read profiles.read assignments.read toolsets.write views.read spaces.read spaces.post " +
+			"spaces.write",
 		access.Approver: "tools.read agents.read runs.read approvals.read approvals.decide roles.read tenants.read " +
 			"spaces.read",
 		access.Operator: "tools.read agents.read runs.read runs.write approvals.read approvals.confirm results.submit " +
 			"keys.read roles.read tenants.read tenants.write credentials.read pipelines.read files.read files.write " +
 			"schedules.read schedules.write webhooks.read webhooks.write payloads.decrypt payloads.encrypt usage.read " +
 			"prices.read prices.write budgets.read budgets.write profiles.read profiles.write assignments.read " +
-			"assignments.write toolsets.write audit.read spaces.read spaces.post",
+			"assignments.write toolsets.write views.read views.write audit.read spaces.read spaces.post",
 		access.Viewer: "tools.read agents.read runs.read approvals.read keys.read roles.read tenants.read " +
 			"credentials.read pipelines.read files.read schedules.read webhooks.read usage.read prices.read budgets.read " +
-			"profiles.read assignments.read spaces.read",
+			"profiles.read assignments.read views.read spaces.read",
 	}
 	require.Len(t, access.Builtin(), len(want))
 	for _, r := range access.Builtin() {

@@ -55,6 +55,7 @@ var nouns = map[string]string{ //nolint:gosec // Words, no credentials.
 	"role":    "a role",
 	"quota":   "a quota",
 	"canary":  "a canary of a tool's version", "publish_gate": "what has to pass before a tool is published",
+	"role":    "a role", "view": "a published view",
 }
 
 // verbs are the actions by what is done; % in a meaning is the object.
@@ -63,6 +64,7 @@ var verbs = []struct{ kinds, verb, meaning string }{
 		"tool graph agent credential key tenant grant webhook schedule pipeline space mcp_server artifact price budget " +
 			"profile assignment toolset role quota",
 			"profile assignment toolset role canary publish_gate",
+			"profile assignment toolset role view",
 		"created",
 		"% was made",
 	},
@@ -82,6 +84,7 @@ var verbs = []struct{ kinds, verb, meaning string }{
 		"credential key tenant grant webhook schedule pipeline space mcp_server artifact file price budget profile " +
 			"assignment toolset role quota",
 			"assignment toolset role canary publish_gate",
+			"assignment toolset role view",
 		"changed",
 		"settings of % were changed",
 	},
@@ -129,6 +132,7 @@ var verbs = []struct{ kinds, verb, meaning string }{
 		"tool graph agent credential key tenant grant webhook schedule pipeline space mcp_server artifact file note price " +
 			"budget profile assignment toolset role quota",
 			"budget profile assignment toolset role canary publish_gate",
+			"budget profile assignment toolset role view",
 		"deleted", "% was deleted",
 	},
 }

@@ -29,6 +29,7 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 	"github.com/toolcrib/toolcrib/toolset"
 	"github.com/toolcrib/toolcrib/usage"
+	"github.com/toolcrib/toolcrib/view"
 )
 
 // texts runs a query of one text column.
@@ -120,7 +121,8 @@ func TestRolesHoldLittle(t *testing.T) {
 		store.AppRole: {
 			"agent_notes", "budget_holds", "budget_windows", "budgets", "chunk_embeddings", "chunk_terms", "chunks",
 			"document_contents", "document_texts", "documents",
-			"file_chunks", "files", "left_files", "prices", "profiles", "request_buckets", "roles", "run_spaces",
+			"file_chunks", "files", "left_files", "prices", "profiles", "published_views", "request_buckets", "roles",
+			"run_spaces",
 			"schedules", "space_members", "space_messages", "space_wakes",
 			"spaces", "token_users", "tool_assignments", "tool_gates", "tool_overrides", "tool_replays", "tool_slots",
 			"toolsets", "webhooks", "word_blocks",
@@ -267,6 +269,13 @@ func TestTheAppRoleIsBoundInEveryTable(t *testing.T) {
 	_, err = f.Store.SetGate(t.Context(), registry.Gate{Tenant: f.Tenant, ToolID: f.Tool.ID, Replay: 20})
 	require.NoError(t, err)
 	f.Replay(t, true)
+	_, err = f.Store.SetPublishing(t.Context(), f.Tenant, true)
+	require.NoError(t, err)
+	_, err = f.Store.CreateView(t.Context(), view.View{
+		ID: storetest.NewID(t), Tenant: f.Tenant, Title: "Orders", Kind: view.Tool,
+		VersionIdentity: tool.VersionIdentity{ToolID: f.Tool.ID, Slug: f.Tool.Slug, Version: "1.0.0"},
+	}, make([]byte, 32), time.Hour)
+	require.NoError(t, err)
 	_, err = f.Store.CreateRole(t.Context(), store.Role{
 		Role: access.Role{Name: "clerk", Permissions: []string{"runs.read"}}, Tenant: f.Tenant,
 	})

@@ -32,9 +32,11 @@ type Tenant struct {
 	// MaxUnfinishedRuns bounds its pending and running runs. Zero for the limit of the servers.
 	MaxUnfinishedRuns int `json:"max_unfinished_runs,omitempty"`
 	// Taint is what is done with calls of tainted runs that write outside or use a credential.
-	Taint     tool.TaintRule `json:"taint"`
-	CreatedAt time.Time      `json:"created_at"`
-	UpdatedAt time.Time      `json:"updated_at"`
+	Taint tool.TaintRule `json:"taint"`
+	// PublishViews says whether views of the tenant may be published: see package view.
+	PublishViews bool      `json:"mcp_apps_publish_enabled"`
+	CreatedAt    time.Time `json:"created_at"`
+	UpdatedAt    time.Time `json:"updated_at"`
 }
 
 // FindTenant returns the tenant itself. It fails with tool.NotFound.
@@ -106,7 +108,7 @@ func tenantOf(row db.Tenant) Tenant {
 		MaxUnfinishedRuns: most,
 
 		ID: tool.TenantID(row.ID), Slug: row.Slug, Name: row.Name, Status: TenantStatus(row.Status),
-		MaskSensitive: row.MaskSensitive, Taint: tool.TaintRule(row.Taint),
+		MaskSensitive: row.MaskSensitive, Taint: tool.TaintRule(row.Taint), PublishViews: row.McpAppsPublishEnabled,
 		CreatedAt: row.CreatedAt, UpdatedAt: row.UpdatedAt,
 	}
 }

@@ -22,6 +22,7 @@ import (
 	"github.com/toolcrib/toolcrib/internal/payload"
 	"github.com/toolcrib/toolcrib/internal/vault"
 	"github.com/toolcrib/toolcrib/platform/identity"
+	"github.com/toolcrib/toolcrib/platform/views"
 	"github.com/toolcrib/toolcrib/registry"
 	"github.com/toolcrib/toolcrib/resolver"
 	"github.com/toolcrib/toolcrib/retrieval"
@@ -175,6 +176,7 @@ type server struct {
 	webhooks  *webhook.Service
 	schedules *scheduler.Service
 	files     *file.Service
+	views     *views.Service
 	api       huma.API
 
 	tenantsMu sync.Mutex
@@ -225,6 +227,11 @@ func New(cfg Config) (http.Handler, error) {
 		}
 	}
 	s.hub = newHub(s.cfg.Store.Listen, s.log)
+	if s.views, err = views.NewService(views.Config{
+		Views: s.cfg.Store, Record: s.cfg.Store, Tools: s.cfg.Resolver, Runs: s.runs,
+	}); err != nil {
+		return nil, fmt.Errorf("api: %w", err)
+	}
 	s.webhooks = webhook.NewService(s.cfg.Store, s.cfg.Vault, s.cfg.CheckWebhook)
 	s.streams = newPlaces(s.cfg.Streams.PerTenant, manyStreams)
 	s.requests = newPlaces(s.cfg.MaxTenantRequests, manyRequests)
@@ -275,6 +282,7 @@ func New(cfg Config) (http.Handler, error) {
 	s.registerQuotas()
 	s.registerProfiles()
 	s.registerToolsets()
+	s.registerViews()
 	s.registerCodec()
 	s.registerAudit()
 	for _, name := range []string{"ErrorModel", "ErrorDetail"} { // The framework's; no answer has them.

@@ -132,6 +132,7 @@ func TestForeignTenant(t *testing.T) {
 	_, err = b.Store.CreateToolset(t.Context(), toolset.Toolset{Tenant: b.tenant, Slug: "theirs"})
 	require.NoError(t, err)
 	ids["toolsets"] = []string{"theirs"}
+	ids["views"] = []string{seedView(t, b).ID}
 	_, err = b.Store.CreateRole(t.Context(), store.Role{
 		Role: access.Role{Name: "theirs", Permissions: []string{api.RunsRead}}, Tenant: b.tenant,
 	})
@@ -171,6 +172,8 @@ func TestForeignTenant(t *testing.T) {
 		"POST /v1/spaces/{space}/messages":          `{"text":"x"}`,
 		"PUT /v1/tenants/{tenant}/masking":          `{"mask_sensitive":false}`,
 		"PUT /v1/tenants/{tenant}/taint":            `{"taint":"deny"}`,
+		"PUT /v1/tenants/{tenant}/publishing":       `{"mcp_apps_publish_enabled":false}`,
+		"POST /v1/views/{view}/rotate":              "{}",
 		"PATCH /v1/pipelines/{pipeline}":            "{}",
 		"POST /v1/approvals/{approval}/approve":     "{}",
 		"POST /v1/approvals/{approval}/reject":      "{}",

@@ -18,7 +18,7 @@ import (
 // know it by their protocol.
 func (s *server) registerMCP(router chi.Router) error {
 	served, err := mcpserver.New(mcpserver.Config{
-		Tools: s.cfg.Resolver, Runs: s.runs, Record: s.cfg.Store, Wakes: s.hub,
+		Tools: s.cfg.Resolver, Runs: s.runs, Record: s.cfg.Store, Wakes: s.hub, Views: s.views,
 		ListPermission: ToolsRead, CallPermission: RunsWrite, DecidePermission: ApprovalsRead, Stopping: stopping,
 		MaxBodyBytes: s.cfg.MaxBodyBytes, Heartbeat: s.cfg.Streams.Heartbeat, WriteTimeout: s.cfg.Streams.WriteTimeout,
 		ElicitWait: s.cfg.ElicitWait, Version: s.cfg.Version, Logger: s.log, AuthorizationServers: s.issuers(),

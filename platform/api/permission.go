@@ -43,6 +43,8 @@ const (
 	AssignmentsRead   = access.AssignmentsRead
 	AssignmentsWrite  = access.AssignmentsWrite
 	ToolsetsWrite     = access.ToolsetsWrite
+	ViewsRead         = access.ViewsRead
+	ViewsWrite        = access.ViewsWrite
 	AuditRead         = access.AuditRead
 	SpacesRead        = access.SpacesRead
 	SpacesPost        = access.SpacesPost

@@ -47,7 +47,9 @@ var refusable = map[string]audit.Action{ //nolint:gosec // Names, no credentials
 	"setBudget": "budget.created", "deleteBudget": "budget.deleted",
 	"createProfile": "profile.created", "changeProfile": "profile.changed", "deleteProfile": "profile.deleted",
 	"setAssignment": "assignment.created", "deleteAssignment": "assignment.deleted",
-	"createToolset": "toolset.created", "updateToolset": "toolset.changed", "deleteToolset": "toolset.deleted",
+	"publishView": "view.created", "rotateView": "view.changed", "revokeView": "view.changed",
+	"setTenantPublishing": "tenant.changed",
+	"createToolset":       "toolset.created", "updateToolset": "toolset.changed", "deleteToolset": "toolset.deleted",
 
 	"createKey": "key.created", "revokeKey": "key.revoked", "setTenantMasking": "tenant.changed",
 	"setTenantTaint": "tenant.changed",

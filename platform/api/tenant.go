@@ -107,6 +107,7 @@ func (s *server) ownTenant(ctx context.Context, p tool.Principal, name string) (
 func showTenant(t store.Tenant) v1.Tenant {
 	return v1.Tenant{
 		ID: t.ID, Slug: t.Slug, Name: t.Name, Status: string(t.Status), MaskSensitive: t.MaskSensitive, Taint: t.Taint,
-		CreatedAt: t.CreatedAt, UpdatedAt: t.UpdatedAt,
+		PublishViews: t.PublishViews,
+		CreatedAt:    t.CreatedAt, UpdatedAt: t.UpdatedAt,
 	}
 }

@@ -22,6 +22,11 @@ func (c *Client) Problems(ctx context.Context) ([]v1.ProblemClass, error) {
 	return items[v1.ProblemClass](ctx, c, nil, "problems")
 }
 
+// SetTenantPublishing chooses whether the key's tenant publishes views.
+func (c *Client) SetTenantPublishing(ctx context.Context, tenant string, enabled bool) (v1.Tenant, error) {
+	return put[v1.Tenant](ctx, c, v1.Publishing{Enabled: enabled}, "tenants", tenant, "publishing")
+}
+
 // SetTenantMasking chooses whether what looks like a secret is hidden where the
 // key's tenant's records are shown.
 func (c *Client) SetTenantMasking(ctx context.Context, tenant string, mask bool) (v1.Tenant, error) {

@@ -7,16 +7,14 @@ import (
 	"log/slog"
 	"net/http"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"go.opentelemetry.io/otel/metric"
-	"golang.org/x/time/rate"
 
 	"github.com/toolcrib/toolcrib/audit"
 	"github.com/toolcrib/toolcrib/file"
 	"github.com/toolcrib/toolcrib/internal/input"
+	"github.com/toolcrib/toolcrib/platform/publicpage"
 	"github.com/toolcrib/toolcrib/runs"
 	"github.com/toolcrib/toolcrib/store"
 	"github.com/toolcrib/toolcrib/tool"
@@ -68,25 +66,11 @@ type Config struct {
 // Handler serves the pages below [input.Path]. It is safe for concurrent use.
 type Handler struct {
 	cfg      Config
-	slots    chan struct{} // Of requests that look for their call.
-	waiting  atomic.Int64  // Requests that wait for one.
+	gate     *publicpage.Gate
 	requests metric.Int64Counter
-
-	mu    sync.Mutex
-	opens map[string]*rate.Limiter // Of requests of a link that opens a page, by call.
 }
 
-// Limits. They do not depend on the address of who asks, which a proxy may hide. One request
-// for input does not take the time of others. Links cannot be guessed: who tries takes some
-// connections of the database at most, and the others wait their turn.
 const (
-	maxLookups     = 4
-	maxWaiting     = 256
-	patience       = 5 * time.Second
-	opensPerSecond = 1
-	opensBurst     = 30
-	maxLimiters    = 10_000
-
 	maxForm     = 4 << 20 // Bytes of an answer, as the browser encodes it: up to twelve for a character.
 	requestTime = 15 * time.Second
 	uploadTime  = 2 * time.Minute // Of a form with files.
@@ -109,9 +93,7 @@ func New(cfg Config) (*Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Handler{
-		cfg: cfg, slots: make(chan struct{}, maxLookups), opens: map[string]*rate.Limiter{}, requests: requests,
-	}, nil
+	return &Handler{cfg: cfg, gate: publicpage.NewGate(), requests: requests}, nil
 }
 
 // ServeHTTP implements [http.Handler].
@@ -128,7 +110,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func (h *Handler) serve(ctx context.Context, w http.ResponseWriter, r *http.Request) {
-	protect(w.Header())
+	publicpage.Protect(w.Header(), policy)
 	if r.Method != http.MethodGet && r.Method != http.MethodHead && r.Method != http.MethodPost {
 		w.Header().Set("Allow", "GET, HEAD, POST")
 		h.show(w, http.StatusMethodNotAllowed, page{Title: "This page takes answers", Notice: "Open the link in a browser."})
@@ -187,7 +169,7 @@ func (h *Handler) open(ctx context.Context, text string) (wait.Call, error) {
 	if err != nil {
 		return wait.Call{}, err
 	}
-	if !h.limiter(call.ID).AllowN(now, 1) {
+	if !h.gate.Opens(call.ID, now) {
 		return wait.Call{}, errBusy
 	}
 	return call, nil
@@ -196,20 +178,11 @@ func (h *Handler) open(ctx context.Context, text string) (wait.Call, error) {
 // find finds the call that a token opens, when it is its turn. Links of a tenant that is
 // suspended open nothing, as its keys.
 func (h *Handler) find(ctx context.Context, token input.Token) (wait.Call, error) {
-	if h.waiting.Add(1) > maxWaiting {
-		h.waiting.Add(-1)
+	leave, ok := h.gate.Enter(ctx)
+	if !ok {
 		return wait.Call{}, errBusy
 	}
-	waiting, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
-	select {
-	case h.slots <- struct{}{}:
-		h.waiting.Add(-1)
-		defer func() { <-h.slots }()
-	case <-waiting.Done():
-		h.waiting.Add(-1)
-		return wait.Call{}, errBusy
-	}
+	defer leave()
 	call, err := h.cfg.Calls.FindCall(ctx, token.Tenant, token.CallID)
 	switch {
 	case tool.KindOf(err) == tool.NotFound || err == nil && !token.Opens(&call, h.cfg.Now()):
@@ -222,21 +195,6 @@ func (h *Handler) find(ctx context.Context, token input.Token) (wait.Call, error
 		err = errUnknown
 	}
 	return call, err //nolint:wrapcheck // It is only logged.
-}
-
-// limiter returns the limiter of a call. Beyond maxLimiters all begin anew.
-func (h *Handler) limiter(id string) *rate.Limiter {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	l := h.opens[id]
-	if l == nil {
-		if len(h.opens) >= maxLimiters {
-			clear(h.opens)
-		}
-		l = rate.NewLimiter(opensPerSecond, opensBurst)
-		h.opens[id] = l
-	}
-	return l
 }
 
 // take takes the answer of a form.

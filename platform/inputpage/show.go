@@ -3,9 +3,7 @@ package inputpage
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
 	_ "embed"
-	"encoding/base64"
 	"encoding/json"
 	"html/template"
 	"log/slog"
@@ -15,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/toolcrib/toolcrib/internal/input"
+	"github.com/toolcrib/toolcrib/platform/publicpage"
 	"github.com/toolcrib/toolcrib/schema/field"
 	"github.com/toolcrib/toolcrib/wait"
 )
@@ -28,11 +27,7 @@ var style string
 var parsed = template.Must(template.New("page").Parse(source))
 
 // policy allows the page its own style, and sending its own form; nothing else.
-var policy = func() string {
-	sum := sha256.Sum256([]byte(style))
-	return "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) +
-		"'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
-}()
+var policy = publicpage.Policy(style, "'self'")
 
 // showImages shows the images of options that are at hosts which the tool names, and allows
 // the page to load from these hosts.
@@ -73,20 +68,7 @@ func (h *Handler) config(ctx context.Context, call wait.Call) input.Config {
 	return config
 }
 
-const policyHeader = "Content-Security-Policy"
-
-// protect sets the headers of every answer.
-func protect(h http.Header) {
-	h.Set(policyHeader, policy)
-	h.Set("Content-Type", "text/html; charset=utf-8")
-	h.Set("Cache-Control", "no-store")
-	h.Set("Referrer-Policy", "no-referrer")
-	h.Set("X-Content-Type-Options", "nosniff")
-	h.Set("X-Frame-Options", "DENY")
-	h.Set("X-Robots-Tag", "noindex, nofollow")
-	h.Set("Cross-Origin-Opener-Policy", "same-origin")
-	h.Set("Permissions-Policy", "camera=(), geolocation=(), microphone=()")
-}
+const policyHeader = publicpage.PolicyHeader
 
 // page is what the template shows.
 type page struct {

@@ -25,6 +25,7 @@ type watches struct {
 	tools  Tools
 	record Record
 	every  time.Duration
+	open   func(ctx context.Context, c *Caller) (bool, error) // The gate of views.
 
 	mu sync.Mutex
 	of map[string]*watch // By owner.
@@ -36,8 +37,8 @@ type watch struct {
 	stop     context.CancelFunc
 }
 
-func newWatches(cfg *Config) *watches {
-	return &watches{tools: cfg.Tools, record: cfg.Record, every: cfg.Watch, of: map[string]*watch{}}
+func newWatches(cfg *Config, open func(ctx context.Context, c *Caller) (bool, error)) *watches {
+	return &watches{tools: cfg.Tools, record: cfg.Record, every: cfg.Watch, open: open, of: map[string]*watch{}}
 }
 
 // join watches for a session until leave is called.
@@ -123,6 +124,11 @@ func (ws *watches) digest(ctx context.Context, c Caller) (string, error) {
 		_, _ = fmt.Fprintln(sum, now.Catalog)
 		c.Offer = &now
 	}
+	open, err := ws.open(ctx, &c)
+	if err != nil {
+		return "", err
+	}
+	_, _ = fmt.Fprintln(sum, open)
 	for range maxWatchedPages {
 		items, next, err := ws.tools.List(ctx, c.Principal, tool.Production, c.filter(), page)
 		if err != nil {

@@ -65,9 +65,19 @@ func finders() []*mcp.Tool {
 	}
 }
 
-// call answers tools/call: of a tool of the caller, or of one that finds others where those are offered.
+// call answers tools/call: of a tool of the caller, of one behind the gate of views where it is open, or of one that finds
+// others where those are offered.
 func (s *Server) call(ctx context.Context, of *session, c *Caller, req *mcp.CallToolRequest) (mcp.Result, error) {
 	name := req.Params.Name
+	if gated(name) {
+		open, err := s.gateOpen(ctx, c)
+		if err != nil {
+			return nil, err
+		}
+		if open {
+			return s.callGated(ctx, c, req)
+		}
+	}
 	if name != searchTools && name != describeTool && name != callTool {
 		return s.callTool(ctx, of, c, req)
 	}

@@ -22,6 +22,10 @@ func (s *Server) listTools(ctx context.Context, c *Caller, req *mcp.ListToolsReq
 	if err := may(c, s.cfg.ListPermission); err != nil {
 		return nil, err
 	}
+	open, err := s.gateOpen(ctx, c)
+	if err != nil {
+		return nil, err
+	}
 	page := resolver.Page{Limit: listPage}
 	if req.Params != nil {
 		page.After = req.Params.Cursor
@@ -32,7 +36,11 @@ func (s *Server) listTools(ctx context.Context, c *Caller, req *mcp.ListToolsReq
 			return nil, err
 		}
 		if searches {
-			return &mcp.ListToolsResult{Tools: finders(), Cacheable: mcp.Cacheable{CacheScope: "private"}}, nil
+			result := &mcp.ListToolsResult{Tools: finders(), Cacheable: mcp.Cacheable{CacheScope: "private"}}
+			if open {
+				result.Tools = append(result.Tools, gatedTools()...)
+			}
+			return result, nil
 		}
 	}
 	items, next, err := s.cfg.Tools.List(ctx, c.Principal, tool.Production, c.filter(), page)
@@ -43,7 +51,12 @@ func (s *Server) listTools(ctx context.Context, c *Caller, req *mcp.ListToolsReq
 		Tools: make([]*mcp.Tool, 0, len(items)), NextCursor: next, Cacheable: mcp.Cacheable{CacheScope: "private"},
 	}
 	anyOutput := req.ProtocolVersion() >= statelessSince
-	items = slices.DeleteFunc(items, func(i resolver.Item) bool { return !offered(&i.Tool) })
+	if open && page.After == "" {
+		result.Tools = append(result.Tools, gatedTools()...)
+	}
+	items = slices.DeleteFunc(items, func(i resolver.Item) bool {
+		return !offered(&i.Tool) || open && gated(i.Tool.Slug) // The name is the gated tool's.
+	})
 	versions, err := s.cfg.Tools.Versions(ctx, c.Principal.Tenant, items)
 	if err != nil {
 		return nil, fmt.Errorf("reading the versions of tools: %w", err)

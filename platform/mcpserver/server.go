@@ -58,6 +58,8 @@ type Config struct {
 	Runs   Runs       // Required.
 	Record Record     // Required.
 	Wakes  runs.Wakes // Wakes waiters when runs change. Required.
+	// Views publishes views, for callers whose tenant allows it. Without it, no client is offered the tools that do.
+	Views Views
 	// ListPermission and CallPermission are those that listing and calling tools take. None when
 	// empty.
 	ListPermission, CallPermission string
@@ -215,7 +217,7 @@ func New(cfg Config) (*Server, error) {
 	s := &Server{cfg: cfg.withDefaults()}
 	s.log = s.cfg.Logger
 	s.sessions = newSessions(s.cfg.MaxSessions, s.cfg.SessionIdle)
-	s.watches = newWatches(&s.cfg)
+	s.watches = newWatches(&s.cfg, s.gateOpen)
 	s.catalogues = newCatalogues(s.cfg.Tools)
 	// The library's own messages hold what clients sent.
 	quiet := slog.New(slog.DiscardHandler)

@@ -25,6 +25,7 @@ import (
 	"github.com/toolcrib/toolcrib/platform/identity"
 	"github.com/toolcrib/toolcrib/platform/inputpage"
 	"github.com/toolcrib/toolcrib/platform/observe"
+	"github.com/toolcrib/toolcrib/platform/views"
 	"github.com/toolcrib/toolcrib/registry"
 	artifacts "github.com/toolcrib/toolcrib/registry/artifact"
 	"github.com/toolcrib/toolcrib/registry/mcpserver"
@@ -34,6 +35,7 @@ import (
 	"github.com/toolcrib/toolcrib/runs/scheduler"
 	"github.com/toolcrib/toolcrib/store"
 	"github.com/toolcrib/toolcrib/tool"
+	"github.com/toolcrib/toolcrib/view"
 	"github.com/toolcrib/toolcrib/wait"
 	"github.com/toolcrib/toolcrib/wire"
 	"github.com/toolcrib/toolcrib/worker"
@@ -209,14 +211,22 @@ func Handler(ctx context.Context, cfg HandlerConfig) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	return withPages(answers, pages), nil
+	shown, err := views.NewPages(views.Config{Views: cfg.Store, Record: cfg.Store, Tools: cfg.Resolver}, cfg.Logger)
+	if err != nil {
+		return nil, err
+	}
+	return withPages(answers, pages, shown), nil
 }
 
 // withPages serves the pages that people without an account can open beside the API.
-func withPages(answers, pages http.Handler) http.Handler {
+func withPages(answers, pages, shown http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.HasPrefix(r.URL.Path, input.Path) {
 			pages.ServeHTTP(w, r)
+			return
+		}
+		if strings.HasPrefix(r.URL.Path, view.Path) {
+			shown.ServeHTTP(w, r)
 			return
 		}
 		answers.ServeHTTP(w, r)

@@ -69,6 +69,7 @@ func testForeign(t *testing.T, d *Database) {
 	maps.Copy(cases, profileCases)
 	maps.Copy(cases, toolsetCases)
 	maps.Copy(cases, lifecycleCases)
+	maps.Copy(cases, viewCases)
 	maps.Copy(cases, credentialCases)
 	maps.Copy(cases, retrievalCases)
 	maps.Copy(cases, runCases)

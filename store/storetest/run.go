@@ -38,6 +38,7 @@ func Run(t *testing.T, newDatabase func(tb testing.TB) *Database) {
 		{"Users", testUsers},
 		{"Canaries", testCanaries},
 		{"Gates", testGates},
+		{"Views", testViews},
 		{"Prices", testPrices},
 		{"Pauses", testPauses},
 		{"Reads", testReads},

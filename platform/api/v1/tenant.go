@@ -15,9 +15,10 @@ type Tenant struct {
 	// MaskSensitive is the tenant's choice.
 	MaskSensitive bool `json:"mask_sensitive" doc:"Whether values that look like secrets are redacted in runs, messages, invocations and events"`
 	// Taint is the tenant's choice.
-	Taint     tool.TaintRule `json:"taint" enum:"off,approve,deny" doc:"What is done with calls of tainted runs that write outside or use a credential"`
-	CreatedAt time.Time      `json:"created_at"`
-	UpdatedAt time.Time      `json:"updated_at"`
+	Taint        tool.TaintRule `json:"taint" enum:"off,approve,deny" doc:"What is done with calls of tainted runs that write outside or use a credential"`
+	PublishViews bool           `json:"mcp_apps_publish_enabled" doc:"Whether views may be published"`
+	CreatedAt    time.Time      `json:"created_at"`
+	UpdatedAt    time.Time      `json:"updated_at"`
 }
 
 // Masking is a tenant's setting for the redaction of its records.

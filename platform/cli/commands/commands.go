@@ -29,6 +29,7 @@ func New(invocation *cli.App) []*cobra.Command {
 		a.pipelineCommand(), a.graphCommand(), a.usageCommand(), a.priceCommand(), a.budgetCommand(), a.quotaCommand(),
 		a.profileCommand(),
 		a.toolsetCommand(),
+		a.viewCommand(),
 		a.tenantCommand(), a.auditCommand(),
 	}
 	a.completeFlags(all)

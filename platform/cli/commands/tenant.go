@@ -19,10 +19,11 @@ import (
 func (a *app) tenantCommand() *cobra.Command {
 	cmd := cli.Group("tenant", "Make, list, limit, suspend, export and erase tenants, and choose what their records hide",
 		a.tenantCreateCommand(), a.tenantListCommand(), a.tenantLimitCommand(), a.tenantMaskCommand(), a.tenantTaintCommand(),
+		a.tenantPublishCommand(),
 		a.tenantStatusCommand("suspend", store.TenantSuspended), a.tenantStatusCommand("resume", store.TenantActive))
-	return cli.Describe(cmd, `All but mask and taint act on the database and not on a server: they need its owner's
-URL, in --database-url or TOOLCRIB_DATABASE_URL. "toolcrib dev" makes a tenant of its
-own. Mask and taint ask the server, with the tenant's own key.`,
+	return cli.Describe(cmd, `All but mask, taint and publish act on the database and not on a server: they need its
+owner's URL, in --database-url or TOOLCRIB_DATABASE_URL. "toolcrib dev" makes a tenant of
+its own. Mask, taint and publish ask the server, with the tenant's own key.`,
 		`  toolcrib tenant create acme --database-url postgres://owner@db/toolcrib
   toolcrib tenant list`)
 }
@@ -254,4 +255,31 @@ func (a *app) ownTenant(ctx context.Context) (*client.Client, v1.Tenant, error) 
 		return nil, v1.Tenant{}, cli.Usagef("the key belongs to no tenant")
 	}
 	return c, own[0], nil
+}
+
+func (a *app) tenantPublishCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "publish on|off", Short: "Choose whether views may be published", Args: cli.Operands("on|off"),
+		Long: `Chooses for the tenant of the key in use whether views may be published: pages that
+show a result, or what a tool does, to everyone who has their link. It is off at
+first. On, MCP clients whose key may call tools are offered publish_view and
+submit_view_response too. Links that were shared before it was switched off open
+until they are revoked.`,
+		Example:   `  toolcrib tenant publish on`,
+		ValidArgs: []string{"on", "off"},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if args[0] != "on" && args[0] != "off" {
+				return cli.Usagef("%q: say on or off", args[0])
+			}
+			c, own, err := a.ownTenant(cmd.Context())
+			if err != nil {
+				return err
+			}
+			changed, err := c.SetTenantPublishing(cmd.Context(), string(own.ID), args[0] == "on")
+			if err != nil {
+				return err
+			}
+			return a.Printer.ShowLine(changed, "%s publishes views: %s", changed.Slug, args[0])
+		},
+	}
 }
