@@ -19,7 +19,8 @@ import (
 func (s *server) registerMCP(router chi.Router) error {
 	served, err := mcpserver.New(mcpserver.Config{
 		Tools: s.cfg.Resolver, Runs: s.runs, Record: s.cfg.Store, Wakes: s.hub, Views: s.views,
-		ListPermission: ToolsRead, CallPermission: RunsWrite, DecidePermission: ApprovalsRead, Stopping: stopping,
+		ListPermission: ToolsRead, CallPermission: RunsWrite, DecidePermission: ApprovalsRead,
+		AgentPermission: AgentsRead, Stopping: stopping,
 		MaxBodyBytes: s.cfg.MaxBodyBytes, Heartbeat: s.cfg.Streams.Heartbeat, WriteTimeout: s.cfg.Streams.WriteTimeout,
 		ElicitWait: s.cfg.ElicitWait, Version: s.cfg.Version, Logger: s.log, AuthorizationServers: s.issuers(),
 	})
@@ -74,7 +75,7 @@ func (s *server) serveMCP(served *mcpserver.Server, w http.ResponseWriter, r *ht
 	recordOf(ctx).tenant = p.Tenant
 	// An answer of a person, or a cancellation, ends what waits: it finds a place where all wait.
 	taken := s.messages
-	if asksForStream(r) {
+	if asksForStream(r) || mcpserver.Listens(r) {
 		taken = s.streams
 	}
 	end, refused := taken.begin(p.Tenant)

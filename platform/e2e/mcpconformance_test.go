@@ -16,10 +16,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/toolcrib/toolcrib/executors/function"
+	"github.com/toolcrib/toolcrib/platform/mcptest"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// conformanceVariable names the folder with the official suite: see scripts/mcp-conformance.
+// conformanceVariable is set to run the official suite: see scripts/mcp-conformance.
 const conformanceVariable = "TOOLCRIB_MCP_CONFORMANCE"
 
 // pixel is an image of one pixel, in the PNG format; silence is a sound without samples, as a WAV file.
@@ -70,15 +71,15 @@ func conformanceTools(t *testing.T) *function.Registry {
 	return functions
 }
 
-// The official conformance suite passes, but for what the server does not offer: see testdata/mcp-conformance.yml.
-// It fails too where more passes than that file says.
+// The official conformance suite passes for both generations of the protocol, but for what the server does not offer: see
+// testdata/mcp-conformance-*.yml. It fails too where more passes than those files say.
 func TestMCPOfficialConformance(t *testing.T) {
 	t.Parallel()
 
-	suite := os.Getenv(conformanceVariable)
-	if suite == "" {
-		t.Skip("make mcp-conformance installs the suite and runs this")
+	if os.Getenv(conformanceVariable) == "" {
+		t.Skip("make mcp-conformance runs this")
 	}
+	node, suite := mcptest.Install(t)
 	c := newMCPDesk(t, conformanceTools(t))
 	for _, name := range []string{
 		"test_simple_text", "test_image_content", "test_audio_content", "test_embedded_resource",
@@ -93,6 +94,20 @@ func TestMCPOfficialConformance(t *testing.T) {
 		}
 		c.publish(name, d, tool.Policy{})
 	}
+	for name, template := range map[string]string{
+		"test_simple_prompt":         "This is a simple prompt for testing.",
+		"test_prompt_with_arguments": "Prompt with arguments: arg1='{{arg1}}', arg2='{{arg2}}'",
+	} {
+		d := functionTool(name, tool.Execution{Pure: true})
+		d.Implementation = tool.Prompt
+		d.Config = json.RawMessage(`{"mode":"direct","model":"scripted/none","prompt_template":"` + template + `"}`)
+		d.InputSchema = json.RawMessage(`{"type":"object"}`)
+		if name == "test_prompt_with_arguments" {
+			d.InputSchema = json.RawMessage(`{"type":"object","properties":{"arg1":{"type":"string","description":"First."},
+				"arg2":{"type":"string","description":"Second."}},"required":["arg1","arg2"]}`)
+		}
+		c.publish(name, d, tool.Policy{})
+	}
 	target, err := url.Parse(c.served.URL)
 	require.NoError(t, err)
 	// The suite has no key.
@@ -104,15 +119,19 @@ func TestMCPOfficialConformance(t *testing.T) {
 		},
 	})
 	t.Cleanup(front.Close)
-	baseline, err := filepath.Abs("testdata/mcp-conformance.yml")
-	require.NoError(t, err)
-	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, filepath.Join(suite, "node_modules/.bin/node"),
-		filepath.Join(suite, "node_modules/@modelcontextprotocol/conformance/dist/index.js"), "server",
-		"--url", front.URL+"/mcp", "--suite", "all", "--expected-failures", baseline)
-	cmd.Dir = t.TempDir() // It leaves its results where it runs.
-	out, err := cmd.CombinedOutput()
-	t.Logf("%s", out)
-	require.NoError(t, err)
+	for _, revision := range []string{withSessions, withoutSessions} {
+		t.Run(revision, func(t *testing.T) { //nolint:paralleltest // They share a server.
+			baseline, err := filepath.Abs("testdata/mcp-conformance-" + revision + ".yml")
+			require.NoError(t, err)
+			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
+			defer cancel()
+			cmd := exec.CommandContext(ctx, node, "--import", filepath.Join(suite, "node20.mjs"),
+				filepath.Join(suite, "node_modules/@modelcontextprotocol/conformance/dist/index.js"), "server",
+				"--url", front.URL+"/mcp", "--requirements", revision, "--expected-failures", baseline)
+			cmd.Dir = t.TempDir() // It leaves its results where it runs.
+			out, err := cmd.CombinedOutput()
+			t.Logf("%s", out)
+			require.NoError(t, err)
+		})
+	}
 }

@@ -17,15 +17,15 @@ var libraryMethods = []string{
 }
 
 // ownMethods are the methods that [Server.answer] answers.
-var ownMethods = []string{methodCallTool, "tools/list", "resources/read", "resources/templates/list"}
-
-// methodListen asks for changes without a session, by a request that ends at once, since there are none.
-const methodListen = "subscriptions/listen"
+var ownMethods = []string{
+	methodCallTool, "tools/list", "resources/read", "resources/templates/list", "prompts/list", "prompts/get",
+	"completion/complete",
+}
 
 // Methods lists the methods that are served, so that tests can try each.
 func Methods() []string { return slices.Concat(ownMethods, libraryMethods, []string{methodListen}) }
 
-// served reports whether a method is served.
+// served reports whether a method is served. Clients without sessions listen to changes by a request of its own.
 func served(of *session, method string) bool {
 	return slices.Contains(ownMethods, method) || slices.Contains(libraryMethods, method) ||
 		of == nil && method == methodListen

@@ -22,6 +22,7 @@ import (
 const (
 	methodInitialize = "initialize"
 	methodCallTool   = "tools/call"
+	methodListen     = "subscriptions/listen"
 )
 
 // shortTimeout bounds a request that is no call.
@@ -88,6 +89,18 @@ func (s *Server) answer(
 		return s.readResource(ctx, c, req)
 	case *mcp.ListResourceTemplatesRequest:
 		return templates(), nil
+	case *mcp.ListPromptsRequest:
+		ctx, cancel := c.short(ctx)
+		defer cancel()
+		return s.listPrompts(ctx, c, req)
+	case *mcp.GetPromptRequest:
+		ctx, cancel := c.short(ctx)
+		defer cancel()
+		return s.getPrompt(ctx, c, req)
+	case *mcp.CompleteRequest:
+		ctx, cancel := c.short(ctx)
+		defer cancel()
+		return s.complete(ctx, c, req)
 	}
 	result, err := next(ctx, method, req)
 	if err != nil {

@@ -21,6 +21,7 @@ import (
 const (
 	sessionHeader = "Mcp-Session-Id"
 	versionHeader = "Mcp-Protocol-Version"
+	methodHeader  = "Mcp-Method"
 )
 
 // statelessSince is the first revision without sessions.
@@ -47,12 +48,13 @@ func (s *Server) Serve(w http.ResponseWriter, r *http.Request, c Caller) {
 		writeError(w, http.StatusBadRequest, jsonrpc.CodeInvalidRequest, words(tool.AsError(err)))
 		return
 	}
+	listens := Listens(r)
 	if r.Method == http.MethodPost {
 		waits, ok := s.read(w, r)
 		if !ok {
 			return
 		}
-		if waits && c.Wait != nil {
+		if waits && !listens && c.Wait != nil {
 			leave, ok := c.Wait(w, r)
 			if !ok {
 				return
@@ -63,6 +65,10 @@ func (s *Server) Serve(w http.ResponseWriter, r *http.Request, c Caller) {
 	next := s.stateful
 	if version := r.Header.Get(versionHeader); version >= statelessSince {
 		next = s.stateless
+		if listens {
+			c.listener = s.protocol(nil)
+			defer s.watches.join(ctx, &session{server: c.listener, owner: c.owner()}, &c)()
+		}
 	} else if id := r.Header.Get(sessionHeader); id != "" {
 		opened, leave, ok := s.sessions.enter(id, c.owner())
 		if !ok {
@@ -89,13 +95,19 @@ func (s *Server) Serve(w http.ResponseWriter, r *http.Request, c Caller) {
 	beaten := make(chan struct{})
 	go func() {
 		defer close(beaten)
-		s.beat(ctx, out, &c, r.Method == http.MethodGet, over, cancel)
+		s.beat(ctx, out, &c, listens || r.Method == http.MethodGet, over, cancel)
 	}()
 	next.ServeHTTP(out, r)
 	close(over)
 	<-beaten
 	cancel()
 	c.handlers.end()
+}
+
+// Listens reports whether a request listens to changes, as clients without sessions do. It lasts, as a stream.
+func Listens(r *http.Request) bool {
+	return r.Method == http.MethodPost && r.Header.Get(versionHeader) >= statelessSince &&
+		r.Header.Get(methodHeader) == methodListen
 }
 
 // read reads the body of a request, within the server's time, and reports whether its answer is waited for, and

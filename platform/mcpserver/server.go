@@ -14,6 +14,7 @@ import (
 	"github.com/toolcrib/toolcrib/agent"
 	"github.com/toolcrib/toolcrib/resolver"
 	"github.com/toolcrib/toolcrib/runs"
+	"github.com/toolcrib/toolcrib/schema"
 	"github.com/toolcrib/toolcrib/store"
 	"github.com/toolcrib/toolcrib/tool"
 	"github.com/toolcrib/toolcrib/toolset"
@@ -50,6 +51,9 @@ type Record interface {
 	ReadStream(ctx context.Context, tenant tool.TenantID, runID string, after int64, limit int) (store.StreamPage, error)
 	FindApproval(ctx context.Context, tenant tool.TenantID, id string) (wait.Approval, error)
 	FindCall(ctx context.Context, tenant tool.TenantID, id string) (wait.Call, error)
+	ListAgents(ctx context.Context, tenant tool.TenantID, afterSlug string, limit int) ([]agent.Agent, error)
+	FindAgent(ctx context.Context, tenant tool.TenantID, slugOrID string) (agent.Agent, error)
+	FindAgentVersions(ctx context.Context, tenant tool.TenantID, id string) (agent.Agent, []agent.Version, error)
 }
 
 // Config holds the dependencies and settings of a [Server].
@@ -63,6 +67,8 @@ type Config struct {
 	// ListPermission and CallPermission are those that listing and calling tools take. None when
 	// empty.
 	ListPermission, CallPermission string
+	// AgentPermission is the one that seeing the instructions of agents, as prompts, takes. None when empty.
+	AgentPermission string
 	// DecidePermission is the one that deciding on approvals takes, beside those of the approval. None when
 	// empty.
 	DecidePermission string
@@ -111,6 +117,9 @@ const (
 	DefaultMaxSessions  = 64
 	DefaultMaxBodyBytes = 1 << 20
 )
+
+// maxCompiled bounds the compiled schemas of prompts that are kept.
+const maxCompiled = 256
 
 func (c Config) withDefaults() Config {
 	if c.Stopping == nil {
@@ -173,6 +182,8 @@ type Caller struct {
 	// handlers are what works on the request.
 	handlers *handlers
 	out      *stream // The answer.
+	// listener is the server of a request that listens to changes, which others do not share; nil for another request.
+	listener *mcp.Server
 	// catalogue is how the client wants tools to be listed: see [catalogueOf].
 	catalogue string
 }
@@ -205,6 +216,7 @@ type Server struct {
 	sessions   *sessions
 	watches    *watches
 	catalogues *catalogues
+	schemas    *schema.Cache
 	stateful   http.Handler
 	stateless  http.Handler
 }
@@ -219,6 +231,7 @@ func New(cfg Config) (*Server, error) {
 	s.sessions = newSessions(s.cfg.MaxSessions, s.cfg.SessionIdle)
 	s.watches = newWatches(&s.cfg, s.gateOpen)
 	s.catalogues = newCatalogues(s.cfg.Tools)
+	s.schemas = schema.New(maxCompiled)
 	// The library's own messages hold what clients sent.
 	quiet := slog.New(slog.DiscardHandler)
 	// Servers on loopback addresses are commonly behind a proxy: [CheckPlace] is about pages alone.
@@ -234,7 +247,12 @@ func New(cfg Config) (*Server, error) {
 	}, &options))
 	alone := options
 	alone.Stateless, alone.PropagateRequestCancellation = true, true
-	s.stateless = handed(mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return known }, &alone))
+	s.stateless = handed(mcp.NewStreamableHTTPHandler(func(r *http.Request) *mcp.Server {
+		if c, ok := r.Context().Value(callerKey{}).(*Caller); ok && c.listener != nil {
+			return c.listener
+		}
+		return known
+	}, &alone))
 	return s, nil
 }
 
@@ -243,8 +261,9 @@ func (s *Server) protocol(of *session) *mcp.Server {
 	options := &mcp.ServerOptions{
 		Instructions: instructions, Logger: slog.New(slog.DiscardHandler),
 		Capabilities: &mcp.ServerCapabilities{
-			Tools:     &mcp.ToolCapabilities{ListChanged: of != nil},
+			Tools:     &mcp.ToolCapabilities{ListChanged: true},
 			Resources: &mcp.ResourceCapabilities{},
+			Prompts:   &mcp.PromptCapabilities{}, Completions: &mcp.CompletionCapabilities{},
 		},
 	}
 	if of != nil {
