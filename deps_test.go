@@ -124,6 +124,10 @@ var reachLaws = []reachLaw{
 		why:  "stores, the MCP server, the API and commands speak it",
 	},
 	{
+		name: "view is vocabulary", from: []string{"view"}, only: []string{std, module + "/tool", "github.com/google/uuid"},
+		why: "stores, the MCP server, the API and commands speak it",
+	},
+	{
 		name: "access is vocabulary", from: []string{"access"},
 		only: []string{
 			std, module + "/tool", module + "/agent", module + "/graph/flow", module + "/ledger", module + "/wait",

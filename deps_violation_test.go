@@ -56,6 +56,9 @@ func TestLawsCanFail(t *testing.T) {
 		"toolset is vocabulary": {
 			one("toolset/a.go", `import _ `+root+`/store"`), "toolset -> github.com/toolcrib/toolcrib/store",
 		},
+		"view is vocabulary": {
+			one("view/a.go", `import _ `+root+`/store"`), "view -> github.com/toolcrib/toolcrib/store",
+		},
 		"access is vocabulary": {
 			one("access/a.go", `import _ `+root+`/store"`), "access -> github.com/toolcrib/toolcrib/store",
 		},

@@ -1,8 +1,8 @@
 // Package view is the contract of published views: what a tenant shows, behind a link with a secret token, to people
 // without a login.
 //
-// A published view displays, and does nothing else: it takes no answer and starts nothing. Package store implements the
-// contract; package platform/views publishes views and serves their pages.
+// A published view displays, and does nothing else: it takes no answer and starts nothing. Package store implements
+// the contract; package platform/views publishes views and serves their pages.
 package view
 
 import (
@@ -27,8 +27,8 @@ const (
 // Kinds returns those that can be published.
 func Kinds() []Kind { return []Kind{Result, Tool} }
 
-// CheckDisplay is the guard of published views: it fails with tool.Invalid for a view that takes input, whose output would
-// be durable, and for an unknown kind.
+// CheckDisplay is the guard of published views: it fails with tool.Invalid for a view that takes input, whose output
+// would be durable, and for an unknown kind.
 func (k Kind) CheckDisplay() error {
 	switch k {
 	case Result, Tool:
@@ -140,22 +140,22 @@ func invalid(path, msg string) error {
 type Views interface {
 	// PublishingEnabled reports whether the tenant may publish views. It fails with tool.NotFound.
 	PublishingEnabled(ctx context.Context, tenant tool.TenantID) (bool, error)
-	// CreateView stores a new view with its id, whose link is good for a time. secretHash is [Token.Hash] of its token. It
-	// fails with tool.Denied where the tenant's switch is off, and with tool.Conflict beyond [MaxLive] and for a tool that is
-	// disabled, deleted or quarantined.
+	// CreateView stores a new view with its id, whose link is good for a time. secretHash is [Token.Hash] of its
+	// token. It fails with tool.Denied where the tenant's switch is off, and with tool.Conflict beyond [MaxLive] and
+	// for a tool that is disabled, deleted or quarantined.
 	CreateView(ctx context.Context, v View, secretHash []byte, keep time.Duration) (View, error)
 	// FindView returns a view.
 	FindView(ctx context.Context, tenant tool.TenantID, id string) (View, error)
 	// ListViews returns a page, newest first.
 	ListViews(ctx context.Context, tenant tool.TenantID, before string, limit int) ([]View, error)
-	// OpenView returns the view that a token opens. It fails with tool.NotFound for an unknown token, for a view that
-	// expired or was revoked, and while its tool is disabled, deleted or quarantined, or its tenant is suspended. Whether the
-	// tenant switched the tool off for its own callers makes no difference.
+	// OpenView returns the view that a token opens. It fails with tool.NotFound for an unknown token, for a view
+	// that expired or was revoked, and while its tool is disabled, deleted or quarantined, or its tenant is
+	// suspended. Whether the tenant switched the tool off for its own callers makes no difference.
 	OpenView(ctx context.Context, tenant tool.TenantID, id string, secretHash []byte) (View, error)
 	// RevokeView makes the link of a view useless for good. Doing so again changes nothing.
 	RevokeView(ctx context.Context, tenant tool.TenantID, id, by string) (View, error)
-	// RotateView gives a view another token and time; the old token opens nothing. It fails with tool.Conflict for a view
-	// that was revoked, and with tool.Denied where the tenant's switch is off.
+	// RotateView gives a view another token and time; the old token opens nothing. It fails with tool.Conflict for a
+	// view that was revoked, and with tool.Denied where the tenant's switch is off.
 	RotateView(
 		ctx context.Context, tenant tool.TenantID, id, by string, secretHash []byte, keep time.Duration,
 	) (View, error)

@@ -63,7 +63,8 @@ func TestTokens(t *testing.T) {
 	require.Len(t, read.Hash(), 32)
 	text := one.Text()
 	for _, bad := range []string{
-		"", "tcv_", text[4:], text + "A", text[:len(text)-1], text[:20] + "\n" + text[21:], "tcv_" + text, text[:10] + "=" + text[11:],
+		"", "tcv_", text[4:], text + "A", text[:len(text)-1], text[:20] + "\n" + text[21:],
+		"tcv_" + text, text[:10] + "=" + text[11:],
 	} {
 		_, ok := view.ReadToken(bad)
 		require.False(t, ok, bad)

@@ -87,7 +87,9 @@ func (s *server) publishView(
 func (s *server) showPublished(p views.Published) *publishedViewOutput {
 	return &publishedViewOutput{
 		Location: "/v1/views/" + p.ID,
-		Body:     v1.PublishedView{View: v1.FromView(p.View), URL: strings.TrimSuffix(s.cfg.PublicURL, "/") + p.Path(), Token: p.Token},
+		Body: v1.PublishedView{
+			View: v1.FromView(p.View), URL: strings.TrimSuffix(s.cfg.PublicURL, "/") + p.Path(), Token: p.Token,
+		},
 	}
 }
 

@@ -144,8 +144,8 @@ func standing(method, name string) map[string]string {
 	return map[string]string{"Mcp-Protocol-Version": "2026-07-28", "Mcp-Method": method, "Mcp-Name": name}
 }
 
-// An open gate shows exactly two tools more, and a closed one neither: the gate is the scope to call tools, and the tenant's
-// switch. What is not shown cannot be called.
+// An open gate shows exactly two tools more, and a closed one neither: the gate is the scope to call tools, and the
+// tenant's switch. What is not shown cannot be called.
 func TestMCPGateOfViews(t *testing.T) {
 	t.Parallel()
 
@@ -153,7 +153,8 @@ func TestMCPGateOfViews(t *testing.T) {
 	b.apply(t, echo("say"))
 	caller, reader := b.Key(t, b.tenant, "tools.read", "runs.write"), b.Key(t, b.tenant, "tools.read")
 	call := func(name, arguments, key string) said {
-		return b.speak(t, alone("tools/call", `"name":"`+name+`","arguments":`+arguments+`,`), standing("tools/call", name), key)
+		body := alone("tools/call", `"name":"`+name+`","arguments":`+arguments+`,`)
+		return b.speak(t, body, standing("tools/call", name), key)
 	}
 	closed := func(key string, own ...string) {
 		t.Helper()
@@ -193,11 +194,11 @@ func TestMCPGateOfViews(t *testing.T) {
 	body := `{"token":"` + link + `","response":{"seat":"4A"}}`
 	require.Contains(t, string(call("submit_view_response", body, caller).message().Result), wait.SubmitPermission)
 	clerk := b.Key(t, b.tenant, "runs.write", wait.SubmitPermission)
-	require.Contains(t, string(call("submit_view_response", strings.Replace(body, "seat", "row", 1), clerk).message().Result), "row")
-	require.Contains(t, string(call("submit_view_response", body, clerk).message().Result), `"repeated":false`)
-	require.Contains(t, string(call("submit_view_response", body, clerk).message().Result), `"repeated":true`)
-	require.Contains(t, string(call("submit_view_response", strings.Replace(body, "4A", "4B", 1), clerk).message().Result),
-		"another answer")
+	submit := func(body string) string { return string(call("submit_view_response", body, clerk).message().Result) }
+	require.Contains(t, submit(strings.Replace(body, "seat", "row", 1)), "row")
+	require.Contains(t, submit(body), `"repeated":false`)
+	require.Contains(t, submit(body), `"repeated":true`)
+	require.Contains(t, submit(strings.Replace(body, "4A", "4B", 1)), "another answer")
 
 	b.publishing(t, false)
 	closed(caller, "askTraveller", "say")

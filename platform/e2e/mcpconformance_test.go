@@ -71,8 +71,8 @@ func conformanceTools(t *testing.T) *function.Registry {
 	return functions
 }
 
-// The official conformance suite passes for both generations of the protocol, but for what the server does not offer: see
-// testdata/mcp-conformance-*.yml. It fails too where more passes than those files say.
+// The official conformance suite passes for both generations of the protocol, but for what the server does not
+// offer: see testdata/mcp-conformance-*.yml. It fails too where more passes than those files say.
 func TestMCPOfficialConformance(t *testing.T) {
 	t.Parallel()
 

@@ -14,8 +14,8 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// Clients are offered the prompts of their key: tools that are prompts, with arguments filled in and completed by their
-// schemas, and the instructions of published agents where the key sees agents. Nothing runs.
+// Clients are offered the prompts of their key: tools that are prompts, with arguments filled in and completed by
+// their schemas, and the instructions of published agents where the key sees agents. Nothing runs.
 func TestMCPPrompts(t *testing.T) {
 	t.Parallel()
 
@@ -78,8 +78,8 @@ func promptText(t *testing.T, m *mcp.PromptMessage) string {
 	return text.Text
 }
 
-// A client without sessions listens to changes of its list by a request of its own, and hears of them until it stops; a
-// revoked key hears of none.
+// A client without sessions listens to changes of its list by a request of its own, and hears of them until it
+// stops; a revoked key hears of none.
 func TestMCPListensWithoutSessions(t *testing.T) {
 	t.Parallel()
 

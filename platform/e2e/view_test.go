@@ -29,8 +29,9 @@ func (c *mcpDesk) opened(address string) (status int, page string) {
 	return resp.StatusCode, string(body)
 }
 
-// A client publishes the result of its own call; the page shows it to everyone with the link, after a restart too, until the
-// tool is disabled or the view revoked. Clients of both generations are offered the two tools while the tenant publishes.
+// A client publishes the result of its own call; the page shows it to everyone with the link, after a restart too,
+// until the tool is disabled or the view revoked. Clients of both generations are offered the two tools while the
+// tenant publishes.
 func TestMCPPublishesViews(t *testing.T) {
 	t.Parallel()
 

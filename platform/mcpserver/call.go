@@ -36,6 +36,8 @@ const (
 	// metaRejoin is true in the answer to a named call that the server stopped waiting for: sending the call
 	// again, to another server or a little later, waits for it.
 	metaRejoin = "toolcrib/rejoin"
+	// metaGoesOn is true in the answer to a call that has not ended.
+	metaGoesOn = "toolcrib/goes-on"
 )
 
 var callIDPattern = regexp.MustCompile(`^[A-Za-z0-9._:-]{1,128}$`)
@@ -49,14 +51,28 @@ const cancelTimeout = 10 * time.Second
 func (s *Server) callTool(
 	ctx context.Context, of *session, c *Caller, req *mcp.CallToolRequest,
 ) (mcp.Result, error) {
+	w, refusal, err := s.begin(ctx, of, c, req)
+	switch {
+	case err != nil:
+		return nil, err
+	case refusal != nil:
+		return refusal, nil
+	}
+	return s.await(ctx, of, c, w), nil
+}
+
+// begin makes a call, or joins the one that was made under its id. It returns an answer where the call was refused.
+func (s *Server) begin(
+	ctx context.Context, of *session, c *Caller, req *mcp.CallToolRequest,
+) (w waiting, refusal *mcp.CallToolResult, err error) {
 	if err := may(c, s.cfg.CallPermission); err != nil {
-		return nil, c.refusal(ctx, req.Params.Name, err)
+		return w, nil, c.refusal(ctx, req.Params.Name, err)
 	}
 	callID, err := callIDOf(req)
 	if err != nil {
-		return nil, err
+		return w, nil, err
 	}
-	w := waiting{
+	w = waiting{
 		callID: callID, token: req.Params.GetProgressToken(), session: req.Session, alone: of == nil,
 		modes: modesOf(req), revision: req.ProtocolVersion(), responses: req.Params.InputResponses,
 	}
@@ -65,15 +81,15 @@ func (s *Server) callTool(
 		err = w.resumes(state)
 	}
 	if err != nil {
-		return nil, err
+		return w, nil, err
 	}
 	w.called, err = s.finds(ctx, c, req.Params.Name)
 	if err != nil {
-		return nil, err
+		return w, nil, err
 	}
 	if w.failed != nil {
 		s.report(ctx, c, methodCallTool, w.failed)
-		return refused(w.failed, ""), nil //nolint:nilerr // It is the answer.
+		return w, refused(w.failed, ""), nil
 	}
 	c.out.begin()
 	asked := runs.NewCall{
@@ -89,9 +105,9 @@ func (s *Server) callTool(
 	if w.call, err = s.cfg.Runs.Call(ctx, asked); err != nil {
 		err = c.refusal(ctx, req.Params.Name, err)
 		s.report(ctx, c, methodCallTool, err)
-		return refused(err, ""), nil
+		return w, refused(err, ""), nil
 	}
-	return s.await(ctx, of, c, w), nil
+	return w, nil, nil
 }
 
 // refusal records that a call was denied, and returns the failure to answer with: err, unless the record
@@ -196,6 +212,7 @@ type waiting struct {
 	session *mcp.ServerSession
 
 	alone    bool // The request stands alone: its client is asked by an answer.
+	patient  bool // The end is waited for, also while a person has to decide elsewhere.
 	modes    modes
 	revision string
 	// unnamed is the id of a call that its client did not name, which lets its next request join it.
@@ -250,7 +267,7 @@ func (s *Server) await(ctx context.Context, of *session, c *Caller, w waiting) m
 			switch {
 			case ctx.Err() != nil && !end.over:
 				return s.abandon(ctx, of, c, w)
-			case !end.over && end.err == nil && open != nil:
+			case !end.over && end.err == nil && open != nil && !w.patient:
 				return open.question.hold.answer(w, "", open.link)
 			}
 			return s.finished(ctx, c, w, end)
@@ -260,11 +277,11 @@ func (s *Server) await(ctx context.Context, of *session, c *Caller, w waiting) m
 				continue
 			}
 			var answer mcp.Result
-			if open, answer = s.heldUp(following, c, w, h); answer != nil {
+			if open, answer = s.heldUp(following, c, w, h); answer != nil && !w.patient {
 				return answer
 			}
 		case r := <-open.ended():
-			if !r.taken {
+			if !r.taken && !w.patient {
 				return open.question.hold.answer(w, r.note, open.link)
 			}
 			open = nil
@@ -320,7 +337,7 @@ func (s *Server) abandon(ctx context.Context, of *session, c *Caller, w waiting)
 		return goesOn(w, "the connection ended while the call was running")
 	default:
 	}
-	if of == nil && (w.callID != "" || w.state != nil) {
+	if of == nil && (w.callID != "" || w.state != nil) || w.patient {
 		return goesOn(w, "the connection ended while the call was running")
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cancelTimeout)
@@ -369,7 +386,9 @@ func goesOn(w waiting, why string) *mcp.CallToolResult {
 		text += "The same call with the same " + metaCallID + " waits for it again, and is not made twice. "
 	}
 	text += "Its result can be read at " + runURI(w.call.RunID) + ". Do not make the call anew."
-	return failed(text, tool.Timeout, w.call.RunID)
+	out := failed(text, tool.Timeout, w.call.RunID)
+	out.Meta[metaGoesOn] = true
+	return out
 }
 
 // refused answers for a call without a result.

@@ -65,8 +65,8 @@ func finders() []*mcp.Tool {
 	}
 }
 
-// call answers tools/call: of a tool of the caller, of one behind the gate of views where it is open, or of one that finds
-// others where those are offered.
+// call answers tools/call: of a tool of the caller, of one behind the gate of views where it is open, or of one that
+// finds others where those are offered.
 func (s *Server) call(ctx context.Context, of *session, c *Caller, req *mcp.CallToolRequest) (mcp.Result, error) {
 	name := req.Params.Name
 	if gated(name) {

@@ -34,8 +34,8 @@ type Views interface {
 // gated reports whether a name is that of a tool behind the gate of views.
 func gated(name string) bool { return name == publishView || name == submitViewResponse }
 
-// gateOpen reports whether a caller is offered the tools that publish views and submit responses: it may make calls, and its
-// tenant publishes views. A toolset has the tools that were chosen for it, and these are none of them.
+// gateOpen reports whether a caller is offered the tools that publish views and submit responses: it may make calls,
+// and its tenant publishes views. A toolset has the tools that were chosen for it, and these are none of them.
 func (s *Server) gateOpen(ctx context.Context, c *Caller) (bool, error) {
 	if s.cfg.Views == nil || c.Offer != nil || !c.Principal.May(s.cfg.CallPermission) {
 		return false, nil
@@ -53,8 +53,9 @@ func gatedTools() []*mcp.Tool {
 	return []*mcp.Tool{
 		{
 			Name: publishView, Title: "Publish a view",
-			Description: "Publishes a view that displays the result of a call that this key made (kind result, with the run_id " +
-				"that the answer of the call has as " + metaRunID + "), or what a tool does and takes (kind tool). It returns " +
+			Description: "Publishes a view that displays the result of a call that this key made (kind result, with the " +
+				"run_id that the answer of the call has as " + metaRunID + "), or what a tool does and takes (kind tool). " +
+				"It returns " +
 				"the URL of a page that everyone who has it can open without a login, until it expires. Publish only what the " +
 				"user asked to share. Forms are not published.",
 			InputSchema: json.RawMessage(`{"type":"object","properties":{` +
@@ -65,7 +66,8 @@ func gatedTools() []*mcp.Tool {
 				`"description":{"type":"string","maxLength":2000,"description":"What the page says above the view."},` +
 				`"expires_in_seconds":{"type":"integer","minimum":60,"maximum":31536000,"default":604800}},` +
 				`"required":["kind"],"additionalProperties":false}`),
-			OutputSchema: json.RawMessage(`{"type":"object","properties":{"view_id":{"type":"string"},"url":{"type":"string"},` +
+			OutputSchema: json.RawMessage(`{"type":"object","properties":{` +
+				`"view_id":{"type":"string"},"url":{"type":"string"},` +
 				`"expires_at":{"type":"string","format":"date-time"}},"required":["view_id","url","expires_at"]}`),
 			Annotations: &mcp.ToolAnnotations{Title: "Publish a view", DestructiveHint: &no, OpenWorldHint: &yes},
 		},
@@ -87,7 +89,8 @@ func gatedTools() []*mcp.Tool {
 	}
 }
 
-// callGated calls a tool behind the gate, for the caller and as its tenant. What refuses it is an answer that a model can act on.
+// callGated calls a tool behind the gate, for the caller and as its tenant. What refuses it is an answer that a
+// model can act on.
 func (s *Server) callGated(ctx context.Context, c *Caller, req *mcp.CallToolRequest) (mcp.Result, error) {
 	ctx, cancel := c.short(ctx)
 	defer cancel()

@@ -42,8 +42,8 @@ func promptOf(d *tool.Definition) (promptConfig, bool) {
 	return c, ok && c.Mode == "direct" && c.Template != ""
 }
 
-// listPrompts lists the caller's tools that are prompts, in the order of their names, and then the instructions of the
-// tenant's published agents, for callers that may see agents.
+// listPrompts lists the caller's tools that are prompts, in the order of their names, and then the instructions of
+// the tenant's published agents, for callers that may see agents.
 func (s *Server) listPrompts(ctx context.Context, c *Caller, req *mcp.ListPromptsRequest) (mcp.Result, error) {
 	if err := may(c, s.cfg.ListPermission); err != nil {
 		return nil, err
@@ -237,7 +237,8 @@ func (s *Server) filled(
 	fields := argumentsOf(d)
 	for name, value := range given {
 		values[name] = value
-		if at := slices.IndexFunc(fields, func(f field.Field) bool { return f.Key == name }); at >= 0 && isJSON(&fields[at], value) {
+		at := slices.IndexFunc(fields, func(f field.Field) bool { return f.Key == name })
+		if at >= 0 && isJSON(&fields[at], value) {
 			values[name] = json.RawMessage(value)
 		}
 	}
@@ -294,8 +295,8 @@ func (s *Server) instructionsOf(ctx context.Context, c *Caller, name, slug strin
 	}, nil
 }
 
-// complete returns the values of an argument of a prompt that its schema lists and that begin with what was typed. Other
-// arguments have none.
+// complete returns the values of an argument of a prompt that its schema lists and that begin with what was typed.
+// Other arguments have none.
 func (s *Server) complete(ctx context.Context, c *Caller, req *mcp.CompleteRequest) (mcp.Result, error) {
 	if err := may(c, s.cfg.ListPermission); err != nil {
 		return nil, err

@@ -71,6 +71,9 @@ func (s *Server) answer(
 	ctx context.Context, of *session, c *Caller, method string, req mcp.Request, next mcp.MethodHandler,
 ) (mcp.Result, error) {
 	if call, ok := req.(*mcp.CallToolRequest); ok && method == methodCallTool {
+		if c.task != "" {
+			return s.answerTask(ctx, of, c, call)
+		}
 		return s.call(ctx, of, c, call)
 	}
 	if !served(of, method) {
@@ -82,7 +85,11 @@ func (s *Server) answer(
 	case *mcp.ListToolsRequest:
 		ctx, cancel := c.short(ctx)
 		defer cancel()
-		return s.listTools(ctx, c, req)
+		result, err := s.listTools(ctx, c, req)
+		if list, ok := result.(*mcp.ListToolsResult); ok && c.tasks {
+			return asTasks{list}, err
+		}
+		return result, err
 	case *mcp.ReadResourceRequest:
 		ctx, cancel := c.short(ctx)
 		defer cancel()
@@ -108,6 +115,9 @@ func (s *Server) answer(
 	}
 	instruct(result, c.Offer)
 	if method == methodInitialize && of != nil {
+		if opened, ok := result.(*mcp.InitializeResult); ok && opened.ProtocolVersion == tasksRevision {
+			result = withTasks{opened}
+		}
 		return result, s.open(of, c, req)
 	}
 	return result, nil

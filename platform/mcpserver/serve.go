@@ -50,7 +50,7 @@ func (s *Server) Serve(w http.ResponseWriter, r *http.Request, c Caller) {
 	}
 	listens := Listens(r)
 	if r.Method == http.MethodPost {
-		waits, ok := s.read(w, r)
+		waits, ok := s.read(w, r, &c)
 		if !ok {
 			return
 		}
@@ -112,7 +112,7 @@ func Listens(r *http.Request) bool {
 
 // read reads the body of a request, within the server's time, and reports whether its answer is waited for, and
 // false where it refused it.
-func (s *Server) read(w http.ResponseWriter, r *http.Request) (waits, ok bool) {
+func (s *Server) read(w http.ResponseWriter, r *http.Request, c *Caller) (waits, ok bool) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, s.cfg.MaxBodyBytes))
 	if err != nil {
 		if _, large := errors.AsType[*http.MaxBytesError](err); large {
@@ -128,7 +128,9 @@ func (s *Server) read(w http.ResponseWriter, r *http.Request) (waits, ok bool) {
 			"batches are not served: send one message a request")
 		return false, false
 	}
-	r.Body = io.NopCloser(bytes.NewReader(body))
+	c.tasks = r.Header.Get(versionHeader) == tasksRevision
+	c.task, body = asTask(r, body)
+	r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
 	return asks(body), true
 }
 

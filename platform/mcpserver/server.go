@@ -51,6 +51,9 @@ type Record interface {
 	ReadStream(ctx context.Context, tenant tool.TenantID, runID string, after int64, limit int) (store.StreamPage, error)
 	FindApproval(ctx context.Context, tenant tool.TenantID, id string) (wait.Approval, error)
 	FindCall(ctx context.Context, tenant tool.TenantID, id string) (wait.Call, error)
+	ListRuns(ctx context.Context, tenant tool.TenantID, q store.RunQuery) ([]agent.Run, error)
+	ListApprovals(ctx context.Context, q wait.Query) ([]wait.Approval, error)
+	ListCalls(ctx context.Context, q wait.CallQuery) ([]wait.Call, error)
 	ListAgents(ctx context.Context, tenant tool.TenantID, afterSlug string, limit int) ([]agent.Agent, error)
 	FindAgent(ctx context.Context, tenant tool.TenantID, slugOrID string) (agent.Agent, error)
 	FindAgentVersions(ctx context.Context, tenant tool.TenantID, id string) (agent.Agent, []agent.Version, error)
@@ -182,6 +185,10 @@ type Caller struct {
 	// handlers are what works on the request.
 	handlers *handlers
 	out      *stream // The answer.
+	// task is the method of tasks that the request has, or tools/call for a call that is to be a task; empty for another
+	// request. tasks says that its revision has tasks.
+	task  string
+	tasks bool
 	// listener is the server of a request that listens to changes, which others do not share; nil for another request.
 	listener *mcp.Server
 	// catalogue is how the client wants tools to be listed: see [catalogueOf].

@@ -1,5 +1,5 @@
-// Package publicpage holds what pages without a login share: the headers that keep them private, and the gate that bounds
-// what strangers with links, good or guessed, take of the server.
+// Package publicpage holds what pages without a login share: the headers that keep them private, and the gate that
+// bounds what strangers with links, good or guessed, take of the server.
 package publicpage
 
 import (
@@ -11,8 +11,9 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// Limits. They do not depend on the client's address, which a proxy may hide. One page does not take the time of others.
-// Tokens cannot be guessed: guesses take some connections of the database at most, and other requests wait their turn.
+// Limits. They do not depend on the client's address, which a proxy may hide. One page does not take the time of
+// others. Tokens cannot be guessed: guesses take some connections of the database at most, and other requests wait
+// their turn.
 const (
 	maxLookups     = 4
 	maxWaiting     = 256
@@ -53,7 +54,8 @@ func (g *Gate) Enter(ctx context.Context) (leave func(), ok bool) {
 	}
 }
 
-// Opens counts one request more for a page, and reports whether it may have it. Beyond maxLimiters all pages begin anew.
+// Opens counts one request more for a page, and reports whether it may have it. Beyond maxLimiters all pages begin
+// anew.
 func (g *Gate) Opens(page string, now time.Time) bool {
 	g.mu.Lock()
 	l := g.opens[page]

@@ -39,8 +39,8 @@ type block struct {
 // row is a line of a table.
 type row struct{ Name, Value, Note string }
 
-// clean returns a text as pages show it: without hidden characters and what looks like a secret, whatever the tenant has
-// chosen for its own people.
+// clean returns a text as pages show it: without hidden characters and what looks like a secret, whatever the tenant
+// has chosen for its own people.
 func clean(text string) string { return visible.Text(redact.Text(text)) }
 
 // blocksOf returns what is shown of a result: its content, or its structured value where it has no other.
@@ -61,7 +61,7 @@ func blocksOf(r *tool.Result) []block {
 		case c.Type == tool.ContentImage && slices.Contains(shownImages, c.MIMEType) && len(c.Data) <= images:
 			images -= len(c.Data)
 			data := "data:" + c.MIMEType + ";base64," + base64.StdEncoding.EncodeToString(c.Data)
-			out = append(out, block{Image: template.URL(data), Alt: clean(c.Name)}) //nolint:gosec // An image of a listed type.
+			out = append(out, block{Image: template.URL(data), Alt: clean(c.Name)}) //nolint:gosec // Of a listed type.
 		case len(c.JSON) > 0:
 			out = append(out, ofJSON(c.JSON))
 		case c.Text != "":

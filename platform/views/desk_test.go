@@ -40,7 +40,8 @@ func newDesk(t *testing.T) *desk {
 	tenant := tool.TenantID(uuid.NewString())
 	d := &desk{on: true, opens: true}
 	d.run = agent.Run{
-		ID: uuid.NewString(), Tenant: tenant, Kind: agent.RunKindToolCall, Principal: tool.Principal{Tenant: tenant, Subject: "key:a"},
+		ID: uuid.NewString(), Tenant: tenant, Kind: agent.RunKindToolCall,
+		Principal: tool.Principal{Tenant: tenant, Subject: "key:a"},
 	}
 	d.end = agent.CallEnd{
 		Status: agent.RunCompleted, InvocationID: uuid.NewString(),

@@ -72,7 +72,8 @@ func (h *Pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// page returns what a token shows. The guard of published views is checked here too: a row never makes a page take input.
+// page returns what a token shows. The guard of published views is checked here too: a row never makes a page take
+// input.
 func (h *Pages) page(ctx context.Context, text string) (page, error) {
 	token, ok := view.ReadToken(text)
 	if !ok {

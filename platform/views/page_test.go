@@ -64,7 +64,8 @@ func TestPageOfAResult(t *testing.T) {
 	}
 	policy := resp.Header.Get("Content-Security-Policy")
 	require.True(t, strings.HasPrefix(policy, "default-src 'none'; style-src 'sha256-"), policy)
-	require.True(t, strings.HasSuffix(policy, "; form-action 'none'; base-uri 'none'; frame-ancestors 'none'; img-src data:"), policy)
+	require.True(t, strings.HasSuffix(policy,
+		"; form-action 'none'; base-uri 'none'; frame-ancestors 'none'; img-src data:"), policy)
 	require.Contains(t, body, "Order &lt;b&gt;4711&lt;/b&gt;")
 	require.Contains(t, body, `src="data:image/png;base64,cG5n"`)
 	require.Contains(t, body, "sent")

@@ -25,9 +25,10 @@ var errNoRequest = &tool.Error{
 	Msg: "the token opens no request for input: it may have expired, or been revoked",
 }
 
-// Respond submits a response. It is checked in five steps, each of which refuses it where it cannot be passed: the token opens
-// a request, of the principal's tenant; the principal may submit results; the request takes an answer, or has this very one;
-// the answer fits its form. The request keeps its first answer, and what waits for it is woken by package runs.
+// Respond submits a response. It is checked in five steps, each of which refuses it where it cannot be passed: the
+// token opens a request, of the principal's tenant; the principal may submit results; the request takes an answer,
+// or has this very one; the answer fits its form. The request keeps its first answer, and what waits for it is woken
+// by package runs.
 //
 // It fails with tool.NotFound for a token that opens no request of the tenant, with tool.Denied without
 // [wait.SubmitPermission], with tool.Conflict for a request that has another answer or takes none any more, and with
@@ -90,8 +91,8 @@ func before(call *wait.Call, raw json.RawMessage) (bool, error) {
 	return false, nil
 }
 
-// sameAnswer reports whether an answer is the one that a request has, once it is read by its form. One with files or drawings
-// never is.
+// sameAnswer reports whether an answer is the one that a request has, once it is read by its form. One with files or
+// drawings never is.
 func sameAnswer(call *wait.Call, raw json.RawMessage) bool {
 	if call.Result == nil {
 		return false

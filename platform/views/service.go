@@ -86,9 +86,9 @@ func (s *Service) Enabled(ctx context.Context, tenant tool.TenantID) (bool, erro
 	return s.cfg.Views.PublishingEnabled(ctx, tenant) //nolint:wrapcheck // Its words are the caller's.
 }
 
-// Publish publishes a view. It fails with tool.Invalid for a view that does not only display, with tool.NotFound for a run or
-// a tool that the principal does not have, with tool.Conflict for a call without a result and a tool that is disabled, and
-// with tool.Denied where the tenant does not publish.
+// Publish publishes a view. It fails with tool.Invalid for a view that does not only display, with tool.NotFound for
+// a run or a tool that the principal does not have, with tool.Conflict for a call without a result and a tool that
+// is disabled, and with tool.Denied where the tenant does not publish.
 func (s *Service) Publish(ctx context.Context, r Request) (Published, error) {
 	if err := r.Kind.CheckDisplay(); err != nil {
 		return Published{}, err //nolint:wrapcheck // Its words are the caller's.
@@ -147,7 +147,8 @@ func (s *Service) Rotate(ctx context.Context, p tool.Principal, id string, keep 
 	return Published{rotated, token.Text()}, err //nolint:wrapcheck // Its words are the caller's.
 }
 
-// ofResult returns the tool whose result is shown. A call that has not ended has none: what is still to come is not published.
+// ofResult returns the tool whose result is shown. A call that has not ended has none: what is still to come is not
+// published.
 func (s *Service) ofResult(ctx context.Context, r Request) (tool.VersionIdentity, error) {
 	const op = "views.Publish"
 	unknown := &tool.Error{Kind: tool.NotFound, Op: op, Path: "/run_id", Msg: "run not found"}
@@ -156,13 +157,15 @@ func (s *Service) ofResult(ctx context.Context, r Request) (tool.VersionIdentity
 	}
 	run, err := s.cfg.Record.FindRun(ctx, r.Principal.Tenant, r.RunID)
 	switch {
-	case tool.KindOf(err) == tool.NotFound && err != nil, err == nil && r.Own && run.Principal.Subject != r.Principal.Subject:
+	case tool.KindOf(err) == tool.NotFound && err != nil,
+		err == nil && r.Own && run.Principal.Subject != r.Principal.Subject:
 		return tool.VersionIdentity{}, unknown
 	case err != nil:
 		return tool.VersionIdentity{}, fmt.Errorf("finding a run: %w", err)
 	case run.Kind != agent.RunKindToolCall:
 		return tool.VersionIdentity{}, &tool.Error{
-			Kind: tool.Invalid, Op: op, Path: "/run_id", Msg: "only results of calls of tools are published: this is a run of an agent",
+			Kind: tool.Invalid, Op: op, Path: "/run_id",
+			Msg: "only results of calls of tools are published: this is a run of an agent",
 		}
 	}
 	end, err := s.cfg.Record.FindCallEnd(ctx, r.Principal.Tenant, r.RunID)

@@ -34,7 +34,8 @@ func TestPublishRefuses(t *testing.T) {
 			func(_ *desk, r *views.Request) { r.Principal.Subject, r.Own = "key:b", true }, tool.NotFound, "run not found",
 		},
 		"another tenant's run": {
-			func(_ *desk, r *views.Request) { r.Principal.Tenant = tool.TenantID(uuid.NewString()) }, tool.NotFound, "run not found",
+			func(_ *desk, r *views.Request) { r.Principal.Tenant = tool.TenantID(uuid.NewString()) },
+			tool.NotFound, "run not found",
 		},
 		"an agent's run": {
 			func(d *desk, _ *views.Request) { d.run.Kind = agent.RunKindAgent }, tool.Invalid, "run of an agent",
@@ -64,8 +65,8 @@ func TestPublishRefuses(t *testing.T) {
 	}
 }
 
-// A response is checked step by step: token, tenant, permission, idempotency, schema. Each step refuses it before the next is
-// asked, and nothing is recorded.
+// A response is checked step by step: token, tenant, permission, idempotency, schema. Each step refuses it before
+// the next is asked, and nothing is recorded.
 func TestResponsesFailClosed(t *testing.T) {
 	t.Parallel()
 

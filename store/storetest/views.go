@@ -179,7 +179,8 @@ func testViews(t *testing.T, d *Database) {
 		require.Len(t, listed, 1, "old views go when others are published")
 		require.Equal(t, kept.ID, listed[0].ID)
 	})
-	// Disabling a tool stops its views, and enabling it shows them again; the tenant's own switch for its callers does not.
+	// Disabling a tool stops its views, and enabling it shows them again; the tenant's own switch for its callers
+	// does not.
 	t.Run("DisabledTool", func(t *testing.T) {
 		t.Parallel()
 		f := NewFixture(t, d)

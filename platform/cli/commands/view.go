@@ -131,7 +131,8 @@ func (a *app) viewRevokeCommand() *cobra.Command {
 // showPublished prints a view with its link.
 func (a *app) showPublished(p v1.PublishedView) error {
 	return a.Printer.Show(p, func(w io.Writer) error {
-		return terminal.Pairs(w, "view", p.ID, "title", terminal.Clean(p.Title), "link", p.URL, "expires", terminal.Stamp(p.ExpiresAt))
+		return terminal.Pairs(w, "view", p.ID, "title", terminal.Clean(p.Title), "link", p.URL,
+			"expires", terminal.Stamp(p.ExpiresAt))
 	})
 }
 
@@ -139,7 +140,8 @@ func (a *app) showPublished(p v1.PublishedView) error {
 func (a *app) showView(v v1.View) error {
 	return a.Printer.Show(v, func(w io.Writer) error {
 		return terminal.Pairs(w,
-			"view", v.ID, "title", terminal.Clean(v.Title), "description", terminal.Clean(v.Description), "kind", string(v.Kind), "status", string(v.Status),
+			"view", v.ID, "title", terminal.Clean(v.Title), "description", terminal.Clean(v.Description),
+			"kind", string(v.Kind), "status", string(v.Status),
 			"tool", v.Tool+"@"+v.Version, "run", v.RunID, "expires", terminal.Stamp(v.ExpiresAt),
 			"links before this one", strconv.Itoa(v.Rotations), "published by", v.CreatedBy)
 	})
