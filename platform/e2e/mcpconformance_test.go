@@ -23,6 +23,9 @@ import (
 // conformanceVariable is set to run the official suite: see scripts/mcp-conformance.
 const conformanceVariable = "TOOLCRIB_MCP_CONFORMANCE"
 
+// resultsVariable names the folder in which the suite leaves its results; one that is deleted when empty.
+const resultsVariable = "TOOLCRIB_MCP_CONFORMANCE_RESULTS"
+
 // pixel is an image of one pixel, in the PNG format; silence is a sound without samples, as a WAV file.
 var (
 	pixel = []byte("\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x00\x01\x00\x00\x00\x01\x08\x02\x00\x00\x00\x90wS\xde" +
@@ -128,7 +131,9 @@ func TestMCPOfficialConformance(t *testing.T) {
 			cmd := exec.CommandContext(ctx, node, "--import", filepath.Join(suite, "node20.mjs"),
 				filepath.Join(suite, "node_modules/@modelcontextprotocol/conformance/dist/index.js"), "server",
 				"--url", front.URL+"/mcp", "--requirements", revision, "--expected-failures", baseline)
-			cmd.Dir = t.TempDir() // It leaves its results where it runs.
+			if cmd.Dir = os.Getenv(resultsVariable); cmd.Dir == "" {
+				cmd.Dir = t.TempDir()
+			}
 			out, err := cmd.CombinedOutput()
 			t.Logf("%s", out)
 			require.NoError(t, err)

@@ -61,7 +61,7 @@ func (s *Server) receive(of *session) mcp.Middleware {
 				s.report(ctx, c, method, err)
 				return nil, protocolError(err)
 			}
-			return result, nil
+			return completed(result, req), nil
 		}
 	}
 }
