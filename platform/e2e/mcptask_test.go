@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/toolcrib/toolcrib/tool"
+	"github.com/toolcrib/toolcrib/wait"
 )
 
 // rpc is an answer of JSON-RPC.
@@ -152,6 +153,7 @@ func TestMCPTasksAreCancelledAndWait(t *testing.T) {
 	c := newMCPDesk(t, g.functions(t))
 	c.publish("look", lookTool(), tool.Policy{})
 	c.publish("guarded", lookTool(), tool.Policy{RequiresApproval: true})
+	(&office{site: c.site}).key("boss", wait.DecidePermission)
 	client, _ := c.tasker(c.key)
 	id := client.ask("tools/call", `{"name":"look","arguments":{"name":"a"},"task":{}}`).Result.Task.ID
 	<-g.begun
