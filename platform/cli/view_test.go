@@ -17,7 +17,8 @@ func TestViewCommands(t *testing.T) {
 	t.Parallel()
 
 	s := setup(t)
-	const echo = "kind: tool\nslug: say\nimplementation_type: internal\ndescription: Says.\nversion: 1.0.0\npublish: true\n"
+	const echo = "kind: tool\nslug: say\nimplementation_type: internal\ndescription: Says.\nversion: 1.0.0\n" +
+		"publish: true\n"
 	require.Equal(t, cli.ExitOK, s.pipe(t, echo, "apply", "-f", "-").code)
 	off := s.run(t, "view", "publish", "--tool", "say")
 	require.NotEqual(t, cli.ExitOK, off.code)

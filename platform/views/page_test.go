@@ -70,7 +70,10 @@ func TestPageOfAResult(t *testing.T) {
 	require.Contains(t, body, `src="data:image/png;base64,cG5n"`)
 	require.Contains(t, body, "sent")
 	require.Contains(t, body, "A file of the type text/plain is not shown here.")
-	for _, never := range []string{"<script", "<form", "svg/>", "javascript:", "s3cr3t", "eyJhbGci", "http://", "https://"} {
+	for _, never := range []string{
+		"<script", "<form", "svg/>", "javascript:", "s3cr3t", "eyJhbGci", "http://",
+		"https://",
+	} {
 		require.NotContains(t, body, never)
 	}
 	head, body := ask(t, h, http.MethodHead, path)

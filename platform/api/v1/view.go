@@ -58,6 +58,7 @@ func FromView(v view.View) View {
 	return View{
 		ID: v.ID, Kind: v.Kind, Title: v.Title, Description: v.Description, Status: v.Status(), Tool: v.Slug,
 		ToolID: v.ToolID, Version: v.Version, RunID: v.RunID, ExpiresAt: v.ExpiresAt, RevokedAt: v.RevokedAt,
-		Rotations: v.Rotations, CreatedBy: v.CreatedBy, ChangedBy: v.ChangedBy, CreatedAt: v.CreatedAt, UpdatedAt: v.UpdatedAt,
+		Rotations: v.Rotations, CreatedBy: v.CreatedBy, ChangedBy: v.ChangedBy, CreatedAt: v.CreatedAt,
+		UpdatedAt: v.UpdatedAt,
 	}
 }
