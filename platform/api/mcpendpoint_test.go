@@ -362,15 +362,14 @@ func TestMCPServesItsMethodsAlone(t *testing.T) {
 	open := b.opened(t)
 	for method, params := range map[string]string{
 		"subscriptions/listen": `{"notifications":{"toolsListChanged":true}}`,
-		"prompts/list":         `{}`, "prompts/get": `{"name":"a"}`, "logging/setLevel": `{"level":"info"}`,
-		"completion/complete": `{"ref":{"type":"ref/prompt","name":"a"},"argument":{"name":"a","value":""}}`,
-		"resources/subscribe": `{"uri":"a://b"}`, "resources/unsubscribe": `{"uri":"a://b"}`,
+		"logging/setLevel":     `{"level":"info"}`,
+		"resources/subscribe":  `{"uri":"a://b"}`, "resources/unsubscribe": `{"uri":"a://b"}`,
 	} {
 		got := b.speak(t, `{"jsonrpc":"2.0","id":2,"method":"`+method+`","params":`+params+`}`, open).message()
 		require.NotNil(t, got.Error, method)
 		require.Equal(t, -32601, got.Error.Code, method)
 	}
-	for _, method := range []string{"ping", "tools/list", "resources/list", "resources/templates/list"} {
+	for _, method := range []string{"ping", "tools/list", "resources/list", "resources/templates/list", "prompts/list"} {
 		got := b.speak(t, `{"jsonrpc":"2.0","id":2,"method":"`+method+`"}`, open).message()
 		require.Nil(t, got.Error, method)
 	}
