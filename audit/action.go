@@ -55,16 +55,14 @@ var nouns = map[string]string{ //nolint:gosec // Words, no credentials.
 	"role":    "a role",
 	"quota":   "a quota",
 	"canary":  "a canary of a tool's version", "publish_gate": "what has to pass before a tool is published",
-	"role":    "a role", "view": "a published view",
+	"view": "a published view",
 }
 
 // verbs are the actions by what is done; % in a meaning is the object.
 var verbs = []struct{ kinds, verb, meaning string }{
 	{
 		"tool graph agent credential key tenant grant webhook schedule pipeline space mcp_server artifact price budget " +
-			"profile assignment toolset role quota",
-			"profile assignment toolset role canary publish_gate",
-			"profile assignment toolset role view",
+			"profile assignment toolset role quota canary publish_gate view",
 		"created",
 		"% was made",
 	},
@@ -82,9 +80,7 @@ var verbs = []struct{ kinds, verb, meaning string }{
 	{"tool", "override_removed", "a decision about % was taken back"},
 	{
 		"credential key tenant grant webhook schedule pipeline space mcp_server artifact file price budget profile " +
-			"assignment toolset role quota",
-			"assignment toolset role canary publish_gate",
-			"assignment toolset role view",
+			"assignment toolset role quota canary publish_gate view",
 		"changed",
 		"settings of % were changed",
 	},
@@ -130,9 +126,7 @@ var verbs = []struct{ kinds, verb, meaning string }{
 	{"payload", "decrypted", "% were decrypted"},
 	{
 		"tool graph agent credential key tenant grant webhook schedule pipeline space mcp_server artifact file note price " +
-			"budget profile assignment toolset role quota",
-			"budget profile assignment toolset role canary publish_gate",
-			"budget profile assignment toolset role view",
+			"budget profile assignment toolset role quota canary publish_gate view",
 		"deleted", "% was deleted",
 	},
 }

@@ -25,7 +25,7 @@ var notAudited = map[string]string{
 	"audit_heads": "is the log",
 
 	"tool_override_versions": "follow from overrides, which are audited",
-	"tenant_erasures": "has a trigger of its own, which writes to the platform's log",
+	"tenant_erasures":        "has a trigger of its own, which writes to the platform's log",
 
 	"token_users":         "is bookkeeping of tokens; roles come from their issuers",
 	"request_buckets":     "is bookkeeping of requests",

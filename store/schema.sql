@@ -2,6 +2,37 @@
 --     go test ./store -run TestSchemaDump -update
 -- Monthly partitions are left out: they depend on the day.
 
+CREATE OR REPLACE FUNCTION public.alert_of_budget()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+declare
+    b record;
+begin
+    select x.*, coalesce(g.slug, '') as agent, coalesce(t.slug, '') as tool, coalesce(p.name, '') as profile into b
+    from budgets x
+    left join agents g on g.tenant_id = x.tenant_id and g.id = x.agent_id
+    left join tool_registry t on t.scope_id in (x.tenant_id, '00000000-0000-0000-0000-000000000000') and t.id = x.tool_id
+    left join profiles p on p.tenant_id = x.tenant_id and p.id = x.profile_id
+    where x.tenant_id = new.tenant_id and x.id = new.budget_id and new.spent_micros >= x.limit_micros * 0.8;
+    if not found then
+        return new;
+    end if;
+    new.alerted_at := now();
+    insert into webhook_deliveries (tenant_id, id, webhook_id, type, data)
+    select w.tenant_id, new_uuid7(), w.id, 'budget.threshold',
+        json_build_object('budget', b.name, 'by_platform', b.by_platform, 'period', b.period, 'span', new.span,
+            'limit_micros', b.limit_micros, 'spent_micros', new.spent_micros, 'percent', 80,
+            'agent', b.agent, 'tool', b.tool, 'profile', b.profile)
+    from webhooks w
+    where w.tenant_id = new.tenant_id and w.active and 'budget.threshold' = any (w.types) and w.agent in ('', b.agent)
+      and w.tool in ('', b.tool);
+    return new;
+end
+$function$
+;
+
 CREATE OR REPLACE FUNCTION public.answer_content(result json, error_kind text, error text)
  RETURNS json
  LANGUAGE sql
@@ -37,6 +68,20 @@ AS $function$
         e.object_kind, e.object_id, e.object_name, e.request_id, e.outcome, e.reason, e.before::text, e.after::text,
         to_char(e.sealed_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')
     ]) with ordinality as f (field, place)
+$function$
+;
+
+CREATE OR REPLACE FUNCTION public.audit_erasure()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+begin
+    perform audit_write(null, case when tg_op = 'INSERT' then 'tenant.erasure_started' else 'tenant.erased' end, 'tenant',
+        new.tenant_id::text, new.slug, 'done', '', null, to_json(new));
+    return null;
+end
 $function$
 ;
 
@@ -319,11 +364,14 @@ declare
     v_actor json := nullif(current_setting('app.actor', true), '')::json;
     v_at timestamptz := clock_timestamp();
 begin
+    if exists (select from tenant_erasures e where e.tenant_id = p_tenant) then
+        return;
+    end if;
     insert into audit_log (tenant_id, id, at, actor_kind, actor, key_id, action, object_kind, object_id, object_name, request_id,
         outcome, reason, before, after)
     values (p_tenant, audit_id(v_at), v_at, coalesce(v_actor ->> 'kind', 'database'), coalesce(v_actor ->> 'subject', session_user),
         (v_actor ->> 'key_id')::uuid, p_action, p_kind, coalesce(p_id, ''), coalesce(p_name, ''),
-        coalesce(v_actor ->> 'request_id', ''), p_outcome, coalesce(p_reason, ''), p_before, p_after);
+        coalesce(v_actor ->> 'request_id', ''), p_outcome, coalesce(nullif(p_reason, ''), v_actor ->> 'reason', ''), p_before, p_after);
 end
 $function$
 ;
@@ -358,6 +406,46 @@ begin
         delete from budget_holds h where h.tenant_id = p_tenant and h.holder = p_holder;
     end if;
     return json_build_object('rate', v_refused);
+end
+$function$
+;
+
+CREATE OR REPLACE FUNCTION public.begin_tenant_erasure(p_tenant uuid, p_counts json)
+ RETURNS SETOF tenant_erasures
+ LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+declare
+    v_actor json := nullif(current_setting('app.actor', true), '')::json;
+    t tenants;
+    head audit_heads;
+begin
+    select x.* into t from tenants x where x.id = p_tenant for update;
+    if t.status <> 'suspended' then
+        raise exception 'tenant % is not suspended', t.slug using errcode = 'object_not_in_prerequisite_state';
+    end if;
+    if found and not exists (select from tenant_erasures e where e.tenant_id = p_tenant) then
+        select h.* into head from audit_heads h where h.scope_id = p_tenant;
+        insert into tenant_erasures (tenant_id, slug, requested_by, counts, audit_seq, audit_hash)
+        values (p_tenant, t.slug, coalesce(v_actor ->> 'subject', session_user), p_counts, coalesce(head.seq, 0),
+            coalesce(head.hash, repeat('0', 64)));
+    end if;
+    return query select e.* from tenant_erasures e where e.tenant_id = p_tenant;
+end
+$function$
+;
+
+CREATE OR REPLACE FUNCTION public.canary_tenants(most integer)
+ RETURNS json
+ LANGUAGE plpgsql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+begin
+    return (select coalesce(json_agg(d.tenant_id), '[]') from (
+        select distinct c.tenant_id from tool_canaries c
+        where c.state = 'running' and c.judged_at < now() - interval '20 seconds'
+        limit most) d);
 end
 $function$
 ;
@@ -543,6 +631,49 @@ AS $function$
 $function$
 ;
 
+CREATE OR REPLACE FUNCTION public.count_artifact_versions()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+declare
+    r record;
+begin
+    for r in
+        select c.tenant_id, sum(octet_length(c.content))::bigint as bytes from changed c group by c.tenant_id order by c.tenant_id
+    loop
+        perform count_quota(r.tenant_id, 'artifact_bytes', case tg_op when 'INSERT' then r.bytes else -r.bytes end);
+    end loop;
+    return null;
+end
+$function$
+;
+
+CREATE OR REPLACE FUNCTION public.count_documents()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+declare
+    r record;
+begin
+    if tg_op = 'UPDATE' then
+        perform count_quota(new.tenant_id, 'storage_bytes', new.bytes - old.bytes);
+        return null;
+    end if;
+    for r in
+        select c.tenant_id, count(*) as n, sum(c.bytes::bigint)::bigint as bytes from changed c group by c.tenant_id order by c.tenant_id
+    loop
+        perform count_quota(r.tenant_id, 'documents', case tg_op when 'INSERT' then r.n else -r.n end);
+        perform count_quota(r.tenant_id, 'storage_bytes', case tg_op when 'INSERT' then r.bytes else -r.bytes end);
+    end loop;
+    return null;
+end
+$function$
+;
+
 CREATE OR REPLACE FUNCTION public.count_ended_call()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -553,6 +684,71 @@ begin
         greatest((extract(epoch from new.completed_at - new.started_at) * 1000)::bigint, 0), 0, 0, 0, 0, 0, 0,
         coalesce(new.cost_micros, 0));
     return null;
+end
+$function$
+;
+
+CREATE OR REPLACE FUNCTION public.count_files()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+declare
+    r record;
+begin
+    for r in select c.tenant_id, sum(c.size)::bigint as bytes from changed c group by c.tenant_id order by c.tenant_id loop
+        perform count_quota(r.tenant_id, 'storage_bytes', case tg_op when 'INSERT' then r.bytes else -r.bytes end);
+    end loop;
+    return null;
+end
+$function$
+;
+
+CREATE OR REPLACE FUNCTION public.count_idempotency_keys()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+declare
+    r record;
+begin
+    for r in select c.tenant_id, count(*) as n from changed c group by c.tenant_id order by c.tenant_id loop
+        if tg_op = 'INSERT' then
+            perform count_spread_quota(r.tenant_id, 'idempotency_keys', r.n);
+        else
+            perform count_quota(r.tenant_id, 'idempotency_keys', -r.n);
+        end if;
+    end loop;
+    return null;
+end
+$function$
+;
+
+CREATE OR REPLACE FUNCTION public.count_quota(p_tenant uuid, p_name text, p_by bigint)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+declare
+    v_used bigint;
+    v_most bigint;
+begin
+    if p_by < 0 then
+        update quota_counts c set used = c.used + p_by
+        where c.tenant_id = p_tenant and c.name = p_name and c.part = (
+            select min(x.part) from quota_counts x where x.tenant_id = p_tenant and x.name = p_name);
+        return;
+    elsif p_by = 0 then
+        return;
+    end if;
+    insert into quota_counts as c (tenant_id, name, used) values (p_tenant, p_name, p_by)
+    on conflict (tenant_id, name, part) do update set used = c.used + excluded.used
+    returning c.used into v_used;
+    v_most := quota_of(p_tenant, p_name);
+    if v_used > v_most then
+        perform refuse_quota(p_name, v_most, v_used - p_by, p_by);
+    end if;
 end
 $function$
 ;
@@ -576,6 +772,71 @@ begin
     end if;
     perform count_usage(p_tenant, v_agent, '', p_model, 0, 0, 0, 1, p_input, p_cached, p_output, p_reasoning,
         (v_cost is null)::integer, coalesce(v_cost, 0));
+end
+$function$
+;
+
+CREATE OR REPLACE FUNCTION public.count_rows()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+declare
+    r record;
+begin
+    for r in select c.tenant_id, count(*) as n from changed c group by c.tenant_id order by c.tenant_id loop
+        perform count_quota(r.tenant_id, tg_argv[0], case tg_op when 'INSERT' then r.n else -r.n end);
+    end loop;
+    return null;
+end
+$function$
+;
+
+CREATE OR REPLACE FUNCTION public.count_spread_quota(p_tenant uuid, p_name text, p_by bigint)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+declare
+    v_most bigint := quota_of(p_tenant, p_name);
+    v_used bigint;
+begin
+    if v_most is not null then
+        select coalesce(sum(c.used), 0) into v_used from quota_counts c where c.tenant_id = p_tenant and c.name = p_name;
+        if v_used + p_by + 256 > v_most then
+            perform pg_advisory_xact_lock(hashtextextended('quota/' || p_name || '/' || p_tenant::text, 0));
+            select coalesce(sum(c.used), 0) into v_used from quota_counts c where c.tenant_id = p_tenant and c.name = p_name;
+            if v_used + p_by > v_most then
+                perform refuse_quota(p_name, v_most, v_used, p_by);
+            end if;
+        end if;
+    end if;
+    insert into quota_counts as c (tenant_id, name, part, used) values (p_tenant, p_name, pg_backend_pid() % 16, p_by)
+    on conflict (tenant_id, name, part) do update set used = c.used + excluded.used;
+end
+$function$
+;
+
+CREATE OR REPLACE FUNCTION public.count_tools()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+declare
+    r record;
+begin
+    if tg_op = 'UPDATE' then
+        perform count_quota(new.tenant_id, 'tools', case when new.deleted_at is null then 1 else -1 end);
+        return null;
+    end if;
+    for r in
+        select c.tenant_id, count(*) as n from changed c where c.tenant_id is not null and c.deleted_at is null
+        group by c.tenant_id order by c.tenant_id
+    loop
+        perform count_quota(r.tenant_id, 'tools', case tg_op when 'INSERT' then r.n else -r.n end);
+    end loop;
+    return null;
 end
 $function$
 ;
@@ -634,6 +895,25 @@ AS $function$
 $function$
 ;
 
+CREATE OR REPLACE FUNCTION public.deliver_canary()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+begin
+    insert into webhook_deliveries (tenant_id, id, webhook_id, type, data)
+    select w.tenant_id, new_uuid7(), w.id, 'tool.canary_returned',
+        json_build_object('tool', t.slug, 'version', new.version, 'reason', new.reason, 'calls', new.calls,
+            'failures', new.failures, 'stable_calls', new.stable_calls, 'stable_failures', new.stable_failures)
+    from tool_registry t
+    join webhooks w on w.tenant_id = new.tenant_id and w.active and 'tool.canary_returned' = any (w.types) and w.agent = ''
+      and w.tool in ('', t.slug)
+    where t.id = new.tool_id and t.scope_id = new.tenant_id;
+    return null;
+end
+$function$
+;
+
 CREATE OR REPLACE FUNCTION public.deliver_quarantine()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -647,6 +927,24 @@ begin
     where w.tenant_id = new.tenant_id and w.active and 'tool.quarantined' = any (w.types) and w.agent = ''
       and w.tool in ('', new.slug);
     return null;
+end
+$function$
+;
+
+CREATE OR REPLACE FUNCTION public.destroy_tenant_keys(p_tenant uuid)
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+begin
+    perform from tenant_erasures e where e.tenant_id = p_tenant and e.finished_at is null for update;
+    if not found then
+        raise exception 'no erasure of tenant % has begun', p_tenant using errcode = 'object_not_in_prerequisite_state';
+    end if;
+    delete from credentials c where c.tenant_id = p_tenant;
+    delete from api_keys k where k.tenant_id = p_tenant;
+    delete from tenant_keys k where k.tenant_id = p_tenant;
+    update tenant_erasures e set keys_destroyed_at = now() where e.tenant_id = p_tenant and e.keys_destroyed_at is null;
 end
 $function$
 ;
@@ -917,6 +1215,23 @@ end
 $function$
 ;
 
+CREATE OR REPLACE FUNCTION public.guard_erased_tenant()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+begin
+    if tg_op = 'INSERT' and exists (select from tenant_erasures e where e.tenant_id = new.id or e.slug = new.slug) then
+        raise exception 'tenant % was erased', new.slug using errcode = 'unique_violation';
+    elsif tg_op = 'UPDATE' and new.status <> 'suspended' and exists (select from tenant_erasures e where e.tenant_id = new.id) then
+        raise exception 'tenant % is being erased', new.slug using errcode = 'restrict_violation';
+    end if;
+    return new;
+end
+$function$
+;
+
 CREATE OR REPLACE FUNCTION public.guard_tool_egress()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1022,6 +1337,23 @@ CREATE OR REPLACE FUNCTION public.index_words(language regconfig, body text)
  IMMUTABLE PARALLEL SAFE STRICT
 AS $function$
     select to_tsvector(language, split_words(body)) || array_to_tsvector(whole_words(body))
+$function$
+;
+
+CREATE OR REPLACE FUNCTION public.keep_audit()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+begin
+    if exists (select from tenant_erasures e where e.tenant_id = old.tenant_id and e.keys_destroyed_at is not null
+        and e.finished_at is null)
+    then
+        return old;
+    end if;
+    raise exception 'what stands in % is immutable', tg_table_name using errcode = 'restrict_violation';
+end
 $function$
 ;
 
@@ -1613,6 +1945,23 @@ AS $function$
 $function$
 ;
 
+CREATE OR REPLACE FUNCTION public.quota_of(p_tenant uuid, p_name text)
+ RETURNS bigint
+ LANGUAGE plpgsql
+ STABLE
+AS $function$
+declare
+    v_most bigint;
+begin
+    select q.most into v_most from quotas q
+    where q.scope_id in (p_tenant, '00000000-0000-0000-0000-000000000000') and q.name = p_name
+    order by q.tenant_id nulls last
+    limit 1;
+    return v_most;
+end
+$function$
+;
+
 CREATE OR REPLACE FUNCTION public.record_steps(p_tenant uuid, p_run uuid, p_mode text, p_subject text, p_agent uuid, p_ended json, p_turn json, p_begin json, p_ask json, p_end json)
  RETURNS json
  LANGUAGE plpgsql
@@ -1641,6 +1990,8 @@ declare
     v_taken boolean;
     v_agent uuid;
     v_over boolean := false;
+    v_taint jsonb;
+    v_tainted jsonb;
     v_types text[] := '{}';
     v_calls uuid[] := '{}';
     v_data json[] := '{}';
@@ -1655,7 +2006,7 @@ begin
             select * from json_to_recordset(p_ended) as x (
                 effect_id text, fence bigint, status text, result json, is_error boolean, error_kind text, error text, unsent boolean,
                 acted boolean, event_type text, tool text, version text, call_id text,
-                message_id uuid, answer_id uuid, turn integer, position integer)
+                message_id uuid, answer_id uuid, turn integer, position integer, taints boolean)
         loop
             update effects e set phase = 'done', done_at = now(), status = c.status, result = c.result,
                 error_kind = c.error_kind, error = c.error,
@@ -1685,6 +2036,15 @@ begin
                 'status', c.status, 'kind', c.error_kind, 'is_error', c.is_error,
                 'ms', coalesce((extract(epoch from now() - v_started) * 1000)::bigint, 0));
             v_ended := v_ended + 1;
+            if c.taints and v_taint is null and not exists (
+                select from runs r where r.tenant_id = p_tenant and r.id = p_run and r.taint is not null)
+            then
+                v_taint := jsonb_build_object('run_id', p_run, 'invocation_id', v_invocation, 'tool', c.tool, 'version', c.version,
+                    'turn', c.turn, 'at', now());
+                v_types := v_types || 'run.tainted'::text;
+                v_calls := v_calls || v_invocation;
+                v_data := v_data || v_taint::json;
+            end if;
         end loop;
     end if;
 
@@ -1717,7 +2077,7 @@ begin
             from json_to_recordset(p_begin) as x (
                 effect_id text, invocation_id uuid, tool_id uuid, turn integer, position integer, call_id text, tool text,
                 version text, digest text, implementation_type text, parent_id uuid, arguments json, arguments_digest text,
-                receipt json, send boolean, hidden boolean, assigned boolean)
+                receipt json, send boolean, hidden boolean, assigned boolean, secret boolean, permissions jsonb)
             left join lateral (
                 select r.*, u.list as profiles, u.rated from tenants n
                 join tool_registry r on r.id = x.tool_id and r.scope_id in (n.id, '00000000-0000-0000-0000-000000000000')
@@ -1725,7 +2085,8 @@ begin
                 left join tool_overrides preset on preset.scope_id = '00000000-0000-0000-0000-000000000000' and preset.tool_id = r.id
                 cross join lateral (
                     select json_agg(y order by y.agent_id nulls first) as list, bool_or(y.rate_calls is not null) as rated,
-                           bool_or(y.denied or y.requires_approval or y.permission_policy = 'always_ask' or y.egress_class = 'write') as stops
+                           bool_or(y.required_permission <> '' and not coalesce(x.permissions, '[]') ?| array[y.required_permission, '*']
+                               or y.denied or y.requires_approval or y.permission_policy = 'always_ask' or y.egress_class = 'write') as stops
                     from (
                         select w.agent_id, p.id, p.name, p.denied, p.requires_approval, p.permission_policy, p.egress_class, p.required_permission,
                                p.rate_calls, p.rate_per, p.rate_burst, p.max_concurrency
@@ -1740,6 +2101,13 @@ begin
                   and not (coalesce(own.requires_approval, false) or coalesce(preset.requires_approval, false))
                   and not (r.requires_approval or r.permission_policy = 'always_ask' or r.egress_class = 'write')
                   and not coalesce(u.stops, false)
+                  and (r.required_permission = '' or coalesce(x.permissions, '[]') ?| array[r.required_permission, '*'])
+                  and case when coalesce(x.secret, false) and n.taint <> 'off' then not exists (
+                          select from runs w
+                          where w.tenant_id = p_tenant and w.id = p_run and coalesce(w.taint, v_taint) is not null and (
+                              x.turn = 0 or x.parent_id is not null
+                              or x.turn > (coalesce(w.taint, v_taint) ->> 'turn')::integer))
+                      else true end
                   and (not coalesce(x.assigned, false) or exists (
                       select from tool_assignments w where w.tenant_id = p_tenant and w.tool_id = r.id and w.agent_id = p_agent))
                   and (p_mode <> 'production' or exists (
@@ -1787,23 +2155,25 @@ begin
     end if;
 
     if v_types = '{}' then
-        select coalesce(r.followed_until > now(), false), r.cancel_execution, r.pause_round, r.inbox
-            into v_followed, v_cancel, v_pause, v_inbox
+        select coalesce(r.followed_until > now(), false), r.cancel_execution, r.pause_round, r.inbox, r.taint
+            into v_followed, v_cancel, v_pause, v_inbox, v_tainted
         from runs r where r.tenant_id = p_tenant and r.id = p_run;
         if not found then
             raise exception 'run not found' using errcode = 'TC001';
         end if;
     else
-        update runs r set last_seq = r.last_seq + cardinality(v_types),
+        update runs r set last_seq = r.last_seq + cardinality(v_types), taint = coalesce(r.taint, v_taint),
             head_message_id = case when v_saved and (r.head_message_id is null or r.head_message_id = v_parent
                                         or r.head_message_id < v_id) then v_id else r.head_message_id end,
             turns = case when v_saved and (r.head_message_id is null or r.head_message_id = v_parent
                                         or r.head_message_id < v_id) then v_turn else r.turns end
         where r.tenant_id = p_tenant and r.id = p_run
-        returning r.last_seq, coalesce(r.followed_until > now(), false), r.cancel_execution, r.pause_round, r.inbox
-            into v_seq, v_followed, v_cancel, v_pause, v_inbox;
+        returning r.last_seq, coalesce(r.followed_until > now(), false), r.cancel_execution, r.pause_round, r.inbox, r.taint
+            into v_seq, v_followed, v_cancel, v_pause, v_inbox, v_tainted;
         if not found then
             raise exception 'run not found' using errcode = 'TC001';
+        elsif v_taint <> v_tainted then
+            raise exception 'another call has tainted the run meanwhile' using errcode = 'TC001';
         end if;
         if v_saved and p_end is not null then
             update runs r set status = 'completed', output = p_end ->> 'output', head_message_id = v_id, turns = v_turn,
@@ -1852,7 +2222,59 @@ begin
     end if;
     return json_build_object('ended', v_ended, 'turn', v_saved, 'tickets', to_json(v_tickets), 'opened', v_opened, 'over', v_over,
         'policies', v_policies, 'followed', v_followed, 'cancel', v_cancel, 'pause_round', v_pause, 'inbox', v_inbox,
-        'budgeted', v_budgeted, 'at', now());
+        'budgeted', v_budgeted, 'at', now(),
+        'taint', case when v_tainted is not null then v_tainted
+            || jsonb_build_object('rule', (select n.taint from tenants n where n.id = p_tenant)) end);
+end
+$function$
+;
+
+CREATE OR REPLACE FUNCTION public.recount_quotas(p_tenant uuid, p_repair boolean)
+ RETURNS json
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+declare
+    v_wrong json;
+begin
+    if p_repair then
+        perform pg_advisory_xact_lock(hashtextextended('quotas/' || p_tenant::text, 0));
+    end if;
+    perform set_config('app.tenant_id', p_tenant::text, true);
+    with found as (
+        select 'tools' as name, count(*) as n from tool_registry t where t.scope_id = p_tenant and t.deleted_at is null
+        union all
+        select 'agents', count(*) from agents a where a.tenant_id = p_tenant
+        union all
+        select 'documents', count(*) from documents d where d.tenant_id = p_tenant
+        union all
+        select 'storage_bytes', (select coalesce(sum(d.bytes), 0) from documents d where d.tenant_id = p_tenant)
+            + (select coalesce(sum(f.size), 0) from files f where f.tenant_id = p_tenant)
+        union all
+        select 'artifacts', count(*) from artifacts a where a.tenant_id = p_tenant
+        union all
+        select 'artifact_bytes', coalesce(sum(octet_length(v.content)), 0) from artifact_versions v where v.tenant_id = p_tenant
+        union all
+        select 'idempotency_keys', count(*) from idempotency_keys k where k.tenant_id = p_tenant
+    ), counted as (
+        select c.name, sum(c.used) as n from quota_counts c where c.tenant_id = p_tenant group by c.name
+    ), wrong as (
+        select f.name, coalesce(c.n, 0)::bigint as counted, f.n::bigint as found
+        from found f left join counted c on c.name = f.name
+        where f.n <> coalesce(c.n, 0)
+    )
+    select coalesce(json_agg(json_build_object('name', w.name, 'counted', w.counted, 'found', w.found) order by w.name), '[]')
+    into v_wrong from wrong w;
+    perform set_config('app.tenant_id', '', true);
+    if p_repair then
+        insert into quota_counts as c (tenant_id, name, used)
+        select p_tenant, w.name, w.found - w.counted
+        from json_to_recordset(v_wrong) as w (name text, counted bigint, found bigint) order by w.name
+        on conflict (tenant_id, name, part) do update set used = c.used + excluded.used;
+        delete from quota_counts c where c.tenant_id = p_tenant and c.name = 'uncounted';
+    end if;
+    return v_wrong;
 end
 $function$
 ;
@@ -1863,6 +2285,17 @@ CREATE OR REPLACE FUNCTION public.refuse_change()
 AS $function$
 begin
     raise exception 'what stands in % is immutable', tg_table_name using errcode = 'restrict_violation';
+end
+$function$
+;
+
+CREATE OR REPLACE FUNCTION public.refuse_quota(p_name text, p_most bigint, p_used bigint, p_more bigint)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+begin
+    raise exception 'the quota % of the tenant is used up', p_name using errcode = 'TC002',
+        detail = json_build_object('name', p_name, 'limit', p_most, 'used', p_used, 'more', p_more)::text;
 end
 $function$
 ;
@@ -2879,6 +3312,8 @@ create table agents (
     constraint agents_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE
 );
 CREATE TRIGGER audit AFTER INSERT OR DELETE OR UPDATE ON public.agents FOR EACH ROW EXECUTE FUNCTION audit_row('{}', '{}');
+CREATE TRIGGER quota_gone AFTER DELETE ON public.agents REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_rows('agents');
+CREATE TRIGGER quota_made AFTER INSERT ON public.agents REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_rows('agents');
 alter table agents enable row level security;
 alter table agents force row level security;
 create policy tenant_isolation on agents for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid));
@@ -3038,6 +3473,8 @@ create table artifact_versions (
     constraint artifact_versions_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE
 );
 CREATE TRIGGER audit AFTER INSERT OR DELETE ON public.artifact_versions FOR EACH ROW EXECUTE FUNCTION audit_row('{content}', '{}');
+CREATE TRIGGER quota_gone AFTER DELETE ON public.artifact_versions REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_artifact_versions();
+CREATE TRIGGER quota_made AFTER INSERT ON public.artifact_versions REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_artifact_versions();
 alter table artifact_versions enable row level security;
 alter table artifact_versions force row level security;
 create policy tenant_isolation on artifact_versions for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid));
@@ -3066,6 +3503,8 @@ create table artifacts (
 );
 CREATE INDEX artifacts_disabled ON public.artifacts USING btree (tenant_id, id) WHERE (status = 'disabled'::text);
 CREATE TRIGGER audit AFTER INSERT OR DELETE OR UPDATE ON public.artifacts FOR EACH ROW EXECUTE FUNCTION audit_row('{}', '{}');
+CREATE TRIGGER quota_gone AFTER DELETE ON public.artifacts REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_rows('artifacts');
+CREATE TRIGGER quota_made AFTER INSERT ON public.artifacts REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_rows('artifacts');
 alter table artifacts enable row level security;
 alter table artifacts force row level security;
 create policy tenant_isolation on artifacts for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid));
@@ -3080,7 +3519,7 @@ create table audit_heads (
     sealed_at timestamp with time zone not null default now(),
     constraint audit_heads_pkey PRIMARY KEY (scope_id)
 ) with (fillfactor=50);
-CREATE TRIGGER audit_heads_kept BEFORE DELETE ON public.audit_heads FOR EACH ROW EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER audit_heads_kept BEFORE DELETE ON public.audit_heads FOR EACH ROW EXECUTE FUNCTION keep_audit();
 CREATE TRIGGER audit_heads_not_emptied BEFORE TRUNCATE ON public.audit_heads FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 alter table audit_heads enable row level security;
 alter table audit_heads force row level security;
@@ -3122,12 +3561,13 @@ CREATE INDEX audit_log_object ON public.audit_log USING btree (scope_id, object_
 CREATE UNIQUE INDEX audit_log_seq ON public.audit_log USING btree (scope_id, seq) WHERE (seq IS NOT NULL);
 CREATE INDEX audit_log_unsealed ON public.audit_log USING btree (scope_id, id) WHERE (seq IS NULL);
 CREATE TRIGGER audit_log_immutable BEFORE UPDATE OF tenant_id, id, at, actor_kind, actor, key_id, action, object_kind, object_id, object_name, request_id, outcome, reason, before, after ON public.audit_log FOR EACH ROW EXECUTE FUNCTION refuse_change();
-CREATE TRIGGER audit_log_kept BEFORE DELETE ON public.audit_log FOR EACH ROW EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER audit_log_kept BEFORE DELETE ON public.audit_log FOR EACH ROW EXECUTE FUNCTION keep_audit();
 CREATE TRIGGER audit_log_not_emptied BEFORE TRUNCATE ON public.audit_log FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER audit_log_sealed_once BEFORE UPDATE ON public.audit_log FOR EACH ROW WHEN ((old.seq IS NOT NULL)) EXECUTE FUNCTION refuse_change();
 alter table audit_log enable row level security;
 alter table audit_log force row level security;
 create policy any_insert on audit_log for insert to toolcrib_owner with check (true);
+create policy erased_delete on audit_log for delete to toolcrib_owner using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid));
 create policy platform_read on audit_log for select to toolcrib_owner using (((tenant_id IS NULL) OR (seq IS NULL)));
 create policy tenant_read on audit_log for select to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid));
 create policy unsealed_update on audit_log for update to toolcrib_owner using ((seq IS NULL)) with check (true);
@@ -3162,11 +3602,13 @@ create table budget_windows (
     run_id uuid,
     spent_micros bigint not null default 0,
     created_at timestamp with time zone not null default now(),
+    alerted_at timestamp with time zone,
     constraint budget_windows_pkey PRIMARY KEY (tenant_id, budget_id, span),
     constraint budget_windows_tenant_id_budget_id_fkey FOREIGN KEY (tenant_id, budget_id) REFERENCES budgets(tenant_id, id) ON DELETE CASCADE,
     constraint budget_windows_tenant_id_run_id_fkey FOREIGN KEY (tenant_id, run_id) REFERENCES runs(tenant_id, id) ON DELETE CASCADE
 );
 CREATE INDEX budget_windows_run ON public.budget_windows USING btree (tenant_id, run_id) WHERE (run_id IS NOT NULL);
+CREATE TRIGGER budget_windows_alert BEFORE UPDATE OF spent_micros ON public.budget_windows FOR EACH ROW WHEN (((new.alerted_at IS NULL) AND (new.spent_micros > old.spent_micros))) EXECUTE FUNCTION alert_of_budget();
 alter table budget_windows enable row level security;
 alter table budget_windows force row level security;
 create policy platform_read on budget_windows for select to toolcrib_owner using (true);
@@ -3375,6 +3817,9 @@ CREATE INDEX documents_open ON public.documents USING btree (tenant_id, id) WHER
 CREATE TRIGGER audit AFTER INSERT OR DELETE OR UPDATE OF digest ON public.documents FOR EACH ROW EXECUTE FUNCTION audit_row('{status,error,chunks,embedded,live_version,live_title,live_source,live_metadata,ready_at}', '{}');
 CREATE TRIGGER documents_words AFTER UPDATE OF live_version ON public.documents FOR EACH ROW WHEN ((new.live_version <> old.live_version)) EXECUTE FUNCTION keep_words();
 CREATE TRIGGER documents_words_gone AFTER DELETE ON public.documents FOR EACH ROW WHEN ((old.live_version > 0)) EXECUTE FUNCTION keep_words();
+CREATE TRIGGER quota_changed AFTER UPDATE OF bytes ON public.documents FOR EACH ROW WHEN ((new.bytes <> old.bytes)) EXECUTE FUNCTION count_documents();
+CREATE TRIGGER quota_gone AFTER DELETE ON public.documents REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_documents();
+CREATE TRIGGER quota_made AFTER INSERT ON public.documents REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_documents();
 alter table documents enable row level security;
 alter table documents force row level security;
 create policy maintenance_read on documents for select to toolcrib_maintenance using (true);
@@ -3481,6 +3926,8 @@ CREATE INDEX files_of_run ON public.files USING btree (tenant_id, run_id, id DES
 CREATE TRIGGER audit_deleted AFTER DELETE ON public.files FOR EACH ROW WHEN ((old.kind = 'upload'::text)) EXECUTE FUNCTION audit_row('{stored,location}', '{}');
 CREATE TRIGGER audit_uploaded AFTER INSERT ON public.files FOR EACH ROW WHEN ((new.kind = 'upload'::text)) EXECUTE FUNCTION audit_row('{stored,location}', '{}');
 CREATE TRIGGER files_leave AFTER DELETE ON public.files FOR EACH ROW EXECUTE FUNCTION leave_file();
+CREATE TRIGGER quota_gone AFTER DELETE ON public.files REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_files();
+CREATE TRIGGER quota_made AFTER INSERT ON public.files REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_files();
 alter table files enable row level security;
 alter table files force row level security;
 create policy expired_delete on files for delete to toolcrib_owner using ((expires_at <= now()));
@@ -3541,6 +3988,8 @@ create table idempotency_keys (
     constraint idempotency_keys_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE
 ) with (fillfactor=70);
 CREATE INDEX idempotency_keys_expired ON public.idempotency_keys USING btree (expires_at);
+CREATE TRIGGER quota_gone AFTER DELETE ON public.idempotency_keys REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_idempotency_keys();
+CREATE TRIGGER quota_made AFTER INSERT ON public.idempotency_keys REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_idempotency_keys();
 alter table idempotency_keys enable row level security;
 alter table idempotency_keys force row level security;
 create policy expired_delete on idempotency_keys for delete to toolcrib_owner using ((expires_at <= now()));
@@ -3922,6 +4371,76 @@ create policy tenant_isolation on profiles for all to public using ((tenant_id =
 grant delete, insert, select, update on profiles to toolcrib_app;
 comment on table profiles is 'Named sets of restrictions, which can only be stricter than the tools that they are assigned with.';
 
+create table published_views (
+    tenant_id uuid not null,
+    id uuid not null,
+    name text not null,
+    description text not null default ''::text,
+    kind text not null,
+    tool_id uuid not null,
+    tool text not null,
+    version text not null,
+    digest text not null,
+    run_id uuid,
+    secret_hash bytea not null,
+    expires_at timestamp with time zone not null,
+    revoked_at timestamp with time zone,
+    rotations integer not null default 0,
+    created_by text not null default ''::text,
+    changed_by text not null default ''::text,
+    created_at timestamp with time zone not null default now(),
+    updated_at timestamp with time zone not null default now(),
+    constraint published_views_pkey PRIMARY KEY (tenant_id, id),
+    constraint published_views_check CHECK (((run_id IS NULL) = (kind = 'tool'::text))),
+    constraint published_views_description_check CHECK ((length(description) <= 2000)),
+    constraint published_views_kind_check CHECK ((kind = ANY (ARRAY['result'::text, 'tool'::text]))),
+    constraint published_views_name_check CHECK (((name <> ''::text) AND (length(name) <= 200))),
+    constraint published_views_secret_hash_check CHECK ((length(secret_hash) = 32)),
+    constraint published_views_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE
+);
+CREATE INDEX published_views_expires ON public.published_views USING btree (tenant_id, expires_at);
+CREATE TRIGGER audit AFTER INSERT OR DELETE OR UPDATE ON public.published_views FOR EACH ROW EXECUTE FUNCTION audit_row('{changed_by,created_by,digest}', '{secret_hash}', 'view');
+alter table published_views enable row level security;
+alter table published_views force row level security;
+create policy tenant_isolation on published_views for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid));
+grant delete, insert, select, update on published_views to toolcrib_app;
+comment on table published_views is 'Views that a link shows without a login. Those that expired or were revoked more than 90 days ago are deleted as others are published.';
+
+create table quota_counts (
+    tenant_id uuid not null,
+    name text not null,
+    part integer not null default 0,
+    used bigint not null default 0,
+    constraint quota_counts_pkey PRIMARY KEY (tenant_id, name, part),
+    constraint quota_counts_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE
+) with (fillfactor=50);
+alter table quota_counts enable row level security;
+alter table quota_counts force row level security;
+create policy platform_all on quota_counts for all to toolcrib_owner using (true) with check (true);
+create policy tenant_read on quota_counts for select to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid));
+grant select on quota_counts to toolcrib_app;
+comment on table quota_counts is 'How much tenants have of what quotas limit, counted by triggers.';
+
+create table quotas (
+    tenant_id uuid,
+    scope_id uuid not null generated always as (COALESCE(tenant_id, '00000000-0000-0000-0000-000000000000'::uuid)) stored,
+    name text not null,
+    most bigint,
+    changed_by text not null default ''::text,
+    changed_at timestamp with time zone not null default now(),
+    constraint quotas_pkey PRIMARY KEY (scope_id, name),
+    constraint quotas_most_check CHECK (((most >= 0) AND (most <= '1000000000000000'::bigint))),
+    constraint quotas_name_check CHECK ((name = ANY (ARRAY['tools'::text, 'agents'::text, 'documents'::text, 'storage_bytes'::text, 'artifacts'::text, 'artifact_bytes'::text, 'idempotency_keys'::text]))),
+    constraint quotas_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE
+);
+CREATE TRIGGER audit AFTER INSERT OR DELETE OR UPDATE ON public.quotas FOR EACH ROW EXECUTE FUNCTION audit_row('{changed_by,changed_at}', '{}', 'quota');
+alter table quotas enable row level security;
+alter table quotas force row level security;
+create policy platform_all on quotas for all to toolcrib_owner using (true) with check (true);
+create policy tenant_read on quotas for select to public using (((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid) OR (tenant_id IS NULL)));
+grant select on quotas to toolcrib_app;
+comment on table quotas is 'How much tenants may have, as the platform says: each tenant, and all without a quota of their own.';
+
 create table rate_buckets (
     tenant_id uuid not null,
     profile_id uuid not null,
@@ -4120,6 +4639,7 @@ create table runs (
     paused_by text not null default ''::text,
     pause_reason text not null default ''::text,
     pause_due timestamp with time zone,
+    taint jsonb,
     constraint runs_pkey PRIMARY KEY (tenant_id, id),
     constraint runs_check CHECK (((parent_run_id IS NULL) = (parent_invocation_id IS NULL))),
     constraint runs_check1 CHECK (((parent_run_id IS NULL) = (depth = 0))),
@@ -4345,6 +4865,33 @@ create policy tenant_isolation on spaces for all to public using ((tenant_id = (
 grant delete, insert, select, update on spaces to toolcrib_app;
 comment on table spaces is 'Where people and agents talk, and where visible calls are posted.';
 
+create table tenant_erasures (
+    tenant_id uuid not null,
+    slug text not null,
+    requested_by text not null,
+    started_at timestamp with time zone not null default now(),
+    keys_destroyed_at timestamp with time zone,
+    finished_at timestamp with time zone,
+    counts json not null,
+    workflows bigint not null default 0,
+    schedules bigint not null default 0,
+    objects bigint not null default 0,
+    audit_seq bigint not null,
+    audit_hash text not null,
+    constraint tenant_erasures_pkey PRIMARY KEY (tenant_id),
+    constraint tenant_erasures_check CHECK (((finished_at IS NULL) OR (keys_destroyed_at IS NOT NULL)))
+);
+CREATE TRIGGER audit_finished AFTER UPDATE OF finished_at ON public.tenant_erasures FOR EACH ROW WHEN (((new.finished_at IS NOT NULL) AND (old.finished_at IS NULL))) EXECUTE FUNCTION audit_erasure();
+CREATE TRIGGER audit_started AFTER INSERT ON public.tenant_erasures FOR EACH ROW EXECUTE FUNCTION audit_erasure();
+CREATE TRIGGER tenant_erasures_final BEFORE UPDATE ON public.tenant_erasures FOR EACH ROW WHEN ((old.finished_at IS NOT NULL)) EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER tenant_erasures_immutable BEFORE UPDATE OF tenant_id, slug, requested_by, started_at, counts, audit_seq, audit_hash ON public.tenant_erasures FOR EACH ROW EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER tenant_erasures_kept BEFORE DELETE ON public.tenant_erasures FOR EACH ROW EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER tenant_erasures_not_emptied BEFORE TRUNCATE ON public.tenant_erasures FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+alter table tenant_erasures enable row level security;
+alter table tenant_erasures force row level security;
+create policy owner_all on tenant_erasures for all to toolcrib_owner using (true) with check (true);
+comment on table tenant_erasures is 'Tenants that were erased, or are being erased. Their ids and slugs are not used again.';
+
 create table tenant_event_heads (
     tenant_id uuid not null,
     last_seq bigint not null default 0,
@@ -4390,6 +4937,8 @@ create table tenants (
     updated_at timestamp with time zone not null default now(),
     mask_sensitive boolean not null default true,
     max_unfinished_runs integer,
+    taint text not null default 'approve'::text,
+    mcp_apps_publish_enabled boolean not null default false,
     constraint tenants_pkey PRIMARY KEY (id),
     constraint tenants_slug_key UNIQUE (slug),
     constraint tenants_name_check CHECK ((name <> ''::text)),
@@ -4397,6 +4946,7 @@ create table tenants (
     constraint tenants_status_check CHECK ((status = ANY (ARRAY['active'::text, 'suspended'::text])))
 );
 CREATE TRIGGER audit AFTER INSERT OR DELETE OR UPDATE ON public.tenants FOR EACH ROW EXECUTE FUNCTION audit_row('{}', '{}');
+CREATE TRIGGER tenants_erased BEFORE INSERT OR UPDATE OF status ON public.tenants FOR EACH ROW EXECUTE FUNCTION guard_erased_tenant();
 CREATE TRIGGER tenants_schedules AFTER UPDATE OF status ON public.tenants FOR EACH ROW WHEN ((old.status IS DISTINCT FROM new.status)) EXECUTE FUNCTION schedules_due_of_tenant();
 alter table tenants enable row level security;
 alter table tenants force row level security;
@@ -4404,8 +4954,8 @@ create policy platform_tenants on tenants for all to toolcrib_maintenance, toolc
 create policy tenant_isolation on tenants for all to public using ((id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid)) with check ((id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid));
 grant select on tenants to toolcrib_app;
 grant insert, select on tenants to toolcrib_maintenance;
-grant update (updated_at, mask_sensitive) on tenants to toolcrib_app;
-grant update (name, status, updated_at, mask_sensitive) on tenants to toolcrib_maintenance;
+grant update (updated_at, mask_sensitive, taint, mcp_apps_publish_enabled) on tenants to toolcrib_app;
+grant update (name, status, updated_at, mask_sensitive, mcp_apps_publish_enabled) on tenants to toolcrib_maintenance;
 
 create table token_users (
     tenant_id uuid not null,
@@ -4440,6 +4990,9 @@ create table tool_aliases (
 CREATE INDEX tool_aliases_tool ON public.tool_aliases USING btree (tool_id);
 alter table tool_aliases enable row level security;
 alter table tool_aliases force row level security;
+create policy erased_delete on tool_aliases for delete to toolcrib_owner using (((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid) AND (EXISTS ( SELECT
+   FROM tenant_erasures e
+  WHERE (e.tenant_id = tool_aliases.tenant_id)))));
 create policy platform_globals on tool_aliases for all to toolcrib_owner using ((tenant_id IS NULL)) with check ((tenant_id IS NULL));
 create policy tenant_insert on tool_aliases for insert to public with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid));
 create policy tenant_read on tool_aliases for select to public using (((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid) OR ((tenant_id IS NULL) AND ( SELECT true
@@ -4476,6 +5029,84 @@ alter table tool_assignments force row level security;
 create policy tenant_isolation on tool_assignments for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid));
 grant delete, insert, select, update on tool_assignments to toolcrib_app;
 comment on table tool_assignments is 'Which agents have which tools beside their definitions, and which profiles apply to calls.';
+
+create table tool_canaries (
+    tenant_id uuid not null,
+    id uuid not null,
+    tool_id uuid not null,
+    version_id uuid not null,
+    version text not null,
+    digest text not null,
+    share smallint not null,
+    until_calls integer not null,
+    max_error_percent smallint not null,
+    min_calls integer not null,
+    promote boolean not null default false,
+    state text not null default 'running'::text,
+    withheld smallint not null generated always as (
+CASE state
+    WHEN 'promoted'::text THEN 0
+    WHEN 'returned'::text THEN 100
+    WHEN 'stopped'::text THEN 100
+    ELSE (100 - share)
+END) stored,
+    calls integer not null default 0,
+    failures integer not null default 0,
+    stable_calls integer not null default 0,
+    stable_failures integer not null default 0,
+    reason text not null default ''::text,
+    started_by text not null default ''::text,
+    started_at timestamp with time zone not null default now(),
+    ended_by text not null default ''::text,
+    ended_at timestamp with time zone,
+    judged_at timestamp with time zone not null default now(),
+    constraint tool_canaries_pkey PRIMARY KEY (tenant_id, id),
+    constraint tool_canaries_check CHECK ((min_calls <= until_calls)),
+    constraint tool_canaries_max_error_percent_check CHECK (((max_error_percent >= 0) AND (max_error_percent <= 100))),
+    constraint tool_canaries_min_calls_check CHECK ((min_calls >= 1)),
+    constraint tool_canaries_share_check CHECK (((share >= 1) AND (share <= 99))),
+    constraint tool_canaries_state_check CHECK ((state = ANY (ARRAY['running'::text, 'passed'::text, 'promoted'::text, 'returned'::text, 'stopped'::text]))),
+    constraint tool_canaries_until_calls_check CHECK (((until_calls >= 1) AND (until_calls <= 100000))),
+    constraint tool_canaries_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE,
+    constraint tool_canaries_tool_id_tenant_id_fkey FOREIGN KEY (tool_id, tenant_id) REFERENCES tool_registry(id, scope_id) ON DELETE CASCADE,
+    constraint tool_canaries_version_id_tenant_id_fkey FOREIGN KEY (version_id, tenant_id) REFERENCES tool_versions(id, scope_id) ON DELETE CASCADE
+);
+CREATE INDEX tool_canaries_due ON public.tool_canaries USING btree (judged_at) WHERE (state = 'running'::text);
+CREATE UNIQUE INDEX tool_canaries_running ON public.tool_canaries USING btree (tenant_id, tool_id) WHERE (state = ANY (ARRAY['running'::text, 'passed'::text]));
+CREATE INDEX tool_canaries_tool ON public.tool_canaries USING btree (tool_id, tenant_id);
+CREATE UNIQUE INDEX tool_canaries_version ON public.tool_canaries USING btree (tenant_id, version_id);
+CREATE INDEX tool_canaries_version_scope ON public.tool_canaries USING btree (version_id, tenant_id);
+CREATE TRIGGER audit AFTER INSERT OR DELETE OR UPDATE ON public.tool_canaries FOR EACH ROW EXECUTE FUNCTION audit_row('{tool_id,version_id,withheld,calls,failures,stable_calls,stable_failures,judged_at,started_by,started_at,ended_by,ended_at}', '{}', 'canary');
+CREATE TRIGGER tool_canaries_returned AFTER UPDATE OF state ON public.tool_canaries FOR EACH ROW WHEN (((new.state = 'returned'::text) AND (old.state <> 'returned'::text))) EXECUTE FUNCTION deliver_canary();
+alter table tool_canaries enable row level security;
+alter table tool_canaries force row level security;
+create policy due_read on tool_canaries for select to toolcrib_owner using ((state = 'running'::text));
+create policy tenant_isolation on tool_canaries for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid));
+grant insert, select, update on tool_canaries to toolcrib_app;
+comment on table tool_canaries is 'Versions of tools that a share of the runs gets, with their outcomes beside those of the other versions.';
+
+create table tool_gates (
+    tenant_id uuid not null,
+    id uuid not null,
+    tool_id uuid,
+    replay smallint not null,
+    max_different smallint not null default 0,
+    changed_by text not null default ''::text,
+    changed_at timestamp with time zone not null default now(),
+    constraint tool_gates_pkey PRIMARY KEY (tenant_id, id),
+    constraint tool_gates_max_different_check CHECK (((max_different >= 0) AND (max_different <= 50))),
+    constraint tool_gates_replay_check CHECK (((replay >= 1) AND (replay <= 50))),
+    constraint tool_gates_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE,
+    constraint tool_gates_tool_id_tenant_id_fkey FOREIGN KEY (tool_id, tenant_id) REFERENCES tool_registry(id, scope_id) ON DELETE CASCADE
+);
+CREATE UNIQUE INDEX tool_gates_of ON public.tool_gates USING btree (tenant_id, COALESCE(tool_id, '00000000-0000-0000-0000-000000000000'::uuid));
+CREATE INDEX tool_gates_tool ON public.tool_gates USING btree (tool_id, tenant_id) WHERE (tool_id IS NOT NULL);
+CREATE TRIGGER audit AFTER INSERT OR DELETE OR UPDATE ON public.tool_gates FOR EACH ROW EXECUTE FUNCTION audit_row('{changed_by,changed_at}', '{}', 'publish_gate');
+alter table tool_gates enable row level security;
+alter table tool_gates force row level security;
+create policy tenant_isolation on tool_gates for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid));
+grant delete, insert, select, update on tool_gates to toolcrib_app;
+comment on table tool_gates is 'How many recorded calls a version has to be replayed with before it is published, and how many may differ.';
 
 create table tool_invocations (
     id uuid not null,
@@ -4668,8 +5299,11 @@ END) stored,
     deleted_at timestamp with time zone,
     reads_declared_by text not null default ''::text,
     reads_declared_at timestamp with time zone,
+    archived_at timestamp with time zone,
+    archived_by text not null default ''::text,
     constraint tool_registry_pkey PRIMARY KEY (id, scope_id),
     constraint tool_registry_scope_id_slug_key UNIQUE (scope_id, slug),
+    constraint tool_registry_archived CHECK (((archived_at IS NULL) OR (status = 'disabled'::text))),
     constraint tool_registry_deleted_check CHECK (((deleted_at IS NULL) OR ((slug = ('deleted-'::text || (id)::text)) AND (status = 'disabled'::text) AND (NOT is_active)))),
     constraint tool_registry_egress_class_check CHECK ((egress_class = ANY (ARRAY['none'::text, 'read_only'::text, 'write'::text]))),
     constraint tool_registry_permission_policy_check CHECK ((permission_policy = ANY (ARRAY['auto'::text, 'always_ask'::text]))),
@@ -4679,10 +5313,16 @@ END) stored,
     constraint tool_registry_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE
 );
 CREATE TRIGGER audit AFTER INSERT OR DELETE OR UPDATE ON public.tool_registry FOR EACH ROW EXECUTE FUNCTION audit_row('{reads_declared_at}', '{}');
+CREATE TRIGGER quota_changed AFTER UPDATE OF deleted_at ON public.tool_registry FOR EACH ROW WHEN (((new.tenant_id IS NOT NULL) AND ((new.deleted_at IS NULL) <> (old.deleted_at IS NULL)))) EXECUTE FUNCTION count_tools();
+CREATE TRIGGER quota_gone AFTER DELETE ON public.tool_registry REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_tools();
+CREATE TRIGGER quota_made AFTER INSERT ON public.tool_registry REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_tools();
 CREATE TRIGGER tool_registry_quarantined AFTER UPDATE OF quarantine ON public.tool_registry FOR EACH ROW WHEN (((new.quarantine <> ''::text) AND (old.quarantine IS DISTINCT FROM new.quarantine) AND (new.tenant_id IS NOT NULL))) EXECUTE FUNCTION deliver_quarantine();
 CREATE TRIGGER trg_tools_registry_egress_guard BEFORE INSERT OR UPDATE ON public.tool_registry FOR EACH ROW WHEN ((new.egress_class = 'write'::text)) EXECUTE FUNCTION guard_tool_egress();
 alter table tool_registry enable row level security;
 alter table tool_registry force row level security;
+create policy erased_delete on tool_registry for delete to toolcrib_owner using (((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid) AND (EXISTS ( SELECT
+   FROM tenant_erasures e
+  WHERE (e.tenant_id = tool_registry.tenant_id)))));
 create policy platform_globals on tool_registry for all to toolcrib_owner using ((tenant_id IS NULL)) with check ((tenant_id IS NULL));
 create policy tenant_insert on tool_registry for insert to public with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid));
 create policy tenant_read on tool_registry for select to public using (((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid) OR ((tenant_id IS NULL) AND ((tenant_slugs = '{}'::text[]) OR (( SELECT n.slug
@@ -4691,6 +5331,34 @@ create policy tenant_read on tool_registry for select to public using (((tenant_
 create policy tenant_update on tool_registry for update to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid));
 grant insert, select, update on tool_registry to toolcrib_app;
 comment on table tool_registry is 'Tools: the editable head, its state, and the authority over its calls.';
+
+create table tool_replays (
+    tenant_id uuid not null,
+    id uuid not null,
+    tool_id uuid not null,
+    version text not null,
+    digest text not null,
+    asked smallint not null,
+    state text not null default 'running'::text,
+    calls json not null default '[]'::json,
+    same smallint not null default 0,
+    different smallint not null default 0,
+    skipped smallint not null default 0,
+    started_by text not null default ''::text,
+    started_at timestamp with time zone not null default now(),
+    ended_at timestamp with time zone,
+    constraint tool_replays_pkey PRIMARY KEY (tenant_id, id),
+    constraint tool_replays_asked_check CHECK (((asked >= 1) AND (asked <= 50))),
+    constraint tool_replays_state_check CHECK ((state = ANY (ARRAY['running'::text, 'ended'::text]))),
+    constraint tool_replays_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE,
+    constraint tool_replays_tool_id_tenant_id_fkey FOREIGN KEY (tool_id, tenant_id) REFERENCES tool_registry(id, scope_id) ON DELETE CASCADE
+);
+CREATE INDEX tool_replays_tool ON public.tool_replays USING btree (tool_id, tenant_id, digest, id);
+alter table tool_replays enable row level security;
+alter table tool_replays force row level security;
+create policy tenant_isolation on tool_replays for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid));
+grant delete, insert, select, update on tool_replays to toolcrib_app;
+comment on table tool_replays is 'Recorded calls of tools that were compared with a content which is not published.';
 
 create table tool_slots (
     tenant_id uuid not null,
@@ -4738,6 +5406,9 @@ CREATE TRIGGER tool_versions_immutable BEFORE UPDATE OF id, tool_id, tenant_id, 
 CREATE TRIGGER tool_versions_published_once BEFORE UPDATE ON public.tool_versions FOR EACH ROW WHEN ((old.published AND ((NOT new.published) OR (new.published_at IS DISTINCT FROM old.published_at)))) EXECUTE FUNCTION refuse_change();
 alter table tool_versions enable row level security;
 alter table tool_versions force row level security;
+create policy erased_delete on tool_versions for delete to toolcrib_owner using (((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid) AND (EXISTS ( SELECT
+   FROM tenant_erasures e
+  WHERE (e.tenant_id = tool_versions.tenant_id)))));
 create policy platform_globals on tool_versions for all to toolcrib_owner using ((tenant_id IS NULL)) with check ((tenant_id IS NULL));
 create policy tenant_insert on tool_versions for insert to public with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid));
 create policy tenant_read on tool_versions for select to public using (((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid) OR ((tenant_id IS NULL) AND ( SELECT true

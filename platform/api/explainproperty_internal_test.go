@@ -45,6 +45,18 @@ func (drawnSource) VersionsOf(context.Context, tool.TenantID, []string, []string
 	return nil, errors.New("not used")
 }
 
+func (drawnSource) OverridesAt(
+	context.Context, tool.TenantID, string, tool.OverrideRevisions,
+) (tool.Overrides, error) {
+	return tool.Overrides{}, errors.New("not used")
+}
+
+func (drawnSource) OverridesOf(
+	context.Context, tool.TenantID, []string,
+) (map[string]tool.Overrides, error) {
+	return nil, errors.New("not used")
+}
+
 const drawnTenant tool.TenantID = "0197f000-0000-7000-8000-000000000001"
 
 // drawer draws what a call depends on.

@@ -464,6 +464,38 @@ type Profile struct {
 	UpdatedAt          time.Time
 }
 
+// Views that a link shows without a login. Those that expired or were revoked more than 90 days ago are deleted as others are published.
+type PublishedView struct {
+	TenantID    string
+	ID          string
+	Name        string
+	Description string
+	Kind        string
+	ToolID      string
+	Tool        string
+	Version     string
+	Digest      string
+	RunID       *string
+	SecretHash  []byte
+	ExpiresAt   time.Time
+	RevokedAt   *time.Time
+	Rotations   int32
+	CreatedBy   string
+	ChangedBy   string
+	CreatedAt   time.Time
+	UpdatedAt   time.Time
+}
+
+// How much tenants may have, as the platform says: each tenant, and all without a quota of their own.
+type Quota struct {
+	TenantID  *string
+	ScopeID   string
+	Name      string
+	Most      *int64
+	ChangedBy string
+	ChangedAt time.Time
+}
+
 // What MCP servers offer, and which definition of it may run.
 type RemoteTool struct {
 	TenantID       string
@@ -540,6 +572,8 @@ type Run struct {
 	PausedBy           string
 	PauseReason        string
 	PauseDue           *time.Time
+	// The first result of an untrusted source that it got; null where it got none.
+	Taint []byte
 }
 
 // Agents that are run at certain times.
@@ -670,6 +704,10 @@ type Tenant struct {
 	MaskSensitive bool
 	// Pending and running runs that it may have; null for the limit of the servers.
 	MaxUnfinishedRuns *int32
+	// What is done with calls of tainted runs that write outside or use a credential: off, approve or deny.
+	Taint string
+	// Whether views may be published. Off, no link is made, and MCP clients are not offered the tools that publish.
+	McpAppsPublishEnabled bool
 }
 
 // Data keys of tenants, wrapped; credentials are encrypted by them.
@@ -701,6 +739,44 @@ type ToolAssignment struct {
 	ProfileID   *string
 	ChangedBy   string
 	ChangedAt   time.Time
+}
+
+// Versions of tools that a share of the runs gets, with their outcomes beside those of the other versions.
+type ToolCanary struct {
+	TenantID        string
+	ID              string
+	ToolID          string
+	VersionID       string
+	Version         string
+	Digest          string
+	Share           int16
+	UntilCalls      int32
+	MaxErrorPercent int16
+	MinCalls        int32
+	Promote         bool
+	State           string
+	Withheld        int16
+	Calls           int32
+	Failures        int32
+	StableCalls     int32
+	StableFailures  int32
+	Reason          string
+	StartedBy       string
+	StartedAt       time.Time
+	EndedBy         string
+	EndedAt         *time.Time
+	JudgedAt        time.Time
+}
+
+// How many recorded calls a version has to be replayed with before it is published, and how many may differ.
+type ToolGate struct {
+	TenantID     string
+	ID           string
+	ToolID       *string
+	Replay       int16
+	MaxDifferent int16
+	ChangedBy    string
+	ChangedAt    time.Time
 }
 
 // The record of each call; partitioned by month through the time in its id.
@@ -818,6 +894,26 @@ type ToolRegistry struct {
 	DeletedAt          *time.Time
 	ReadsDeclaredBy    string
 	ReadsDeclaredAt    *time.Time
+	ArchivedAt         *time.Time
+	ArchivedBy         string
+}
+
+// Recorded calls of tools that were compared with a content which is not published.
+type ToolReplay struct {
+	TenantID  string
+	ID        string
+	ToolID    string
+	Version   string
+	Digest    string
+	Asked     int16
+	State     string
+	Calls     []byte
+	Same      int16
+	Different int16
+	Skipped   int16
+	StartedBy string
+	StartedAt time.Time
+	EndedAt   *time.Time
 }
 
 // Immutable snapshots of tools; runs pin them by digest.

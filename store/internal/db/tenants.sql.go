@@ -11,7 +11,7 @@ import (
 )
 
 const CreateTenant = `-- name: CreateTenant :one
-insert into tenants (id, slug, name) values ($1, $2, $3) returning id, slug, name, status, created_at, updated_at, mask_sensitive, max_unfinished_runs, taint
+insert into tenants (id, slug, name) values ($1, $2, $3) returning id, slug, name, status, created_at, updated_at, mask_sensitive, max_unfinished_runs, taint, mcp_apps_publish_enabled
 `
 
 type CreateTenantParams struct {
@@ -33,6 +33,7 @@ func (q *Queries) CreateTenant(ctx context.Context, arg CreateTenantParams) (Ten
 		&i.MaskSensitive,
 		&i.MaxUnfinishedRuns,
 		&i.Taint,
+		&i.McpAppsPublishEnabled,
 	)
 	return i, err
 }
@@ -97,7 +98,7 @@ func (q *Queries) FenceDefaultPartition(ctx context.Context, monthsAhead int32) 
 }
 
 const FindTenant = `-- name: FindTenant :one
-select id, slug, name, status, created_at, updated_at, mask_sensitive, max_unfinished_runs, taint from tenants where id = $1
+select id, slug, name, status, created_at, updated_at, mask_sensitive, max_unfinished_runs, taint, mcp_apps_publish_enabled from tenants where id = $1
 `
 
 func (q *Queries) FindTenant(ctx context.Context, tenantID string) (Tenant, error) {
@@ -113,12 +114,13 @@ func (q *Queries) FindTenant(ctx context.Context, tenantID string) (Tenant, erro
 		&i.MaskSensitive,
 		&i.MaxUnfinishedRuns,
 		&i.Taint,
+		&i.McpAppsPublishEnabled,
 	)
 	return i, err
 }
 
 const FindTenantBySlug = `-- name: FindTenantBySlug :one
-select id, slug, name, status, created_at, updated_at, mask_sensitive, max_unfinished_runs, taint from tenants where slug = $1
+select id, slug, name, status, created_at, updated_at, mask_sensitive, max_unfinished_runs, taint, mcp_apps_publish_enabled from tenants where slug = $1
 `
 
 // Cross-tenant: the platform finds tenants by name.
@@ -135,6 +137,7 @@ func (q *Queries) FindTenantBySlug(ctx context.Context, slug string) (Tenant, er
 		&i.MaskSensitive,
 		&i.MaxUnfinishedRuns,
 		&i.Taint,
+		&i.McpAppsPublishEnabled,
 	)
 	return i, err
 }
@@ -178,7 +181,7 @@ func (q *Queries) ListRetentionRules(ctx context.Context) ([]ListRetentionRulesR
 }
 
 const ListTenants = `-- name: ListTenants :many
-select id, slug, name, status, created_at, updated_at, mask_sensitive, max_unfinished_runs, taint from tenants where slug > $1 order by slug limit $2::int
+select id, slug, name, status, created_at, updated_at, mask_sensitive, max_unfinished_runs, taint, mcp_apps_publish_enabled from tenants where slug > $1 order by slug limit $2::int
 `
 
 type ListTenantsParams struct {
@@ -206,6 +209,7 @@ func (q *Queries) ListTenants(ctx context.Context, arg ListTenantsParams) ([]Ten
 			&i.MaskSensitive,
 			&i.MaxUnfinishedRuns,
 			&i.Taint,
+			&i.McpAppsPublishEnabled,
 		); err != nil {
 			return nil, err
 		}
@@ -282,7 +286,7 @@ func (q *Queries) SetRetentionRule(ctx context.Context, arg SetRetentionRulePara
 }
 
 const SetTenantMasking = `-- name: SetTenantMasking :one
-update tenants set mask_sensitive = $1, updated_at = now() where id = $2 returning id, slug, name, status, created_at, updated_at, mask_sensitive, max_unfinished_runs, taint
+update tenants set mask_sensitive = $1, updated_at = now() where id = $2 returning id, slug, name, status, created_at, updated_at, mask_sensitive, max_unfinished_runs, taint, mcp_apps_publish_enabled
 `
 
 type SetTenantMaskingParams struct {
@@ -303,12 +307,13 @@ func (q *Queries) SetTenantMasking(ctx context.Context, arg SetTenantMaskingPara
 		&i.MaskSensitive,
 		&i.MaxUnfinishedRuns,
 		&i.Taint,
+		&i.McpAppsPublishEnabled,
 	)
 	return i, err
 }
 
 const SetTenantMaxUnfinished = `-- name: SetTenantMaxUnfinished :one
-update tenants set max_unfinished_runs = $1::int, updated_at = now() where id = $2 returning id, slug, name, status, created_at, updated_at, mask_sensitive, max_unfinished_runs, taint
+update tenants set max_unfinished_runs = $1::int, updated_at = now() where id = $2 returning id, slug, name, status, created_at, updated_at, mask_sensitive, max_unfinished_runs, taint, mcp_apps_publish_enabled
 `
 
 type SetTenantMaxUnfinishedParams struct {
@@ -329,12 +334,13 @@ func (q *Queries) SetTenantMaxUnfinished(ctx context.Context, arg SetTenantMaxUn
 		&i.MaskSensitive,
 		&i.MaxUnfinishedRuns,
 		&i.Taint,
+		&i.McpAppsPublishEnabled,
 	)
 	return i, err
 }
 
 const SetTenantStatus = `-- name: SetTenantStatus :one
-update tenants set status = $1, updated_at = now() where id = $2 returning id, slug, name, status, created_at, updated_at, mask_sensitive, max_unfinished_runs, taint
+update tenants set status = $1, updated_at = now() where id = $2 returning id, slug, name, status, created_at, updated_at, mask_sensitive, max_unfinished_runs, taint, mcp_apps_publish_enabled
 `
 
 type SetTenantStatusParams struct {
@@ -355,12 +361,13 @@ func (q *Queries) SetTenantStatus(ctx context.Context, arg SetTenantStatusParams
 		&i.MaskSensitive,
 		&i.MaxUnfinishedRuns,
 		&i.Taint,
+		&i.McpAppsPublishEnabled,
 	)
 	return i, err
 }
 
 const SetTenantTaint = `-- name: SetTenantTaint :one
-update tenants set taint = $1, updated_at = now() where id = $2 returning id, slug, name, status, created_at, updated_at, mask_sensitive, max_unfinished_runs, taint
+update tenants set taint = $1, updated_at = now() where id = $2 returning id, slug, name, status, created_at, updated_at, mask_sensitive, max_unfinished_runs, taint, mcp_apps_publish_enabled
 `
 
 type SetTenantTaintParams struct {
@@ -381,6 +388,7 @@ func (q *Queries) SetTenantTaint(ctx context.Context, arg SetTenantTaintParams) 
 		&i.MaskSensitive,
 		&i.MaxUnfinishedRuns,
 		&i.Taint,
+		&i.McpAppsPublishEnabled,
 	)
 	return i, err
 }

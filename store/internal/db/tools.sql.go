@@ -98,7 +98,7 @@ insert into tool_registry (
     $12, $13, $14, $15, $16, $17,
     $18, $19, $20, $21, $22, $23, $24, $25,
     $26, $27
-) returning id, tenant_id, scope_id, scope, slug, name, description, category, icon, schema, config_schema, interaction, implementation_type, egress_class, requires_approval, permission_policy, required_permission, tenant_slugs, status, is_active, is_system, builtin_key, builtin_template_id, is_builtin_template, artifact_id, artifact_version, version, revision, published_at, created_at, updated_at, egress_rules, quarantine, deleted_at, reads_declared_by, reads_declared_at
+) returning id, tenant_id, scope_id, scope, slug, name, description, category, icon, schema, config_schema, interaction, implementation_type, egress_class, requires_approval, permission_policy, required_permission, tenant_slugs, status, is_active, is_system, builtin_key, builtin_template_id, is_builtin_template, artifact_id, artifact_version, version, revision, published_at, created_at, updated_at, egress_rules, quarantine, deleted_at, reads_declared_by, reads_declared_at, archived_at, archived_by
 `
 
 type CreateToolParams struct {
@@ -202,6 +202,8 @@ func (q *Queries) CreateTool(ctx context.Context, arg CreateToolParams) (ToolReg
 		&i.DeletedAt,
 		&i.ReadsDeclaredBy,
 		&i.ReadsDeclaredAt,
+		&i.ArchivedAt,
+		&i.ArchivedBy,
 	)
 	return i, err
 }
@@ -341,7 +343,7 @@ func (q *Queries) FindToolVersions(ctx context.Context, arg FindToolVersionsPara
 }
 
 const FindToolsByID = `-- name: FindToolsByID :many
-select id, tenant_id, scope_id, scope, slug, name, description, category, icon, schema, config_schema, interaction, implementation_type, egress_class, requires_approval, permission_policy, required_permission, tenant_slugs, status, is_active, is_system, builtin_key, builtin_template_id, is_builtin_template, artifact_id, artifact_version, version, revision, published_at, created_at, updated_at, egress_rules, quarantine, deleted_at, reads_declared_by, reads_declared_at from tool_registry
+select id, tenant_id, scope_id, scope, slug, name, description, category, icon, schema, config_schema, interaction, implementation_type, egress_class, requires_approval, permission_policy, required_permission, tenant_slugs, status, is_active, is_system, builtin_key, builtin_template_id, is_builtin_template, artifact_id, artifact_version, version, revision, published_at, created_at, updated_at, egress_rules, quarantine, deleted_at, reads_declared_by, reads_declared_at, archived_at, archived_by from tool_registry
 where scope_id in ($1, '00000000-0000-0000-0000-000000000000') and id = $2 and deleted_at is null
 order by tenant_id nulls last
 `
@@ -397,6 +399,8 @@ func (q *Queries) FindToolsByID(ctx context.Context, arg FindToolsByIDParams) ([
 			&i.DeletedAt,
 			&i.ReadsDeclaredBy,
 			&i.ReadsDeclaredAt,
+			&i.ArchivedAt,
+			&i.ArchivedBy,
 		); err != nil {
 			return nil, err
 		}
@@ -409,7 +413,7 @@ func (q *Queries) FindToolsByID(ctx context.Context, arg FindToolsByIDParams) ([
 }
 
 const FindToolsBySlug = `-- name: FindToolsBySlug :many
-select id, tenant_id, scope_id, scope, slug, name, description, category, icon, schema, config_schema, interaction, implementation_type, egress_class, requires_approval, permission_policy, required_permission, tenant_slugs, status, is_active, is_system, builtin_key, builtin_template_id, is_builtin_template, artifact_id, artifact_version, version, revision, published_at, created_at, updated_at, egress_rules, quarantine, deleted_at, reads_declared_by, reads_declared_at from tool_registry
+select id, tenant_id, scope_id, scope, slug, name, description, category, icon, schema, config_schema, interaction, implementation_type, egress_class, requires_approval, permission_policy, required_permission, tenant_slugs, status, is_active, is_system, builtin_key, builtin_template_id, is_builtin_template, artifact_id, artifact_version, version, revision, published_at, created_at, updated_at, egress_rules, quarantine, deleted_at, reads_declared_by, reads_declared_at, archived_at, archived_by from tool_registry
 where scope_id in ($1, '00000000-0000-0000-0000-000000000000') and slug = $2 and deleted_at is null
 order by tenant_id nulls last
 `
@@ -466,6 +470,8 @@ func (q *Queries) FindToolsBySlug(ctx context.Context, arg FindToolsBySlugParams
 			&i.DeletedAt,
 			&i.ReadsDeclaredBy,
 			&i.ReadsDeclaredAt,
+			&i.ArchivedAt,
+			&i.ArchivedBy,
 		); err != nil {
 			return nil, err
 		}
@@ -505,7 +511,7 @@ with page as (
     order by f.slug
     limit $7::int
 )
-select t.id, t.tenant_id, t.scope_id, t.scope, t.slug, t.name, t.description, t.category, t.icon, t.schema, t.config_schema, t.interaction, t.implementation_type, t.egress_class, t.requires_approval, t.permission_policy, t.required_permission, t.tenant_slugs, t.status, t.is_active, t.is_system, t.builtin_key, t.builtin_template_id, t.is_builtin_template, t.artifact_id, t.artifact_version, t.version, t.revision, t.published_at, t.created_at, t.updated_at, t.egress_rules, t.quarantine, t.deleted_at, t.reads_declared_by, t.reads_declared_at, v.ids, v.numbers, v.digests, v.published, v.declared_by, v.declared_at,
+select t.id, t.tenant_id, t.scope_id, t.scope, t.slug, t.name, t.description, t.category, t.icon, t.schema, t.config_schema, t.interaction, t.implementation_type, t.egress_class, t.requires_approval, t.permission_policy, t.required_permission, t.tenant_slugs, t.status, t.is_active, t.is_system, t.builtin_key, t.builtin_template_id, t.is_builtin_template, t.artifact_id, t.artifact_version, t.version, t.revision, t.published_at, t.created_at, t.updated_at, t.egress_rules, t.quarantine, t.deleted_at, t.reads_declared_by, t.reads_declared_at, t.archived_at, t.archived_by, v.ids, v.numbers, v.digests, v.published, v.declared_by, v.declared_at, v.withheld,
        (select json_agg(o) from tool_overrides o
         where o.tool_id = t.id and o.scope_id in ($1, '00000000-0000-0000-0000-000000000000'))::json as overrides
 from page p
@@ -514,8 +520,10 @@ cross join lateral (
     select coalesce(array_agg(v.id), '{}')::uuid[] as ids, coalesce(array_agg(v.version), '{}')::text[] as numbers,
            coalesce(array_agg(v.digest), '{}')::text[] as digests, coalesce(array_agg(v.published), '{}')::boolean[] as published,
            coalesce(array_agg(v.reads_declared_by), '{}')::text[] as declared_by,
-           coalesce(array_agg(coalesce(v.reads_declared_at, 'epoch')), '{}')::timestamptz[] as declared_at
+           coalesce(array_agg(coalesce(v.reads_declared_at, 'epoch')), '{}')::timestamptz[] as declared_at,
+           coalesce(array_agg(coalesce(c.withheld, 0)), '{}')::int[] as withheld
     from tool_versions v
+    left join tool_canaries c on c.tenant_id = $1 and c.version_id = v.id
     where v.tool_id = t.id and v.scope_id = t.scope_id
 ) v
 order by t.slug, t.id
@@ -568,12 +576,15 @@ type ListEntriesRow struct {
 	DeletedAt          *time.Time
 	ReadsDeclaredBy    string
 	ReadsDeclaredAt    *time.Time
+	ArchivedAt         *time.Time
+	ArchivedBy         string
 	Ids                []string
 	Numbers            []string
 	Digests            []string
 	Published          []bool
 	DeclaredBy         []string
 	DeclaredAt         []time.Time
+	Withheld           []int32
 	Overrides          []byte
 }
 
@@ -634,12 +645,15 @@ func (q *Queries) ListEntries(ctx context.Context, arg ListEntriesParams) ([]Lis
 			&i.DeletedAt,
 			&i.ReadsDeclaredBy,
 			&i.ReadsDeclaredAt,
+			&i.ArchivedAt,
+			&i.ArchivedBy,
 			&i.Ids,
 			&i.Numbers,
 			&i.Digests,
 			&i.Published,
 			&i.DeclaredBy,
 			&i.DeclaredAt,
+			&i.Withheld,
 			&i.Overrides,
 		); err != nil {
 			return nil, err
@@ -789,7 +803,8 @@ func (q *Queries) ListToolPolicies(ctx context.Context, arg ListToolPoliciesPara
 }
 
 const ListToolVersions = `-- name: ListToolVersions :many
-select v.id, v.tool_id, v.tenant_id, v.scope_id, v.version, v.digest, v.schema_snapshot, v.published, v.published_at, v.created_by, v.created_at, v.reads_declared_by, v.reads_declared_at from tool_versions v
+select v.id, v.tool_id, v.tenant_id, v.scope_id, v.version, v.digest, v.schema_snapshot, v.published, v.published_at, v.created_by, v.created_at, v.reads_declared_by, v.reads_declared_at, coalesce(c.withheld, 0)::int as withheld from tool_versions v
+left join tool_canaries c on c.tenant_id = $1 and c.version_id = v.id
 where v.scope_id in ($1, '00000000-0000-0000-0000-000000000000') and v.tool_id = $2
 order by v.id desc
 `
@@ -799,29 +814,35 @@ type ListToolVersionsParams struct {
 	ToolID  string
 }
 
-func (q *Queries) ListToolVersions(ctx context.Context, arg ListToolVersionsParams) ([]ToolVersion, error) {
+type ListToolVersionsRow struct {
+	ToolVersion ToolVersion
+	Withheld    int32
+}
+
+func (q *Queries) ListToolVersions(ctx context.Context, arg ListToolVersionsParams) ([]ListToolVersionsRow, error) {
 	rows, err := q.db.Query(ctx, ListToolVersions, arg.ScopeID, arg.ToolID)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	var items []ToolVersion
+	var items []ListToolVersionsRow
 	for rows.Next() {
-		var i ToolVersion
+		var i ListToolVersionsRow
 		if err := rows.Scan(
-			&i.ID,
-			&i.ToolID,
-			&i.TenantID,
-			&i.ScopeID,
-			&i.Version,
-			&i.Digest,
-			&i.SchemaSnapshot,
-			&i.Published,
-			&i.PublishedAt,
-			&i.CreatedBy,
-			&i.CreatedAt,
-			&i.ReadsDeclaredBy,
-			&i.ReadsDeclaredAt,
+			&i.ToolVersion.ID,
+			&i.ToolVersion.ToolID,
+			&i.ToolVersion.TenantID,
+			&i.ToolVersion.ScopeID,
+			&i.ToolVersion.Version,
+			&i.ToolVersion.Digest,
+			&i.ToolVersion.SchemaSnapshot,
+			&i.ToolVersion.Published,
+			&i.ToolVersion.PublishedAt,
+			&i.ToolVersion.CreatedBy,
+			&i.ToolVersion.CreatedAt,
+			&i.ToolVersion.ReadsDeclaredBy,
+			&i.ToolVersion.ReadsDeclaredAt,
+			&i.Withheld,
 		); err != nil {
 			return nil, err
 		}
@@ -834,25 +855,25 @@ func (q *Queries) ListToolVersions(ctx context.Context, arg ListToolVersionsPara
 }
 
 const ListTools = `-- name: ListTools :many
-select t.id, t.tenant_id, t.scope_id, t.scope, t.slug, t.name, t.description, t.category, t.icon, t.schema, t.config_schema, t.interaction, t.implementation_type, t.egress_class, t.requires_approval, t.permission_policy, t.required_permission, t.tenant_slugs, t.status, t.is_active, t.is_system, t.builtin_key, t.builtin_template_id, t.is_builtin_template, t.artifact_id, t.artifact_version, t.version, t.revision, t.published_at, t.created_at, t.updated_at, t.egress_rules, t.quarantine, t.deleted_at, t.reads_declared_by, t.reads_declared_at
+select t.id, t.tenant_id, t.scope_id, t.scope, t.slug, t.name, t.description, t.category, t.icon, t.schema, t.config_schema, t.interaction, t.implementation_type, t.egress_class, t.requires_approval, t.permission_policy, t.required_permission, t.tenant_slugs, t.status, t.is_active, t.is_system, t.builtin_key, t.builtin_template_id, t.is_builtin_template, t.artifact_id, t.artifact_version, t.version, t.revision, t.published_at, t.created_at, t.updated_at, t.egress_rules, t.quarantine, t.deleted_at, t.reads_declared_by, t.reads_declared_at, t.archived_at, t.archived_by
 from (select $1::uuid as id union select '00000000-0000-0000-0000-000000000000'::uuid) s
 cross join lateral (
-    select r.id, r.tenant_id, r.scope_id, r.scope, r.slug, r.name, r.description, r.category, r.icon, r.schema, r.config_schema, r.interaction, r.implementation_type, r.egress_class, r.requires_approval, r.permission_policy, r.required_permission, r.tenant_slugs, r.status, r.is_active, r.is_system, r.builtin_key, r.builtin_template_id, r.is_builtin_template, r.artifact_id, r.artifact_version, r.version, r.revision, r.published_at, r.created_at, r.updated_at, r.egress_rules, r.quarantine, r.deleted_at, r.reads_declared_by, r.reads_declared_at from tool_registry r
-    where r.scope_id = s.id and r.deleted_at is null
-      and r.slug >= $2 and (r.slug > $2 or r.id > $3::uuid)
+    select r.id, r.tenant_id, r.scope_id, r.scope, r.slug, r.name, r.description, r.category, r.icon, r.schema, r.config_schema, r.interaction, r.implementation_type, r.egress_class, r.requires_approval, r.permission_policy, r.required_permission, r.tenant_slugs, r.status, r.is_active, r.is_system, r.builtin_key, r.builtin_template_id, r.is_builtin_template, r.artifact_id, r.artifact_version, r.version, r.revision, r.published_at, r.created_at, r.updated_at, r.egress_rules, r.quarantine, r.deleted_at, r.reads_declared_by, r.reads_declared_at, r.archived_at, r.archived_by from tool_registry r
+    where r.scope_id = s.id and r.deleted_at is null and (r.archived_at is not null) = $2::boolean
+      and r.slug >= $3 and (r.slug > $3 or r.id > $4::uuid)
       and case
-        when $4::text <> '' and r.status <> $4 then false
-        when r.updated_at < $5::timestamptz then false
-        when $6::text <> '' and 0 = strpos(case when $7::boolean
+        when $5::text <> '' and r.status <> $5 then false
+        when r.updated_at < $6::timestamptz then false
+        when $7::text <> '' and 0 = strpos(case when $8::boolean
                 then lower((r.slug || ' ' || r.name || ' ' || r.description) collate "C")
-                else lower(r.slug || ' ' || r.name || ' ' || r.description) end, lower($6))
+                else lower(r.slug || ' ' || r.name || ' ' || r.description) end, lower($7))
             and r.id <> all (array(
                 select o.tool_id from tool_overrides o
-                where o.scope_id in ($1, '00000000-0000-0000-0000-000000000000') and strpos(lower(o.description), lower($6)) > 0))
+                where o.scope_id in ($1, '00000000-0000-0000-0000-000000000000') and strpos(lower(o.description), lower($7)) > 0))
             then false
-        when $8::text <> '' and $8 <>
+        when $9::text <> '' and $9 <>
             coalesce(nullif(r.implementation_type, ''), r.config_schema -> 'implementation' ->> 'type', '') then false
-        when $9::text <> '' and $9 <> case
+        when $10::text <> '' and $10 <> case
             when r.is_system or r.builtin_key <> '' then 'built_in'
             when 'mcp' in (r.implementation_type, r.config_schema -> 'implementation' ->> 'type') then 'mcp'
             when r.artifact_id <> '' or 'artifact' =
@@ -860,14 +881,15 @@ cross join lateral (
             else 'custom' end then false
         else true end
     order by r.slug
-    limit $10::int
+    limit $11::int
 ) t
 order by t.slug, t.id
-limit $10::int
+limit $11::int
 `
 
 type ListToolsParams struct {
 	ScopeID        string
+	Archived       bool
 	AfterSlug      string
 	AfterID        string
 	Status         string
@@ -885,6 +907,7 @@ type ListToolsParams struct {
 func (q *Queries) ListTools(ctx context.Context, arg ListToolsParams) ([]ToolRegistry, error) {
 	rows, err := q.db.Query(ctx, ListTools,
 		arg.ScopeID,
+		arg.Archived,
 		arg.AfterSlug,
 		arg.AfterID,
 		arg.Status,
@@ -939,6 +962,8 @@ func (q *Queries) ListTools(ctx context.Context, arg ListToolsParams) ([]ToolReg
 			&i.DeletedAt,
 			&i.ReadsDeclaredBy,
 			&i.ReadsDeclaredAt,
+			&i.ArchivedAt,
+			&i.ArchivedBy,
 		); err != nil {
 			return nil, err
 		}
@@ -951,8 +976,10 @@ func (q *Queries) ListTools(ctx context.Context, arg ListToolsParams) ([]ToolReg
 }
 
 const ListVersionsByID = `-- name: ListVersionsByID :many
-select v.tool_id, v.id, v.version, v.digest, v.published, v.reads_declared_by, v.reads_declared_at
+select v.tool_id, v.id, v.version, v.digest, v.published, v.reads_declared_by, v.reads_declared_at,
+       coalesce(c.withheld, 0)::int as withheld
 from tool_versions v
+left join tool_canaries c on c.tenant_id = $1 and c.version_id = v.id
 where v.scope_id in ($1, '00000000-0000-0000-0000-000000000000') and v.tool_id = $2
 order by v.id
 `
@@ -970,6 +997,7 @@ type ListVersionsByIDRow struct {
 	Published       bool
 	ReadsDeclaredBy string
 	ReadsDeclaredAt *time.Time
+	Withheld        int32
 }
 
 func (q *Queries) ListVersionsByID(ctx context.Context, arg ListVersionsByIDParams) ([]ListVersionsByIDRow, error) {
@@ -989,6 +1017,7 @@ func (q *Queries) ListVersionsByID(ctx context.Context, arg ListVersionsByIDPara
 			&i.Published,
 			&i.ReadsDeclaredBy,
 			&i.ReadsDeclaredAt,
+			&i.Withheld,
 		); err != nil {
 			return nil, err
 		}
@@ -1001,9 +1030,11 @@ func (q *Queries) ListVersionsByID(ctx context.Context, arg ListVersionsByIDPara
 }
 
 const ListVersionsBySlug = `-- name: ListVersionsBySlug :many
-select v.tool_id, v.id, v.version, v.digest, v.published, v.reads_declared_by, v.reads_declared_at
+select v.tool_id, v.id, v.version, v.digest, v.published, v.reads_declared_by, v.reads_declared_at,
+       coalesce(c.withheld, 0)::int as withheld
 from tool_registry t
 join tool_versions v on v.tool_id = t.id and v.scope_id = t.scope_id
+left join tool_canaries c on c.tenant_id = $1 and c.version_id = v.id
 where t.scope_id in ($1, '00000000-0000-0000-0000-000000000000') and t.slug = $2
 order by v.id
 `
@@ -1021,6 +1052,7 @@ type ListVersionsBySlugRow struct {
 	Published       bool
 	ReadsDeclaredBy string
 	ReadsDeclaredAt *time.Time
+	Withheld        int32
 }
 
 func (q *Queries) ListVersionsBySlug(ctx context.Context, arg ListVersionsBySlugParams) ([]ListVersionsBySlugRow, error) {
@@ -1040,6 +1072,7 @@ func (q *Queries) ListVersionsBySlug(ctx context.Context, arg ListVersionsBySlug
 			&i.Published,
 			&i.ReadsDeclaredBy,
 			&i.ReadsDeclaredAt,
+			&i.Withheld,
 		); err != nil {
 			return nil, err
 		}
@@ -1059,9 +1092,10 @@ update tool_registry set
     required_permission = $14, tenant_slugs = $15,
     status = $16, is_active = $17, is_system = $18, builtin_key = $19,
     artifact_id = $20, artifact_version = $21, version = $22, published_at = $23,
-    quarantine = $24, reads_declared_by = $25, reads_declared_at = $26, revision = revision + 1, updated_at = now()
-where scope_id = $27 and id = $28 and revision = $29
-returning id, tenant_id, scope_id, scope, slug, name, description, category, icon, schema, config_schema, interaction, implementation_type, egress_class, requires_approval, permission_policy, required_permission, tenant_slugs, status, is_active, is_system, builtin_key, builtin_template_id, is_builtin_template, artifact_id, artifact_version, version, revision, published_at, created_at, updated_at, egress_rules, quarantine, deleted_at, reads_declared_by, reads_declared_at
+    quarantine = $24, reads_declared_by = $25, reads_declared_at = $26,
+    archived_at = $27, archived_by = $28, revision = revision + 1, updated_at = now()
+where scope_id = $29 and id = $30 and revision = $31
+returning id, tenant_id, scope_id, scope, slug, name, description, category, icon, schema, config_schema, interaction, implementation_type, egress_class, requires_approval, permission_policy, required_permission, tenant_slugs, status, is_active, is_system, builtin_key, builtin_template_id, is_builtin_template, artifact_id, artifact_version, version, revision, published_at, created_at, updated_at, egress_rules, quarantine, deleted_at, reads_declared_by, reads_declared_at, archived_at, archived_by
 `
 
 type UpdateToolParams struct {
@@ -1091,6 +1125,8 @@ type UpdateToolParams struct {
 	Quarantine         string
 	ReadsDeclaredBy    string
 	ReadsDeclaredAt    *time.Time
+	ArchivedAt         *time.Time
+	ArchivedBy         string
 	ScopeID            string
 	ID                 string
 	Revision           int64
@@ -1124,6 +1160,8 @@ func (q *Queries) UpdateTool(ctx context.Context, arg UpdateToolParams) (ToolReg
 		arg.Quarantine,
 		arg.ReadsDeclaredBy,
 		arg.ReadsDeclaredAt,
+		arg.ArchivedAt,
+		arg.ArchivedBy,
 		arg.ScopeID,
 		arg.ID,
 		arg.Revision,
@@ -1166,6 +1204,8 @@ func (q *Queries) UpdateTool(ctx context.Context, arg UpdateToolParams) (ToolReg
 		&i.DeletedAt,
 		&i.ReadsDeclaredBy,
 		&i.ReadsDeclaredAt,
+		&i.ArchivedAt,
+		&i.ArchivedBy,
 	)
 	return i, err
 }

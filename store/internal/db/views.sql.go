@@ -324,7 +324,7 @@ func (q *Queries) RotateView(ctx context.Context, arg RotateViewParams) (Publish
 }
 
 const SetPublishing = `-- name: SetPublishing :one
-update tenants set mcp_apps_publish_enabled = $1, updated_at = now() where id = $2 returning id, slug, name, status, created_at, updated_at, mask_sensitive, max_unfinished_runs, mcp_apps_publish_enabled
+update tenants set mcp_apps_publish_enabled = $1, updated_at = now() where id = $2 returning id, slug, name, status, created_at, updated_at, mask_sensitive, max_unfinished_runs, taint, mcp_apps_publish_enabled
 `
 
 type SetPublishingParams struct {
@@ -344,6 +344,7 @@ func (q *Queries) SetPublishing(ctx context.Context, arg SetPublishingParams) (T
 		&i.UpdatedAt,
 		&i.MaskSensitive,
 		&i.MaxUnfinishedRuns,
+		&i.Taint,
 		&i.McpAppsPublishEnabled,
 	)
 	return i, err
