@@ -85,7 +85,7 @@ func (p *pinner) pin(ctx context.Context, r *resolver.Resolved, depth int) (agen
 		Outside:   p.a.traits(impl).RunBy == tool.RunByClient,
 		Overrides: r.Overrides,
 		Taints:    p.a.taints(&r.Tool, snapshot), Secret: p.secret(ctx, r),
-		AskedAs:   r.AskedAs, Builtin: r.Tool.BuiltinKey, Deprecated: r.Tool.Status == tool.Deprecated,
+		AskedAs: r.AskedAs, Builtin: r.Tool.BuiltinKey, Deprecated: r.Tool.Status == tool.Deprecated,
 	}
 	var err error
 	switch {

@@ -31,7 +31,7 @@ func TestManageToolsSchemaIsFlat(t *testing.T) {
 		require.NotNil(t, s.Definition.Interaction.Confirmation)
 		require.NotEmpty(t, s.Definition.Interaction.Confirmation.Permission, "nobody confirms it for themselves")
 		var schema struct {
-			OneOf      json.RawMessage `json:"oneOf"`
+			OneOf      json.RawMessage `json:"oneOf"` //nolint:tagliatelle // A keyword of JSON Schema.
 			Required   []string        `json:"required"`
 			Properties map[string]struct {
 				Enum []manage.Action `json:"enum"`

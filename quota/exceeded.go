@@ -7,9 +7,9 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// Exceeded is the quota that does not allow a creation. It is the cause of the [tool.Error] that
+// ExceededError is the quota that does not allow a creation. It is the cause of the [tool.Error] that
 // refuses it.
-type Exceeded struct {
+type ExceededError struct {
 	Name  Name  `json:"name"`
 	Limit int64 `json:"limit"`
 	Used  int64 `json:"used"`
@@ -17,7 +17,7 @@ type Exceeded struct {
 }
 
 // Error implements the error interface.
-func (e *Exceeded) Error() string {
+func (e *ExceededError) Error() string {
 	return fmt.Sprintf("quota %s: %d used of %d, %d more", e.Name, e.Used, e.Limit, e.More)
 }
 
@@ -27,7 +27,7 @@ const passingRetry = time.Minute
 // Failure returns the refusal as a [tool.Error]. Its kind is Conflict where something has to be
 // deleted first, and RateLimited where room comes by itself. The message names the quota, how much
 // is used of it, and what to do.
-func (e *Exceeded) Failure(op string) error {
+func (e *ExceededError) Failure(op string) error {
 	info, err := Find(string(e.Name))
 	if err != nil { // Of a newer platform.
 		info.advice = "delete some"

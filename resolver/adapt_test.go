@@ -85,7 +85,7 @@ func TestOverridesAdaptAVersion(t *testing.T) {
 	now, err := b.resolver.Resolve(t.Context(), b.request("findOrder"))
 	require.NoError(t, err)
 	require.Equal(t, "Edited.", now.Version.Snapshot.Description)
-	require.Equal(t, json.RawMessage("50"), now.Version.Defaults["limit"])
+	require.JSONEq(t, "50", string(now.Version.Defaults["limit"]))
 	require.NoError(t, b.store.Platform().DeleteOverride(t.Context(), b.acme, head.ID, 0))
 	for _, r := range []*resolver.Resolver{b.resolver, fresh, resolver.New(b.store, resolver.Options{})} {
 		v, err := r.Adapted(t.Context(), b.acme, head.ID, got.Version.Digest, pinned)

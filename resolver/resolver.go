@@ -26,7 +26,7 @@ type Resolver struct {
 	types    []tool.Implementation
 	versions *cache.Cache[versionKey, *tool.Version]
 	views    *cache.Cache[viewKey, *tool.Version] // As overrides adapt them.
-	run      string // See [Resolver.For].
+	run      string                               // See [Resolver.For].
 }
 
 type versionKey struct {

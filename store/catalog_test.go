@@ -111,10 +111,10 @@ func TestRolesHoldLittle(t *testing.T) {
 		  and not (rolsuper or rolbypassrls or rolcreaterole or rolcreatedb or rolreplication or rolcanlogin)
 		order by 1`))
 	for _, role := range []string{store.AppRole, store.MaintenanceRole} {
-		var any bool
+		var granted bool
 		require.NoError(t, conn.QueryRow(t.Context(),
-			"select has_any_column_privilege($1, 'tenant_erasures', 'select, insert, update, references')", role).Scan(&any))
-		require.False(t, any, "%s knows no erased tenants", role)
+			"select has_any_column_privilege($1, 'tenant_erasures', 'select, insert, update, references')", role).Scan(&granted))
+		require.False(t, granted, "%s knows no erased tenants", role)
 	}
 	// What tenants feed their pipelines is gone when they say so, and a start when Temporal has it.
 	deletes := map[string][]string{

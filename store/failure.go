@@ -203,7 +203,7 @@ func explain(err error, kind tool.Kind, msg string) error {
 	if !ok || e.Kind != kind {
 		return err
 	}
-	if _, ok := errors.AsType[*quota.Exceeded](err); ok {
+	if _, ok := errors.AsType[*quota.ExceededError](err); ok {
 		return err
 	}
 	worded := *e

@@ -148,9 +148,9 @@ func overQuota(op string, err error) error {
 	if !ok || answer.Code != codeQuota {
 		return nil
 	}
-	var over quota.Exceeded
-	if json.Unmarshal([]byte(answer.Detail), &over) != nil {
-		return nil
+	var over quota.ExceededError
+	if failed := json.Unmarshal([]byte(answer.Detail), &over); failed != nil {
+		return fmt.Errorf("%s: reading the detail %q of a refusal: %w", op, answer.Detail, failed)
 	}
 	return over.Failure(op)
 }

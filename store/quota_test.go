@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -152,7 +153,7 @@ func TestQuotasHoldExactly(t *testing.T) {
 					made++
 					continue
 				}
-				requireExceeded(t, err, quota.Exceeded{
+				requireExceeded(t, err, quota.ExceededError{
 					Name: name, Limit: most*each + before, Used: most*each + before, More: each,
 				})
 			}
@@ -173,14 +174,14 @@ func TestQuotasHoldExactly(t *testing.T) {
 	}
 }
 
-func requireExceeded(t *testing.T, err error, want quota.Exceeded) {
+func requireExceeded(t *testing.T, err error, want quota.ExceededError) {
 	t.Helper()
 	kind := tool.Conflict
 	if want.Name == quota.IdempotencyKeys {
 		kind = tool.RateLimited
 	}
 	storetest.RequireKind(t, kind, err)
-	var over *quota.Exceeded
+	var over *quota.ExceededError
 	require.ErrorAs(t, err, &over)
 	require.Equal(t, want, *over)
 	said := tool.AsError(err)
@@ -210,7 +211,7 @@ func TestDeletionFreesQuotas(t *testing.T) {
 	long := q.shelf.Put(t, "k", strings.Repeat("a", 100))
 	require.EqualValues(t, 100, q.of(t, quota.StorageBytes).Used)
 	q.set(t, quota.StorageBytes, 120)
-	requireExceeded(t, putBytes(t, q, "k", 121), quota.Exceeded{Name: quota.StorageBytes, Limit: 120, Used: 100, More: 21})
+	requireExceeded(t, putBytes(t, q, "k", 121), quota.ExceededError{Name: quota.StorageBytes, Limit: 120, Used: 100, More: 21})
 	require.NoError(t, putBytes(t, q, "k", 110))
 	require.NoError(t, putBytes(t, q, "k", 10))
 	require.EqualValues(t, 10, q.of(t, quota.StorageBytes).Used)
@@ -264,7 +265,7 @@ func TestArtifactBytesAreLimited(t *testing.T) {
 	head, _, err := q.Store.AddArtifactVersion(t.Context(), q.art, artifact.Version{Number: "1.0.0"}, []byte("123456"))
 	require.NoError(t, err)
 	_, _, err = q.Store.AddArtifactVersion(t.Context(), head, artifact.Version{Number: "1.0.1"}, []byte("12345"))
-	requireExceeded(t, err, quota.Exceeded{Name: quota.ArtifactBytes, Limit: 10, Used: 6, More: 5})
+	requireExceeded(t, err, quota.ExceededError{Name: quota.ArtifactBytes, Limit: 10, Used: 6, More: 5})
 	_, _, err = q.Store.AddArtifactVersion(t.Context(), head, artifact.Version{Number: "1.0.1"}, []byte("1234"))
 	require.NoError(t, err)
 	require.EqualValues(t, 10, q.of(t, quota.ArtifactBytes).Used)
@@ -308,9 +309,12 @@ func TestQuotasOfAllAndOfOne(t *testing.T) {
 	require.Equal(t, []string{"quota.created"}, only(entries(t, d.Platform.Audit(), ""), "quota"))
 
 	for _, wrong := range []quota.Rule{
-		{Name: "elephants", Limit: new(int64(1))}, {Name: quota.Tools, Limit: new(int64(-1))},
-		{Name: quota.Tools, Limit: new(int64(quota.MaxLimit + 1))}, {Name: quota.Runs, Limit: new(int64(5))},
-		{Tenant: q.tenant, Name: quota.Runs}, {Tenant: q.tenant, Name: quota.Runs, Limit: new(int64(0))},
+		{Name: "elephants", Limit: new(int64(1))},
+		{Name: quota.Tools, Limit: new(int64(-1))},
+		{Name: quota.Tools, Limit: new(int64(quota.MaxLimit + 1))},
+		{Name: quota.Runs, Limit: new(int64(5))},
+		{Tenant: q.tenant, Name: quota.Runs},
+		{Tenant: q.tenant, Name: quota.Runs, Limit: new(int64(0))},
 	} {
 		storetest.RequireKind(t, tool.Invalid, quotas.SetQuota(ctx, wrong))
 	}
@@ -343,9 +347,9 @@ func TestQuotaOfRuns(t *testing.T) {
 	require.NoError(t, err)
 	_, err = f.Store.AcceptRun(t.Context(), f.Acceptance(t))
 	storetest.RequireKind(t, tool.RateLimited, err)
-	var over *quota.Exceeded
+	var over *quota.ExceededError
 	require.ErrorAs(t, err, &over)
-	require.Equal(t, quota.Exceeded{Name: quota.Runs, Limit: 2, Used: 2, More: 1}, *over)
+	require.Equal(t, quota.ExceededError{Name: quota.Runs, Limit: 2, Used: 2, More: 1}, *over)
 	require.NoError(t, d.Platform.Quotas().UnsetQuota(t.Context(), f.Tenant, quota.Runs))
 	require.Nil(t, q.of(t, quota.Runs).Limit)
 }
@@ -380,7 +384,7 @@ func TestCountsAreRepaired(t *testing.T) {
 		group.Go(func() { _, repaired[i] = d.Platform.Quotas().VerifyQuotas(t.Context(), q.tenant, true) })
 	}
 	group.Wait()
-	for _, err := range append(failed, repaired...) {
+	for _, err := range slices.Concat(failed, repaired) {
 		require.NoError(t, err)
 	}
 	q.requireCounted(t)

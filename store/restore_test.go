@@ -193,7 +193,7 @@ func TestAuditLogSurvivesDumpAndRestore(t *testing.T) {
 		_, err := s.CreateTool(t.Context(), tool.Tool{
 			Tenant: tenant, Slug: "beyond", Status: tool.Draft, Active: true, Version: "1.0.0",
 		})
-		var over *quota.Exceeded
+		var over *quota.ExceededError
 		require.ErrorAs(t, err, &over)
 		require.EqualValues(t, 5, over.Used)
 	}

@@ -97,7 +97,7 @@ func (s *Store) acceptRun(
 		return &tool.Error{
 			Kind: tool.RateLimited, Op: op,
 			RetryAfter: busyRetry + rand.N(busyRetry), //nolint:gosec // It spreads retries; it is no secret.
-			Err:        &quota.Exceeded{Name: quota.Runs, Limit: int64(found.Most), Used: found.N, More: 1},
+			Err:        &quota.ExceededError{Name: quota.Runs, Limit: int64(found.Most), Used: found.N, More: 1},
 			Msg: fmt.Sprintf("the tenant has %d unfinished runs, and its limit is %d: wait until some end, cancel some, "+
 				"or ask the operator for a higher limit", found.N, found.Most),
 		}

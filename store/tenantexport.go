@@ -111,7 +111,7 @@ func (p *Platform) ExportTenant(
 	if err != nil {
 		return out, failure(op, err)
 	}
-	defer func() { _ = tx.Rollback(context.WithoutCancel(ctx)) }() //nolint:contextcheck // It ends what was begun.
+	defer func() { _ = tx.Rollback(context.WithoutCancel(ctx)) }()
 	x := exporter{store: p.store, tx: tx, tenant: tenant, to: to, entry: writes, out: &out}
 	if err := x.all(ctx); err != nil {
 		return out, failure(op, err)

@@ -24,7 +24,7 @@ func problemOf(err error) *v1.Problem {
 	if lacking, ok := errors.AsType[*tool.PermissionError](err); ok {
 		p.Permissions = lacking.Permissions
 	}
-	if over, ok := errors.AsType[*quota.Exceeded](err); ok {
+	if over, ok := errors.AsType[*quota.ExceededError](err); ok {
 		p.Quota = &v1.QuotaUse{Name: string(over.Name), Limit: over.Limit, Used: over.Used}
 	}
 	if e.RetryAfter > 0 {

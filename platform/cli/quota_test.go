@@ -50,10 +50,15 @@ func TestQuotaCommands(t *testing.T) {
 	require.Regexp(t, `agents +1 +100 +platform`, s.ok(t, "quota", "list"))
 
 	for _, wrong := range [][]string{
-		{"set", "agents", "1"}, {"unset", "agents"}, {"set", "elephants", "1", "--all-tenants"},
-		{"set", "agents", "many", "--all-tenants"}, {"set", "agents", "99999999TiB", "--all-tenants"},
-		{"set", "runs", "5", "--all-tenants"}, append([]string{"set", "runs", "none"}, of...),
-		{"set", "agents", "1", "--all-tenants", "--for-tenant", "acme"}, {"show", "elephants"},
+		{"set", "agents", "1"},
+		{"unset", "agents"},
+		{"set", "elephants", "1", "--all-tenants"},
+		{"set", "agents", "many", "--all-tenants"},
+		{"set", "agents", "99999999TiB", "--all-tenants"},
+		{"set", "runs", "5", "--all-tenants"},
+		append([]string{"set", "runs", "none"}, of...),
+		{"set", "agents", "1", "--all-tenants", "--for-tenant", "acme"},
+		{"show", "elephants"},
 		{"set", "agents", "--all-tenants"},
 	} {
 		require.Equal(t, cli.ExitUsage, s.run(t, append([]string{"quota"}, wrong...)...).code, wrong)

@@ -72,8 +72,10 @@ func TestOrderOfToolsets(t *testing.T) {
 	t.Parallel()
 
 	batch := []definition.Definition{
-		{Toolset: &definition.ToolsetSpec{Slug: "support"}}, {Tool: &definition.ToolSpec{Slug: "getOrder"}},
-		{Profile: &definition.ProfileSpec{Name: "careful"}}, {Agent: &definition.AgentSpec{Slug: "desk"}},
+		{Toolset: &definition.ToolsetSpec{Slug: "support"}},
+		{Tool: &definition.ToolSpec{Slug: "getOrder"}},
+		{Profile: &definition.ProfileSpec{Name: "careful"}},
+		{Agent: &definition.AgentSpec{Slug: "desk"}},
 	}
 	order, cycles := definition.Order(batch, func(*tool.Definition) (agent.Parts, error) { return agent.Parts{}, nil })
 	require.Empty(t, cycles)

@@ -260,7 +260,7 @@ func TestManageToolsMakesNoHalfTools(t *testing.T) {
 	d := newDesk(t)
 	_, err := d.approved(d.ada, fmt.Sprintf(newEcho, `,"publish":true,"output_schema":{"type":"text"}`))
 	require.Equal(t, tool.Invalid, tool.KindOf(err))
-	_, err = d.approved(d.ada, fmt.Sprintf(newEcho, `,"egress_clas":"none"`))
+	_, err = d.approved(d.ada, fmt.Sprintf(newEcho, `,"egress":"none"`))
 	require.Equal(t, tool.Invalid, tool.KindOf(err))
 	_, err = d.registry.Get(t.Context(), d.ada, tool.Ref{Slug: "echoText"})
 	require.Equal(t, tool.NotFound, tool.KindOf(err))
