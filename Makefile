@@ -143,6 +143,10 @@ fmt: ## Format the modules
 generate: ## Generate the queries' code from their SQL
 	$(TOOL) sqlc generate
 
+.PHONY: console
+console: ## Build the console's pages, with Node.js 20.19 or later; commit platform/console/dist
+	cd platform/console/web && npm ci --no-audit --no-fund && npm run build
+
 .PHONY: tidy
 tidy: ## Tidy the module files
 	go mod tidy

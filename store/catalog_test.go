@@ -127,6 +127,8 @@ func TestRolesHoldLittle(t *testing.T) {
 			"spaces", "token_users", "tool_assignments", "tool_gates", "tool_overrides", "tool_replays", "tool_slots",
 			"toolsets", "webhooks", "word_blocks",
 			"word_documents", "word_postings", "workflow_starts",
+			"spaces", "token_users", "tool_assignments", "tool_overrides", "tool_slots", "toolsets",
+			"web_sessions", "webhooks", "word_blocks", "word_documents", "word_postings", "workflow_starts",
 		},
 	}
 	for _, role := range []string{store.AppRole, store.MaintenanceRole} {
@@ -283,6 +285,9 @@ func TestTheAppRoleIsBoundInEveryTable(t *testing.T) {
 	_, _, err = f.Store.UseToken(t.Context(), store.TokenUser{Tenant: f.Tenant, Subject: "user:corp/ada"},
 		store.Draw{Take: true, Standard: store.Limits{RequestsPerSecond: 10}})
 	require.NoError(t, err)
+	require.NoError(t, f.Store.BeginWebSession(t.Context(), store.WebSession{
+		Tenant: f.Tenant, Person: store.TokenUser{Subject: "user:corp/ada"},
+	}, nil, make([]byte, 32)))
 	f.Admit(t, f.Lone(t), false, false)
 	require.NoError(t, f.Store.SealAudit(t.Context()))
 	stranger := d.Tenant(t)

@@ -202,15 +202,23 @@ func (s *Store) Authenticate(ctx context.Context, text string) (Key, error) {
 // in the same round trip.
 func (s *Store) UseKey(ctx context.Context, text string, d Draw) (Key, Allowance, error) {
 	const op = "store.Authenticate"
-	refused := &tool.Error{Kind: tool.Denied, Op: op, Msg: "the API key is not valid"}
 	tenant, id, secret, ok := parseKey(text)
 	if !ok {
-		return Key{}, Allowance{}, refused
+		return Key{}, Allowance{}, &tool.Error{Kind: tool.Denied, Op: op, Msg: invalidKey}
 	}
 	hash := sha256.Sum256(secret)
+	return s.useKey(ctx, tenant, id, hash[:], d)
+}
+
+const invalidKey = "the API key is not valid"
+
+// useKey uses the key with an id and the digest of its secret.
+func (s *Store) useKey(ctx context.Context, tenant, id string, hash []byte, d Draw) (Key, Allowance, error) {
+	const op = "store.Authenticate"
+	refused := &tool.Error{Kind: tool.Denied, Op: op, Msg: invalidKey}
 	standard := d.Standard.Or(Limits{})
 	row, err := ask(ctx, s.do, op, tool.TenantID(tenant), (*db.Queries).UseKey, db.UseKeyParams{
-		TenantID: tenant, ID: id, SecretHash: hash[:], Take: d.Take, Unused: d.Unused, Bytes: d.Bytes,
+		TenantID: tenant, ID: id, SecretHash: hash, Take: d.Take, Unused: d.Unused, Bytes: d.Bytes,
 		Rate: number(standard.RequestsPerSecond), Burst: number(standard.Burst), BytesPerMinute: standard.BytesPerMinute,
 	})
 	switch {
@@ -218,7 +226,7 @@ func (s *Store) UseKey(ctx context.Context, text string, d Draw) (Key, Allowance
 		return Key{}, Allowance{}, refused
 	case err != nil:
 		return Key{}, Allowance{}, err
-	case subtle.ConstantTimeCompare(row.APIKey.SecretHash, hash[:]) != 1, row.APIKey.RevokedAt != nil, row.Expired,
+	case subtle.ConstantTimeCompare(row.APIKey.SecretHash, hash) != 1, row.APIKey.RevokedAt != nil, row.Expired,
 		TenantStatus(row.TenantStatus) != TenantActive, row.APIKey.ToolsetID != nil && row.Toolset == "":
 		return Key{}, Allowance{}, refused
 	}

@@ -97,6 +97,8 @@ type Config struct {
 	// AllowedOrigins are the origins, such as https://app.example.com, of pages that may call
 	// the API from a browser. None when empty.
 	AllowedOrigins []string
+	// Browsers says how browsers sign in.
+	Browsers BrowserConfig
 	// Streams configures streams of events.
 	Streams StreamConfig
 	// ElicitWait is how long the person at an MCP client is asked what a call waits for. Defaults to
@@ -268,6 +270,8 @@ func New(cfg Config) (http.Handler, error) {
 	s.registerInputRequests()
 	s.registerFiles()
 	s.registerConversations()
+	s.registerSessions()
+	s.registerMe()
 	s.registerKeys()
 	s.registerRoles()
 	s.registerCredentials()

@@ -29,7 +29,7 @@ func (s *server) authorize(r route) func(huma.Context, func(huma.Context)) {
 	permissions := r.permissions()
 	return func(ctx huma.Context, next func(huma.Context)) {
 		request, w := humachi.Unwrap(ctx)
-		p, sh, err := s.admit(ctx.Context(), ctx.Header("Authorization"), place{tokens: r.token})
+		p, sh, err := s.identify(ctx.Context(), request, w, place{tokens: r.token})
 		if sh != nil {
 			s.shares.headers(sh, w.Header())
 		}

@@ -47,8 +47,10 @@ const (
 	KeyFile = "key" // The API key of the tenant.
 	// ApproverKeyFile has the API key that approves calls: who starts a run never does.
 	ApproverKeyFile = "approver-key"
-	ServerFile      = "server" // The URL of the API.
-	KEKFile         = "kek"    // The key that credentials are encrypted by.
+	// ConsoleKeyFile has the API key that browsers sign in to the console with.
+	ConsoleKeyFile = "console-key"
+	ServerFile     = "server" // The URL of the API.
+	KEKFile        = "kek"    // The key that credentials are encrypted by.
 	// TemporalFile holds the host and port of Temporal.
 	TemporalFile = "temporal-address"
 )

@@ -17,6 +17,7 @@ import (
 
 	"github.com/toolcrib/toolcrib/internal/payload"
 	"github.com/toolcrib/toolcrib/internal/vault"
+	"github.com/toolcrib/toolcrib/platform/api"
 	"github.com/toolcrib/toolcrib/platform/dev/embedded"
 	"github.com/toolcrib/toolcrib/platform/dev/folder"
 	"github.com/toolcrib/toolcrib/platform/dev/ports"
@@ -40,6 +41,8 @@ type Dev struct {
 	key      string
 
 	approverKey string
+	consoleKey  string // Of browsers: another than who starts runs on the command line, whose calls they may approve.
+	signIn      *oneTime
 	url         string
 
 	hangUp context.CancelFunc // Stops the HTTP server.
@@ -145,6 +148,11 @@ func (d *Dev) startAPI(ctx context.Context) error {
 		Middleware: slices.Collect(maps.Keys(d.cfg.Worker.NamedMiddleware)), Observer: d.cfg.Observer,
 		ShowMetrics: serve.Local(listener), PublicURL: "http://" + listener.Addr().String(),
 		CheckWebhook: d.worker.CheckWebhook, PayloadKeys: d.payloads,
+		Browsers: api.BrowserConfig{PlainHTTP: serve.Local(listener)},
+	}
+	if config.Browsers.PlainHTTP {
+		d.signIn = newOneTime(d.consoleKey)
+		config.Browsers.Redeem = d.signIn.redeem
 	}
 	config.Resolver = serve.Resolver(config)
 	if config.Files, err = serve.Files(config); err != nil {
@@ -271,6 +279,15 @@ func ignoreMissing(err error) error {
 
 // URL returns the address of the API.
 func (d *Dev) URL() string { return d.url }
+
+// SignInURL returns where a browser of this machine signs in to the console, once. It is empty where others
+// reach the API.
+func (d *Dev) SignInURL() string {
+	if d.signIn == nil {
+		return ""
+	}
+	return d.url + "/login#k=" + d.signIn.code
+}
 
 // Key returns the API key of the tenant.
 func (d *Dev) Key() string { return d.key }

@@ -12,8 +12,8 @@ import (
 	"github.com/toolcrib/toolcrib/wait"
 )
 
-// ensureKey finds the tenant, its key and the key that approves calls, and creates them if
-// they are missing.
+// ensureKey finds the tenant, its key, the key that approves calls and that of browsers, and creates them
+// if they are missing.
 func (d *Dev) ensureKey(ctx context.Context) error {
 	platform, err := store.OpenPlatform(ctx, d.stack.DatabaseURL(), store.Options{Logger: d.cfg.Logger, MaxConns: 1})
 	if err != nil {
@@ -33,6 +33,10 @@ func (d *Dev) ensureKey(ctx context.Context) error {
 	d.approverKey, err = d.ensure(
 		ctx, ApproverKeyFile, "approver", wait.DecidePermission, "approvals.read", "runs.read", "tools.read",
 	)
+	if err != nil {
+		return err
+	}
+	d.consoleKey, err = d.ensure(ctx, ConsoleKeyFile, "console", "*")
 	return err
 }
 

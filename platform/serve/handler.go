@@ -22,6 +22,7 @@ import (
 	"github.com/toolcrib/toolcrib/internal/redact"
 	"github.com/toolcrib/toolcrib/internal/vault"
 	"github.com/toolcrib/toolcrib/platform/api"
+	"github.com/toolcrib/toolcrib/platform/console"
 	"github.com/toolcrib/toolcrib/platform/identity"
 	"github.com/toolcrib/toolcrib/platform/inputpage"
 	"github.com/toolcrib/toolcrib/platform/observe"
@@ -69,6 +70,8 @@ type HandlerConfig struct {
 	KeyLimits store.Limits
 	// PublicURL is where people reach the server: links to pages begin with it.
 	PublicURL string
+	// Browsers says how browsers sign in to the console, as [api.Config] has it.
+	Browsers api.BrowserConfig
 	// CodecOrigins are those of the Temporal UI, whose pages may have payloads decrypted.
 	CodecOrigins []string
 	// AllowedOrigins are those of pages that may call the API from a browser.
@@ -188,7 +191,7 @@ func Handler(ctx context.Context, cfg HandlerConfig) (http.Handler, error) {
 		Vault:       vault.New(cfg.Store, vault.Options{Keys: cfg.Keys, Logger: cfg.Logger}),
 		MaxRequests: cfg.MaxRequests, MaxTenantRequests: cfg.MaxTenantRequests,
 		Issuers: cfg.Issuers, KeyLimits: cfg.KeyLimits,
-		PublicURL: cfg.PublicURL, CheckWebhook: cfg.CheckWebhook,
+		PublicURL: cfg.PublicURL, CheckWebhook: cfg.CheckWebhook, Browsers: cfg.Browsers,
 		AllowedOrigins: cfg.AllowedOrigins, CodecOrigins: cfg.CodecOrigins, PayloadKeys: cfg.PayloadKeys,
 		ElicitWait: cfg.ElicitWait,
 		Version:    cfg.Version, Logger: cfg.Logger,
@@ -215,21 +218,28 @@ func Handler(ctx context.Context, cfg HandlerConfig) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	return withPages(answers, pages, shown), nil
+	ours, err := console.Handler(console.Options{
+		Development: cfg.Browsers.PlainHTTP, TLS: strings.HasPrefix(cfg.PublicURL, "https://"),
+	})
+	if err != nil {
+		return nil, err
+	}
+	return withPages(answers, pages, shown, ours), nil
 }
 
-// withPages serves the pages that people without an account can open beside the API.
-func withPages(answers, pages, shown http.Handler) http.Handler {
+// withPages serves the pages that people without an account can open, and the console, beside the API.
+func withPages(answers, pages, shown, shell http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if strings.HasPrefix(r.URL.Path, input.Path) {
+		switch {
+		case strings.HasPrefix(r.URL.Path, input.Path):
 			pages.ServeHTTP(w, r)
-			return
-		}
-		if strings.HasPrefix(r.URL.Path, view.Path) {
+		case strings.HasPrefix(r.URL.Path, view.Path):
 			shown.ServeHTTP(w, r)
-			return
+		case console.Serves(r.URL.Path):
+			shell.ServeHTTP(w, r)
+		default:
+			answers.ServeHTTP(w, r)
 		}
-		answers.ServeHTTP(w, r)
 	})
 }
 

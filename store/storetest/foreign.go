@@ -55,6 +55,8 @@ var methodsWithoutTenant = map[string]string{
 	"EscalateDue":         "writes the events of requests that escalate, each as its tenant",
 	"ExpireOverdue":       "ends the requests whose time is over, each as its tenant",
 
+	"BrowserTenants":         "has the digest of a browser's secret, which opens those tenants",
+	"EndWebSessions":         "has the digest of a browser's secret, which opens those tenants",
 	"TenantOfSlug":           "is how programs that name tenants find their ids; the id is all that it returns",
 	"TakeExpiredMCPSessions": "takes expired sessions, to end them",
 }

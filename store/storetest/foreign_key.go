@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"crypto/rand"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -41,6 +42,25 @@ var keyCases = map[string]func(t *testing.T, f foreign){
 	"UseKey": func(t *testing.T, f foreign) {
 		t.Helper()
 		_, _, err := f.Store.UseKey(t.Context(), WithTenant(t, f.Key(t, f.Tenant), f.stranger), store.Draw{Take: true})
+		RequireKind(t, tool.Denied, err)
+	},
+	"BeginWebSession": func(t *testing.T, f foreign) {
+		t.Helper()
+		err := f.Store.BeginWebSession(t.Context(), store.WebSession{Tenant: tool.TenantID(NewID(t)), KeyID: NewID(t)}, nil,
+			f.browser(t))
+		RequireKind(t, tool.NotFound, err)
+	},
+	"FindWebSession": func(t *testing.T, f foreign) {
+		t.Helper()
+		_, err := f.Store.FindWebSession(t.Context(), f.stranger, f.browser(t))
+		RequireKind(t, tool.NotFound, err)
+	},
+	"UseSessionKey": func(t *testing.T, f foreign) {
+		t.Helper()
+		w, err := f.Store.FindWebSession(t.Context(), f.Tenant, f.browser(t))
+		require.NoError(t, err)
+		w.Tenant = f.stranger
+		_, _, err = f.Store.UseSessionKey(t.Context(), w, store.Draw{})
 		RequireKind(t, tool.Denied, err)
 	},
 	"UseToken": func(t *testing.T, f foreign) {
@@ -97,4 +117,15 @@ var keyCases = map[string]func(t *testing.T, f foreign){
 		_, err := f.Store.Authenticate(t.Context(), WithTenant(t, f.Key(t, f.Tenant), f.stranger))
 		RequireKind(t, tool.Denied, err)
 	},
+}
+
+// browser returns the digest of the secret of a browser that is signed in to the tenant.
+func (f foreign) browser(t *testing.T) []byte {
+	t.Helper()
+	key, err := f.Store.Authenticate(t.Context(), f.Key(t, f.Tenant))
+	require.NoError(t, err)
+	hash := make([]byte, 32)
+	_, _ = rand.Read(hash)
+	require.NoError(t, f.Store.BeginWebSession(t.Context(), store.WebSession{Tenant: f.Tenant, KeyID: key.ID}, nil, hash))
+	return hash
 }

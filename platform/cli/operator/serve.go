@@ -27,7 +27,7 @@ const defaultListen = "127.0.0.1:8080"
 func (a *app) serveCommand() *cobra.Command {
 	var database, address, metrics, queue, kek, public, payloads string
 	var connections int
-	var verbose bool
+	var verbose, plain bool
 	var reach WorkerFlags
 	var limits limitFlags
 	var files fileFlags
@@ -93,6 +93,7 @@ Metrics are at /metrics of an API that only this machine can reach, or else at
 			if settings.handler.PublicURL, err = publicURL(cmp.Or(public, a.Env.Getenv(publicVariable))); err != nil {
 				return err
 			}
+			settings.handler.Browsers.PlainHTTP = plain
 			if err := files.read(a.Env.Getenv); err != nil {
 				return err
 			}
@@ -113,6 +114,8 @@ Metrics are at /metrics of an API that only this machine can reach, or else at
 		"address to listen on (default "+defaultListen+"; "+cli.ListenVariable+")")
 	cmd.Flags().StringVar(&public, "public-url", "",
 		"where people reach this server, such as https://tools.example.com, for links to pages ("+publicVariable+")")
+	cmd.Flags().BoolVar(&plain, "plain-http", false,
+		"let browsers of this machine sign in to the console without TLS; refused on an address that others reach")
 	metricsFlag(cmd, &metrics, "default: at /metrics of the API, if that is on loopback")
 	cmd.Flags().StringVar(
 		&queue, "task-queue", "", "where the workers listen (default "+serve.DefaultTaskQueue+"; "+cli.QueueVariable+")",
@@ -184,6 +187,10 @@ func (a *app) serve(ctx context.Context, settings serveSettings) error {
 	listener, err := serve.Listen(ctx, settings.address)
 	if err != nil {
 		return err
+	}
+	if settings.handler.Browsers.PlainHTTP && !serve.Local(listener) {
+		return errors.Join(cli.Usagef("--plain-http with --listen %s: others could read what browsers sign in with; "+
+			"listen on 127.0.0.1, or leave it out and put TLS in front", settings.address), listener.Close())
 	}
 	config := settings.handler
 	config.Store, config.Temporal, config.Namespace, config.TaskQueue = s, temporal, opts.Namespace, settings.queue

@@ -164,6 +164,7 @@ func classified(err error) error {
 // addresses is where things are, as it is printed.
 type addresses struct {
 	Server   string `json:"server"`
+	Console  string `json:"console,omitempty"`
 	OpenAPI  string `json:"openapi"`
 	UI       string `json:"temporal_ui,omitempty"`
 	Temporal string `json:"temporal"`
@@ -175,14 +176,16 @@ type addresses struct {
 
 func announce(w io.Writer, d *dev.Dev, asJSON bool, took time.Duration) error {
 	at := addresses{
-		Server: d.URL(), OpenAPI: d.URL() + "/openapi.json", UI: d.Stack().UIURL(), Temporal: d.Stack().TemporalAddress(),
-		Data: d.Stack().DataDir(), KeyFile: d.KeyFile(), Approver: d.ApproverKeyFile(), Tenant: d.Tenant().Slug,
+		Server: d.URL(), Console: d.SignInURL(), OpenAPI: d.URL() + "/openapi.json", UI: d.Stack().UIURL(),
+		Temporal: d.Stack().TemporalAddress(),
+		Data:     d.Stack().DataDir(), KeyFile: d.KeyFile(), Approver: d.ApproverKeyFile(), Tenant: d.Tenant().Slug,
 	}
 	if asJSON {
 		return json.NewEncoder(w).Encode(at)
 	}
 	_, err := fmt.Fprintf(w, `Toolcrib is ready after %s. Stop it with Ctrl-C.
 
+  console      %s
   API          %s
   description  %s
   Temporal UI  %s
@@ -190,10 +193,12 @@ func announce(w io.Writer, d *dev.Dev, asJSON bool, took time.Duration) error {
   data folder  %s
   API key      %s (tenant %s)
 
+The address of the console signs a browser in once.
 Next, in another terminal: toolcrib apply -f FOLDER --data %s
 Calls that write wait for an approval, which another key gives:
   toolcrib approvals list --data %s --context approver
-`, took.Round(10*time.Millisecond), at.Server, at.OpenAPI, cmp.Or(at.UI, "–"), at.Temporal, at.Data, at.KeyFile,
+`, took.Round(10*time.Millisecond), cmp.Or(at.Console, at.Server), at.Server, at.OpenAPI,
+		cmp.Or(at.UI, "–"), at.Temporal, at.Data, at.KeyFile,
 		at.Tenant, at.Data, at.Data)
 	return err
 }

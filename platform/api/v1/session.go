@@ -1,0 +1,43 @@
+package v1
+
+// SignIn is what a browser signs in with: one of the two.
+type SignIn struct {
+	Credential string `json:"credential,omitempty" maxLength:"16384" doc:"An API key, or a token of an issuer that the server accepts" example:"tck_example"`
+	Code       string `json:"code,omitempty" maxLength:"200" doc:"A code that toolcrib dev printed, which works once" example:"c0de"`
+}
+
+// SignedIn says which tenant a browser signed in to.
+type SignedIn struct {
+	Tenant BrowserTenant `json:"tenant"`
+}
+
+// BrowserTenant is a tenant as its members see it.
+type BrowserTenant struct {
+	Slug string `json:"slug" example:"acme"`
+	Name string `json:"name,omitempty" example:"Acme"`
+}
+
+// Me is who asks.
+type Me struct {
+	Subject     string          `json:"subject,omitempty" doc:"Absent where a browser names no tenant" example:"key:01975c2e-7d1a-7c3e-9f00-0000000000d2"`
+	Tenant      *BrowserTenant  `json:"tenant,omitempty" doc:"The tenant of the request"`
+	Tenants     []BrowserTenant `json:"tenants" doc:"The tenants that the browser is signed in to; none for a request with a key"`
+	Permissions []string        `json:"permissions" example:"[\"tools.read\",\"runs.write\"]"`
+	Features    []Feature       `json:"features" doc:"Parts of the platform"`
+}
+
+// Feature is a part of the platform.
+type Feature struct {
+	Name      string `json:"name" example:"approvals"`
+	Available bool   `json:"available" example:"false"`
+	Because   string `json:"because,omitempty" doc:"Why it is not available" example:"your key lacks the permission approvals.read"`
+}
+
+// Meta is what a server is.
+type Meta struct {
+	Version             string   `json:"version" example:"0.9.0"`
+	Development         bool     `json:"development" doc:"Whether it is toolcrib dev, or another server for its own machine" example:"false"`
+	Tokens              bool     `json:"tokens" doc:"Whether tokens of issuers are accepted" example:"true"`
+	ImplementationTypes []string `json:"implementation_types" example:"[\"http\"]"`
+	ProblemKinds        []string `json:"problem_kinds" example:"[\"not_found\"]"`
+}

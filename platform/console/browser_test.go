@@ -1,0 +1,289 @@
+package console_test
+
+import (
+	"context"
+	_ "embed"
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+	"github.com/stretchr/testify/require"
+
+	"github.com/toolcrib/toolcrib/wait"
+)
+
+// axe finds faults of accessibility. It is not in what is shipped.
+//
+//go:embed testdata/axe.min.js
+var axe string
+
+// browser starts a browser. The test is skipped where there is none, unless TOOLCRIB_REQUIRE_PROGRAMS is set.
+func browser(t *testing.T) context.Context {
+	t.Helper()
+	var program string
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
+		if path, err := exec.LookPath(name); err == nil {
+			program = path
+			break
+		}
+	}
+	switch {
+	case program != "":
+	case os.Getenv("TOOLCRIB_REQUIRE_PROGRAMS") != "":
+		t.Fatal("no browser is on PATH: apt-get install chromium")
+	default:
+		t.Skip("no browser is on PATH: apt-get install chromium, to test pages")
+	}
+	options := append(chromedp.DefaultExecAllocatorOptions[:], //nolint:gocritic // An array: it is not changed.
+		chromedp.ExecPath(program), chromedp.NoSandbox, chromedp.DisableGPU, chromedp.WSURLReadTimeout(time.Minute),
+		chromedp.Flag("disable-dev-shm-usage", true))
+	ctx, cancel := context.WithTimeout(t.Context(), 8*time.Minute)
+	t.Cleanup(cancel)
+	ctx, cancel = chromedp.NewExecAllocator(ctx, options...)
+	t.Cleanup(cancel)
+	ctx, cancel = chromedp.NewContext(ctx)
+	t.Cleanup(cancel)
+	require.NoError(t, chromedp.Run(ctx))
+	return ctx
+}
+
+// visitor is a tab that is signed in, with what its pages did that they must not.
+type visitor struct {
+	*site
+	ctx context.Context //nolint:containedctx // Of the tab.
+
+	mu     sync.Mutex
+	faults []string
+}
+
+func visit(t *testing.T, s *site, started context.Context) *visitor { //nolint:revive // The browser's.
+	t.Helper()
+	tab, cancel := chromedp.NewContext(started)
+	t.Cleanup(cancel)
+	v := &visitor{site: s, ctx: tab}
+	origin, err := url.Parse(s.url)
+	require.NoError(t, err)
+	fault := func(text string) {
+		v.mu.Lock()
+		defer v.mu.Unlock()
+		v.faults = append(v.faults, text)
+	}
+	chromedp.ListenTarget(tab, func(event any) {
+		switch e := event.(type) {
+		case *network.EventRequestWillBeSent:
+			to, err := url.Parse(e.Request.URL)
+			if err != nil || to.Host != origin.Host && to.Scheme != "data" && to.Scheme != "blob" {
+				fault("a request leaves: " + e.Request.URL)
+			}
+		case *log.EventEntryAdded:
+			if e.Entry.Source == log.SourceSecurity || strings.Contains(e.Entry.Text, "Content Security Policy") {
+				fault("the policy is broken: " + e.Entry.Text)
+			}
+		case *runtime.EventExceptionThrown:
+			fault("an exception: " + e.ExceptionDetails.Error())
+		}
+	})
+	require.NoError(t, chromedp.Run(tab, network.Enable(), log.Enable(), runtime.Enable()))
+	return v
+}
+
+// do takes steps in the tab.
+func (v *visitor) do(t *testing.T, steps ...chromedp.Action) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(v.ctx, time.Minute)
+	defer cancel()
+	err := chromedp.Run(ctx, steps...)
+	if err != nil {
+		var at, body string
+		_ = chromedp.Run(v.ctx, chromedp.Location(&at), chromedp.Evaluate(`document.body.innerText`, &body))
+		require.NoError(t, err, "at %s:\n%s\n%s", at, body, strings.Join(v.faults, "\n"))
+	}
+}
+
+// signIn opens the address that signs in once.
+func (v *visitor) signIn(t *testing.T) {
+	t.Helper()
+	v.do(t, chromedp.Navigate(v.url+"/login#k="+code), until(`location.pathname.endsWith("/tools")`), settled())
+	v.do(t, until(`location.hash === ""`))
+}
+
+// open opens a page of the tenant.
+func (v *visitor) open(t *testing.T, path string) {
+	t.Helper()
+	v.do(t, chromedp.Navigate(v.url+"/t/"+v.slug+path), chromedp.WaitVisible("h1", chromedp.ByQuery), settled())
+}
+
+// until waits for a condition of the page.
+func until(condition string) chromedp.Action { return chromedp.Poll(condition, nil) }
+
+// settled waits until nothing loads.
+func settled() chromedp.Action {
+	return until(`document.querySelector("h1") && !document.querySelector(".loading")`)
+}
+
+func press(keys ...string) chromedp.Tasks {
+	var tasks chromedp.Tasks
+	for _, k := range keys {
+		tasks = append(tasks, chromedp.KeyEvent(k))
+	}
+	return tasks
+}
+
+func (v *visitor) blameless(t *testing.T) {
+	t.Helper()
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	require.Empty(t, v.faults)
+}
+
+// A person signs in by the address that is printed, finds a tool, looks at it beside the list, and comes
+// back, with the keyboard alone and under any prefix.
+func TestAPersonFindsATool(t *testing.T) { //nolint:tparallel // One browser, one tab after another.
+	t.Parallel()
+
+	started := browser(t)
+	for name, prefix := range map[string]string{"AtTheRoot": "", "UnderAPrefix": "/a/b"} {
+		t.Run(name, func(t *testing.T) { //nolint:paralleltest // As above.
+			v := visit(t, newSite(t, prefix), started)
+			v.signIn(t)
+			v.do(t, until(`document.activeElement.tagName === "H1" && document.title === "Tools · Toolcrib"`))
+
+			v.do(t, press("/", "r", "e", "f", "u", "n", "d"), until(`document.querySelectorAll("tbody tr").length === 1`),
+				until(`location.search === "?search=refund"`))
+			v.do(t, press(kb.Escape), chromedp.Evaluate(`document.activeElement.blur()`, nil))
+			v.do(t, press("j", kb.Enter), until(`location.search.includes("open=refundOrder")`),
+				chromedp.WaitVisible("aside.drawer h3", chromedp.ByQuery))
+			v.do(t, press(kb.Escape), until(`!document.querySelector("aside")`),
+				until(`document.activeElement.closest("tr")`))
+			v.do(t, chromedp.NavigateBack(), settled())
+
+			v.open(t, "/tools?search=refund&open=refundOrder")
+			v.do(t, chromedp.Click(`aside .button`, chromedp.ByQuery),
+				until(`location.pathname.endsWith("/tools/refundOrder")`), settled())
+			for tab, shows := range map[string]string{
+				"input": "Number of the order", "versions": "2.1.0", "explain": "would run",
+			} {
+				v.open(t, "/tools/refundOrder?tab="+tab)
+				v.do(t, until(`document.querySelector("main").innerText.includes("`+shows+`")`))
+			}
+
+			v.do(t, press("g", "r"), until(`location.pathname.endsWith("/runs")`), settled())
+			v.do(t, press("?"), chromedp.WaitVisible(`[role=dialog]`, chromedp.ByQuery), press(kb.Escape),
+				until(`!document.querySelector("[role=dialog]")`))
+			v.do(t, chromedp.Click(".find", chromedp.ByQuery), chromedp.WaitVisible(`[role=combobox]`, chromedp.ByQuery),
+				chromedp.SendKeys(`[role=combobox]`, "trackPar", chromedp.ByQuery),
+				until(`document.querySelector("[role=option]")?.innerText.includes("trackParcel")`), press(kb.Enter),
+				until(`location.pathname.endsWith("/tools/trackParcel")`))
+			v.blameless(t)
+		})
+	}
+}
+
+// What opens a request decides nothing; a person decides in a dialog, and the record has the reason.
+func TestAPersonDecides(t *testing.T) {
+	t.Parallel()
+
+	v := visit(t, newSite(t, ""), browser(t))
+	v.signIn(t)
+	v.open(t, "/approvals")
+	v.do(t, chromedp.Click("tbody a", chromedp.ByQuery), chromedp.WaitVisible("aside .button.danger", chromedp.ByQuery),
+		until(`document.querySelector("aside").innerText.includes("9007199254740993")`))
+	pending, err := v.Store.ListApprovals(t.Context(), wait.Query{Tenant: v.Tenant, Limit: 10})
+	require.NoError(t, err)
+	require.Len(t, pending, 1)
+	require.Equal(t, wait.Pending, pending[0].Status, "it was only opened")
+
+	v.do(t, press("r"), chromedp.WaitVisible(`[role=alertdialog] textarea`, chromedp.ByQuery),
+		chromedp.SendKeys(`[role=alertdialog] textarea`, "The order was refunded already.", chromedp.ByQuery),
+		chromedp.Click(`[role=alertdialog] button[type=submit]`, chromedp.ByQuery),
+		until(`document.querySelector("aside").innerText.includes("refunded already")`))
+	decided, err := v.Store.FindApproval(t.Context(), v.Tenant, pending[0].ID)
+	require.NoError(t, err)
+	require.Equal(t, wait.Rejected, decided.Status)
+	require.Equal(t, "The order was refunded already.", decided.Decisions[0].Reason)
+	v.blameless(t)
+}
+
+// Numbers are shown as they were written, of a run as of a call.
+func TestARunIsShown(t *testing.T) {
+	t.Parallel()
+
+	v := visit(t, newSite(t, ""), browser(t))
+	v.signIn(t)
+	v.open(t, "/runs/"+v.Run.ID)
+	v.do(t, until(`document.querySelectorAll(".said").length >= 4`),
+		until(`document.querySelector(".transcript").innerText.includes("Where is my order?")`))
+	v.open(t, "/runs/"+v.Run.ID+"?tab=calls")
+	v.do(t, chromedp.Click("tbody a", chromedp.ByQuery), chromedp.WaitVisible("aside .json", chromedp.ByQuery),
+		until(`document.querySelector("aside").innerText.includes("9007199254740993")`))
+	v.open(t, "/runs/"+unknownRun)
+	v.do(t, until(`document.querySelector("main").innerText.includes("is not here")`))
+	v.blameless(t)
+}
+
+const unknownRun = "01975c2e-7d1a-7c3e-9f00-0000000000c1"
+
+// No page has a fault of accessibility that axe finds, in light and dark, wide and narrow, and none is
+// wider than the screen.
+func TestPagesAreAccessible(t *testing.T) {
+	t.Parallel()
+
+	v := visit(t, newSite(t, ""), browser(t))
+	v.signIn(t)
+	pages := []string{
+		"/tools", "/tools?open=refundOrder", "/tools?search=nothing-is-called-so", "/tools/refundOrder",
+		"/tools/refundOrder?tab=input", "/tools/refundOrder?tab=versions", "/tools/refundOrder?tab=explain", "/tools/missing",
+		"/runs", "/runs/" + v.Run.ID, "/runs/" + v.Run.ID + "?tab=calls", "/runs/" + v.Run.ID + "?tab=events",
+		"/runs/" + v.Run.ID + "?tab=plan", "/approvals", "/agents", "/agents?open=supportDesk", "/other",
+	}
+	for _, scheme := range []string{"light", "dark"} {
+		for _, width := range []int64{1280, 320} {
+			v.do(t, emulation.SetDeviceMetricsOverride(width, 800, 1, false),
+				emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}))
+			for _, page := range pages {
+				v.open(t, page)
+				v.accessible(t, scheme, page)
+			}
+		}
+	}
+	v.do(t, chromedp.Navigate(v.url+"/login"), settled())
+	v.accessible(t, "dark", "/login")
+	v.blameless(t)
+}
+
+func (v *visitor) accessible(t *testing.T, where ...string) {
+	t.Helper()
+	const run = `axe.run({runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"], resultTypes: ["violations"]}).then(
+		(r) => r.violations.flatMap((v) => v.nodes.map((n) => v.id + ": " + n.html + " " + n.failureSummary)).concat(
+			document.documentElement.scrollWidth > innerWidth ? ["the page is wider than the screen"] : []))`
+	var found []string
+	v.do(t, chromedp.Evaluate(axe, nil), chromedp.Evaluate(run, &found,
+		func(p *runtime.EvaluateParams) *runtime.EvaluateParams { return p.WithAwaitPromise(true) }))
+	require.Empty(t, found, "%v", where)
+}
+
+// A tab in which the person signed out shows nothing of the tenant any more, nor does the tab before.
+func TestSigningOut(t *testing.T) {
+	t.Parallel()
+
+	v := visit(t, newSite(t, ""), browser(t))
+	v.signIn(t)
+	v.do(t, chromedp.Click(".out", chromedp.ByQuery), until(`location.pathname.endsWith("/login")`), settled())
+	v.do(t, chromedp.NavigateBack(), until(`location.pathname.endsWith("/login") || document.querySelector("[role=alert], .state")`),
+		until(`!document.body.innerText.includes("countStock")`))
+	answer, err := http.Get(v.url + "/v1/me") //nolint:noctx // Of the test's own server.
+	require.NoError(t, err)
+	require.NoError(t, answer.Body.Close())
+	require.Equal(t, http.StatusUnauthorized, answer.StatusCode)
+}

@@ -1,0 +1,1 @@
+import{i as e,o as t}from"./DialogPortal.js";var n=t(function(t){return e(`dialog`,t)});export{n as t};

@@ -1,0 +1,4 @@
+package console
+
+// Of a build that is not in the binary.
+var NewHandler = newHandler

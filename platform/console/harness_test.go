@@ -1,0 +1,182 @@
+package console_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+	"go.temporal.io/sdk/client"
+
+	"github.com/toolcrib/toolcrib/agent"
+	"github.com/toolcrib/toolcrib/executors"
+	"github.com/toolcrib/toolcrib/executors/httpcall"
+	"github.com/toolcrib/toolcrib/internal/nested"
+	"github.com/toolcrib/toolcrib/platform/api"
+	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
+	"github.com/toolcrib/toolcrib/platform/console"
+	"github.com/toolcrib/toolcrib/registry"
+	"github.com/toolcrib/toolcrib/registry/registrytest"
+	"github.com/toolcrib/toolcrib/resolver"
+	"github.com/toolcrib/toolcrib/store/storetest"
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+var stay = flag.String("stay", "", "serve the pages of the tests at this address until interrupted")
+
+// code signs a browser in.
+const code = "a-code"
+
+// site is the console and the API under a prefix, on a database with a tenant that has some of everything.
+type site struct {
+	*storetest.Fixture
+	url, slug, key string
+	prefix         string
+}
+
+func newSite(t *testing.T, prefix string) *site {
+	t.Helper()
+	d := storetest.NewDatabase(t)
+	s := &site{Fixture: storetest.NewFixture(t, d), prefix: prefix}
+	s.key = d.Key(t, s.Tenant, "*")
+	found, err := d.Store.FindTenant(t.Context(), s.Tenant)
+	require.NoError(t, err)
+	s.slug = found.Slug
+	temporal, err := client.NewLazyClient(client.Options{HostPort: "127.0.0.1:1", Logger: quiet{}})
+	require.NoError(t, err)
+	t.Cleanup(temporal.Close)
+	resolve := resolver.New(d.Store, resolver.Options{})
+	answers, err := api.New(api.Config{
+		Store: d.Store, Resolver: resolve, Temporal: temporal, TaskQueue: "test",
+		Registry: registry.New(d.Store, registry.Options{
+			Resolver: resolve, Types: registrytest.Types(nested.AgentCall(), nested.Task(), nested.Composition(), executors.Type{
+				Traits: tool.Traits{Implementation: tool.HTTP, Quick: true, Guarded: true}, DeclaresReads: httpcall.DeclaresReads,
+			}),
+		}),
+		Browsers: api.BrowserConfig{PlainHTTP: true, Redeem: func(c string) (string, bool) { return s.key, c == code }},
+		Logger:   slog.New(slog.DiscardHandler),
+	})
+	require.NoError(t, err)
+	pages, err := console.Handler(console.Options{Prefix: prefix, Development: true})
+	require.NoError(t, err)
+	handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if *stay != "" { // What was built meanwhile.
+			pages, err = console.NewHandler(console.Options{Prefix: prefix, Development: true}, os.DirFS("dist"))
+			if err != nil {
+				http.Error(w, err.Error(), http.StatusInternalServerError)
+				return
+			}
+		}
+		if at, ok := strings.CutPrefix(r.URL.Path, prefix); !ok || console.Serves(at) {
+			pages.ServeHTTP(w, r)
+			return
+		}
+		http.StripPrefix(prefix, answers).ServeHTTP(w, r)
+	})
+	server := httptest.NewUnstartedServer(handler)
+	if *stay != "" {
+		_ = server.Listener.Close()
+		server.Listener, err = net.Listen("tcp", *stay)
+		require.NoError(t, err)
+	}
+	server.Start()
+	t.Cleanup(server.Close)
+	s.url = server.URL + prefix
+	s.fill(t)
+	return s
+}
+
+// quiet drops what a Temporal client says.
+type quiet struct{}
+
+func (quiet) Debug(string, ...any) {}
+func (quiet) Info(string, ...any)  {}
+func (quiet) Warn(string, ...any)  {}
+func (quiet) Error(string, ...any) {}
+
+// fill makes what the pages show.
+func (s *site) fill(t *testing.T) {
+	t.Helper()
+	var all []json.RawMessage
+	for _, d := range []string{
+		`"slug":"refundOrder","name":"Refund an order","category":"orders","egress_class":"write","version":"2.1.0","publish":true,
+		"description":"Pays an order back. Ask the customer first.","implementation_type":"http",
+		"implementation_config":{"method":"POST","url":"https://shop.example.com/refunds"},
+		"input_schema":{"type":"object","required":["order","amount"],"properties":{
+		"order":{"type":"integer","title":"Order","description":"Number of the order","minimum":1},
+		"amount":{"type":"number","title":"Amount","description":"In euro"},
+		"reason":{"type":"string","title":"Reason","enum":["damaged","late","other"]},
+		"items":{"type":"array","items":{"type":"string"}},"notify":{"type":"boolean","title":"Tell the customer"}}}`,
+		`"slug":"summarizeTicket","name":"Summarize a ticket","category":"support","version":"1.0.0","publish":true,
+		"description":"Writes three sentences about a ticket.","implementation_type":"internal",
+		"input_schema":{"type":"object","properties":{"ticket":{"type":"string"}}}`,
+		`"slug":"countStock","name":"Count the stock","category":"warehouse","version":"0.3.0",
+		"description":"How many of an article are there.","implementation_type":"internal"`,
+		`"slug":"trackParcel","name":"Track a parcel","category":"orders","egress_class":"read_only","version":"1.4.2","publish":true,
+		"description":"Where a parcel is, and when it will arrive.","implementation_type":"http",
+		"implementation_config":{"method":"GET","url":"https://parcels.example.com/track"}`,
+	} {
+		all = append(all, json.RawMessage(`{"kind":"tool",`+d+`}`))
+	}
+	for i := range 60 {
+		all = append(all, json.RawMessage(fmt.Sprintf(`{"kind":"tool","slug":"lookUp%02d","name":"Look up %02d",
+			"description":"Looks something up.","implementation_type":"internal","version":"1.0.0","publish":true}`, i, i)))
+	}
+	all = append(all, json.RawMessage(`{"kind":"agent","slug":"supportDesk","name":"Support desk","model":"scripted/desk",
+		"description":"Answers questions about orders.","instructions":"Look before you answer.","version":"1.2.0","publish":true,
+		"tools":["searchOrders","refundOrder"]}`))
+	s.post(t, "/v1/apply", v1.Apply{Definitions: all})
+
+	s.Answer(t, s.Turn)
+	waits := s.NewTurn(t, s.Run, 2)
+	e := s.EntryOf(s.Run, waits, "effect-"+uuid.NewString())
+	s.Fixture.Turn = waits
+	s.Ask(t, s.Request(t, e))
+	ended, err := s.Store.CreateRun(t.Context(), agent.Run{
+		Tenant: s.Tenant, Kind: agent.RunKindAgent, AgentID: s.Agent.ID, Agent: s.Agent.Slug, Mode: tool.Production,
+		Principal: s.Principal, WorkflowID: "t/" + uuid.NewString(), Input: json.RawMessage(`"Where is parcel 9223372036854775807?"`),
+	}, agent.Message{Role: agent.RoleUser, Content: []tool.Content{tool.Text("Where is parcel 9223372036854775807?")}})
+	require.NoError(t, err)
+	_ = ended
+}
+
+// post sends a request with the key of the site.
+func (s *site) post(t *testing.T, path string, body any) {
+	t.Helper()
+	raw, err := json.Marshal(body)
+	require.NoError(t, err)
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.url+path, bytes.NewReader(raw))
+	require.NoError(t, err)
+	r.Header.Set("Authorization", "Bearer "+s.key)
+	r.Header.Set("Content-Type", "application/json")
+	answer, err := http.DefaultClient.Do(r)
+	require.NoError(t, err)
+	defer answer.Body.Close()
+	var out v1.Applied
+	require.NoError(t, json.NewDecoder(answer.Body).Decode(&out))
+	require.Zero(t, out.Failed, "%+v", out)
+}
+
+// With -stay, the pages are served for those who work on them.
+func TestStay(t *testing.T) {
+	if *stay == "" {
+		t.Skip("only with -stay")
+	}
+	s := newSite(t, "")
+	t.Logf("the console is at %s/login#k=%s", s.url, code)
+	fmt.Printf("%s/login#k=%s %s\n", s.url, code, s.slug)
+	select {
+	case <-t.Context().Done():
+	case <-time.After(3 * time.Hour):
+	}
+}

@@ -1,0 +1,85 @@
+import { config } from "../config";
+import { parse, print } from "./json";
+
+// ApiError is a problem of the server, or that it could not be asked.
+export class ApiError extends Error {
+  constructor(
+    readonly kind: string,
+    readonly status: number,
+    readonly detail: string,
+    readonly trace?: string,
+    readonly permissions: string[] = [],
+  ) {
+    super(detail);
+  }
+  // absent covers what does not exist and what may not be seen: both look the same.
+  get absent(): boolean {
+    return this.status === 404 || this.status === 403;
+  }
+}
+
+export type Query = Record<string, string | number | boolean | undefined>;
+
+export interface Ask {
+  method?: string;
+  query?: Query;
+  body?: unknown;
+  signal?: AbortSignal;
+}
+
+// signedOut is called where the session has ended.
+let signedOut = (): void => {};
+export const onSignedOut = (fn: () => void): void => void (signedOut = fn);
+
+export function address(path: string, query?: Query): string {
+  const params = new URLSearchParams();
+  for (const [name, value] of Object.entries(query ?? {})) {
+    if (value !== undefined && value !== "") params.set(name, String(value));
+  }
+  const text = params.toString();
+  return config.prefix + path + (text ? "?" + text : "");
+}
+
+// send makes a request of a tenant, or of none, and checks that the answer is of the same.
+export async function send(tenant: string | undefined, path: string, ask: Ask, accept: string): Promise<Response> {
+  const headers: Record<string, string> = { Accept: accept };
+  const method = ask.method ?? "GET";
+  if (tenant) headers["X-Toolcrib-Tenant"] = tenant;
+  if (method !== "GET") {
+    headers["X-Toolcrib"] = "1";
+    headers["Content-Type"] = "application/json";
+  }
+  let answer: Response;
+  try {
+    answer = await fetch(address(path, ask.query), {
+      method, headers, cache: "no-store", credentials: "same-origin", redirect: "error",
+      ...(ask.body !== undefined && { body: print(ask.body) }),
+      ...(ask.signal && { signal: ask.signal }),
+    });
+  } catch (cause) {
+    if (ask.signal?.aborted) throw cause;
+    throw new ApiError("unavailable", 0, "The server cannot be reached.");
+  }
+  if (!answer.ok) throw await problem(answer, tenant !== undefined);
+  const of = answer.headers.get("X-Toolcrib-Tenant");
+  if (tenant && of !== tenant) throw new ApiError("internal", 0, "The answer is of another tenant. It is not shown.");
+  return answer;
+}
+
+async function problem(answer: Response, inTenant: boolean): Promise<ApiError> {
+  const trace = answer.headers.get("X-Request-Id") ?? undefined;
+  try {
+    const p = JSON.parse(await answer.text());
+    if (answer.status === 401 && inTenant) signedOut();
+    return new ApiError(String(p.code ?? "internal"), answer.status, String(p.detail ?? p.title ?? ""), p.trace_id ?? trace, p.permissions);
+  } catch {
+    return new ApiError("internal", answer.status, `The server answered with status ${answer.status}.`, trace);
+  }
+}
+
+// call returns the body of an answer. Members of any JSON keep their numbers; see json.ts.
+export async function call<T>(tenant: string | undefined, path: string, ask: Ask = {}): Promise<T> {
+  const answer = await send(tenant, path, ask, "application/json");
+  const text = await answer.text();
+  return (text ? parse(text) : undefined) as T;
+}

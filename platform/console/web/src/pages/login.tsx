@@ -1,0 +1,74 @@
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useNavigate, useSearch } from "@tanstack/react-router";
+import { useEffect, useRef, useState } from "react";
+import { ApiError, call } from "../api/client";
+import { config } from "../config";
+import { Page } from "../ui/page";
+
+interface SignedIn {
+  tenant: { slug: string };
+}
+
+export function Login() {
+  const navigate = useNavigate();
+  const client = useQueryClient();
+  const { to } = useSearch({ from: "/login" });
+  const [failed, setFailed] = useState<string>();
+  const [busy, setBusy] = useState(false);
+  const input = useRef<HTMLInputElement>(null);
+  const meta = useQuery({ queryKey: ["", "meta"], queryFn: () => call<{ version: string; tokens: boolean }>(undefined, "/v1/meta") });
+
+  const signIn = async (body: { credential?: string; code?: string }) => {
+    setBusy(true);
+    setFailed(undefined);
+    try {
+      const { tenant } = await call<SignedIn>(undefined, "/v1/session", { method: "POST", body });
+      client.clear();
+      const home = `/t/${tenant.slug}`;
+      if (to === home || to?.startsWith(home + "/")) await navigate({ to, replace: true });
+      else await navigate({ to: "/t/$tenant/tools", params: { tenant: tenant.slug }, replace: true });
+    } catch (e) {
+      setFailed(e instanceof ApiError ? e.detail : "The sign-in failed.");
+      setBusy(false);
+      input.current?.focus();
+    }
+  };
+
+  // A code of toolcrib dev is in the fragment, which no server sees.
+  const used = useRef(false);
+  useEffect(() => {
+    const code = new URLSearchParams(location.hash.slice(1)).get("k");
+    if (!code || used.current) return;
+    used.current = true;
+    history.replaceState(history.state, "", location.pathname + location.search);
+    void signIn({ code });
+  });
+
+  return (
+    <main className="alone" id="main">
+      <Page title="Sign in" heading={<>Sign in to Toolcrib{config.development && <span className="badge warn">dev</span>}</>}>
+        <form className="login" onSubmit={(e) => {
+          e.preventDefault();
+          void signIn({ credential: input.current!.value.trim() });
+        }}>
+          <label htmlFor="key">{meta.data?.tokens ? "API key, or token of your identity provider" : "API key"}</label>
+          <input ref={input} id="key" name="key" type="password" autoComplete="current-password" placeholder="tck_…" required
+            spellCheck={false} aria-invalid={!!failed} aria-describedby={failed ? "failed key-about" : "key-about"} />
+          {failed && (
+            <p id="failed" className="error" role="alert">
+              {failed}
+            </p>
+          )}
+          <button type="submit" className="button primary" disabled={busy}>
+            {busy ? "Signing in…" : "Sign in"}
+          </button>
+          <p id="key-about" className="muted">
+            The key is traded for a session of this browser, and not kept in it. The session ends with the key, and after 12
+            hours without use.
+          </p>
+        </form>
+        {meta.data && <p className="muted version">Toolcrib {meta.data.version}</p>}
+      </Page>
+    </main>
+  );
+}

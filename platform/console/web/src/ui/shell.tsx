@@ -1,0 +1,167 @@
+import { useQuery } from "@tanstack/react-query";
+import { Link, Outlet, useNavigate, useParams } from "@tanstack/react-router";
+import { lazy, Suspense, useEffect, useState } from "react";
+import { approvals, may, me } from "../api/queries";
+import { setPaused, useEvents, useLive } from "../api/stream";
+import { config } from "../config";
+import { keysOff } from "./keys";
+import { pages } from "./pages";
+import { bye } from "./session";
+import { Failed } from "./states";
+import { applyTheme, theme, type Theme } from "./theme";
+
+const Palette = lazy(() => import("./palette").then((m) => ({ default: m.Palette })));
+const Help = lazy(() => import("./help").then((m) => ({ default: m.Help })));
+
+// Shell is what surrounds every page of a tenant.
+export function Shell() {
+  const { tenant } = useParams({ from: "/t/$tenant" });
+  const who = useQuery(me(tenant));
+  const [dialog, setDialog] = useState<"search" | "help">();
+  useEvents(tenant);
+  useShortcuts(tenant, setDialog);
+  return (
+    <div className="shell">
+      <a className="skip" href="#main">
+        Skip to the page
+      </a>
+      <div className="side">
+        <div className="brand">
+          <Link to="/t/$tenant/tools" params={{ tenant }} aria-label="Toolcrib, to the tools">
+            <Mark />
+            Toolcrib
+          </Link>
+          {config.development && <span className="badge warn">dev</span>}
+        </div>
+        <TenantSwitch tenant={tenant} name={who.data?.tenant?.name} many={(who.data?.tenants.length ?? 0) > 1} />
+        <button type="button" className="find" onClick={() => setDialog("search")}>
+          <span>Search</span>
+          <kbd>{/Mac/.test(navigator.platform) ? "⌘K" : "Ctrl K"}</kbd>
+        </button>
+        <nav aria-label="Pages of the tenant">
+          <ul>
+            {pages.map((p) => {
+              const feature = who.data?.features.find((f) => f.name === p.feature);
+              return (
+                <li key={p.path}>
+                  {feature && !feature.available ? (
+                    <span className="nav-off" title={feature.because}>
+                      {p.name}
+                      <span className="unseen">: {feature.because}</span>
+                    </span>
+                  ) : (
+                    <Link to={p.to} params={{ tenant }} activeProps={{ "aria-current": "page" }} activeOptions={{ includeSearch: false }}>
+                      {p.name}
+                      {p.feature === "approvals" && may(who.data, "approvals.read") && <Waiting tenant={tenant} />}
+                    </Link>
+                  )}
+                </li>
+              );
+            })}
+          </ul>
+        </nav>
+        <Foot subject={who.data?.subject} onHelp={() => setDialog("help")} />
+      </div>
+      <main id="main" tabIndex={-1}>
+        {who.error ? <Failed error={who.error} what="The tenant" retry={() => void who.refetch()} /> : <Outlet />}
+      </main>
+      {dialog && (
+        <Suspense>
+          {dialog === "search" ? (
+            <Palette tenant={tenant} onClose={() => setDialog(undefined)} />
+          ) : (
+            <Help onClose={() => setDialog(undefined)} />
+          )}
+        </Suspense>
+      )}
+    </div>
+  );
+}
+
+function Mark() {
+  return (
+    <svg viewBox="0 0 32 32" className="mark" aria-hidden="true">
+      <rect width="32" height="32" rx="7" />
+      <path d="M7 9h18M7 23h18M7 16h18" />
+      <circle cx="12" cy="9" r="3" />
+      <circle cx="20" cy="16" r="3" />
+      <circle cx="14" cy="23" r="3" />
+    </svg>
+  );
+}
+
+function TenantSwitch({ tenant, name, many }: { tenant: string; name?: string | undefined; many: boolean }) {
+  return (
+    <Link to="/t" className="tenant" aria-label={`Tenant ${name || tenant}${many ? ", switch" : ", add another"}`}>
+      <span className="tenant-name">{name || tenant}</span>
+      <span aria-hidden="true">⇅</span>
+    </Link>
+  );
+}
+
+// Waiting is how many requests wait, as far as one page counts.
+function Waiting({ tenant }: { tenant: string }) {
+  const { data } = useQuery(approvals(tenant, { status: "pending", limit: 50 }));
+  if (!data?.items.length) return null;
+  return <span className="count">{data.next ? "50+" : data.items.length}</span>;
+}
+
+function Foot({ subject, onHelp }: { subject?: string | undefined; onHelp: () => void }) {
+  const live = useLive();
+  const navigate = useNavigate();
+  const [look, setLook] = useState<Theme>(theme);
+  return (
+    <div className="foot">
+      <button type="button" className="quiet live" aria-pressed={live.paused} onClick={() => setPaused(!live.paused)}
+        title={live.paused ? "Nothing is read until you resume" : "What you see follows what happens"}>
+        <span className={`status ${live.paused ? "wait" : live.connected ? "live" : ""}`}>{live.paused ? "Paused" : "Live"}</span>
+      </button>
+      <button type="button" className="quiet" onClick={onHelp} aria-label="Help and shortcuts">
+        ?
+      </button>
+      <label className="quiet">
+        <span className="unseen">Appearance</span>
+        <select value={look} onChange={(e) => {
+          const t = e.target.value as Theme;
+          applyTheme(t);
+          setLook(t);
+        }}>
+          <option value="system">System</option>
+          <option value="light">Light</option>
+          <option value="dark">Dark</option>
+        </select>
+      </label>
+      <button type="button" className="quiet out" title={subject} onClick={async () => {
+        await bye();
+        await navigate({ to: "/login" });
+        location.reload();
+      }}>
+        Sign out
+      </button>
+    </div>
+  );
+}
+
+// useShortcuts: g and a letter goes to a page, Ctrl or ⌘ and K searches, ? helps.
+function useShortcuts(tenant: string, open: (d: "search" | "help") => void): void {
+  const navigate = useNavigate();
+  useEffect(() => {
+    let going = 0;
+    const onKey = (e: KeyboardEvent) => {
+      if ((e.metaKey || e.ctrlKey) && e.key.toLowerCase() === "k") {
+        e.preventDefault();
+        open("search");
+        return;
+      }
+      if (keysOff(e)) return;
+      const to = going > Date.now() - 1500 && pages.find((p) => p.key === e.key);
+      going = e.key === "g" ? Date.now() : 0;
+      if (to) {
+        e.preventDefault();
+        void navigate({ to: to.to, params: { tenant } });
+      } else if (e.key === "?") open("help");
+    };
+    document.addEventListener("keydown", onKey);
+    return () => document.removeEventListener("keydown", onKey);
+  }, [tenant, navigate, open]);
+}
