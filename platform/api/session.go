@@ -61,9 +61,9 @@ func (s *server) browserOf(r *http.Request) []byte {
 }
 
 // identify returns the principal of a request, by its key or token or by the session of its browser.
-func (s *server) identify(ctx context.Context, r *http.Request, w http.ResponseWriter, at place) (
-	tool.Principal, *share, error,
-) {
+func (s *server) identify(
+	ctx context.Context, r *http.Request, w http.ResponseWriter, at place,
+) (tool.Principal, *share, error) {
 	authorization, browser := r.Header.Get("Authorization"), s.browserOf(r)
 	switch {
 	case browser == nil:
@@ -81,7 +81,7 @@ func (s *server) identify(ctx context.Context, r *http.Request, w http.ResponseW
 		return tool.Principal{}, nil, refusal(v1.MalformedRequest,
 			"name the tenant of the request, by its slug, in the header "+TenantHeader)
 	}
-	p, sh, err := s.session(ctx, slug, browser)
+	p, sh, err := s.session(ctx, slug, browser, true)
 	if err == nil {
 		w.Header().Set(TenantHeader, slug)
 	}
@@ -89,8 +89,10 @@ func (s *server) identify(ctx context.Context, r *http.Request, w http.ResponseW
 }
 
 // session returns the principal of a browser's session with a tenant. Its authority is that of the key
-// or person now.
-func (s *server) session(ctx context.Context, slug string, browser []byte) (tool.Principal, *share, error) {
+// or person now. A request that is not counted has no share.
+func (s *server) session(
+	ctx context.Context, slug string, browser []byte, counted bool,
+) (tool.Principal, *share, error) {
 	ended := unauthenticated("this browser is not signed in to the tenant: sign in again")
 	if !store.ValidTenantSlug(slug) {
 		return tool.Principal{}, nil, ended
@@ -111,7 +113,7 @@ func (s *server) session(ctx context.Context, slug string, browser []byte) (tool
 	}
 	id := sha256.Sum256([]byte(string(tenant) + " " + w.Person.Subject + w.KeyID))
 	var elsewhere error
-	p, sh, err := s.within(ctx, id, func(d store.Draw) (tool.Principal, store.Allowance, error) {
+	use := func(d store.Draw) (tool.Principal, store.Allowance, error) {
 		if w.KeyID == "" {
 			p, a, err := s.cfg.Store.UseToken(ctx, w.Person, d)
 			return p, a, endedFor(err, ended)
@@ -122,11 +124,28 @@ func (s *server) session(ctx context.Context, slug string, browser []byte) (tool
 		}
 		elsewhere = place{}.allows(key)
 		return key.Principal().Narrow(), a, nil
-	})
+	}
+	var p tool.Principal
+	var sh *share
+	if counted {
+		p, sh, err = s.within(ctx, id, use)
+	} else {
+		p, _, err = use(store.Draw{})
+	}
 	if err == nil && elsewhere != nil {
 		return tool.Principal{}, sh, elsewhere
 	}
 	return p, sh, err
+}
+
+// again returns the principal that a request has by now. It is not counted as another request.
+func (s *server) again(ctx context.Context, r *http.Request) (tool.Principal, error) {
+	browser := s.browserOf(r)
+	if browser == nil {
+		return s.bearer(ctx, r.Header.Get("Authorization"), place{})
+	}
+	p, _, err := s.session(ctx, r.Header.Get(TenantHeader), browser, false)
+	return p, err
 }
 
 // problemError returns err as the tool's error that its problem stands for.

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -21,7 +22,6 @@ type browser struct {
 	*bundle
 	cookie string
 }
-
 
 // ask sends a request as the console does.
 func (b *browser) ask(t *testing.T, method, path, tenant, body string, more ...string) answer {
@@ -230,4 +230,18 @@ func TestMeta(t *testing.T) {
 	b.do(t, http.MethodGet, "/v1/me", "").into(t, &me)
 	require.Contains(t, me.Subject, "key:")
 	require.Empty(t, me.Tenants, "a key is in no browser")
+}
+
+// A stream that a browser follows ends with its session.
+func TestStreamOfABrowser(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t, browsers, func(c *api.Config) { c.Streams.Heartbeat = 20 * time.Millisecond })
+	w := &browser{bundle: b}
+	slug := w.signIn(t, b.Key(t, b.tenant, api.RunsRead))
+	b.record(t)
+	s := b.stream(t, "/v1/events", http.Header{"Cookie": {w.cookie}, api.TenantHeader: {slug}})
+	s.event()
+	require.Equal(t, http.StatusNoContent, w.ask(t, http.MethodDelete, "/v1/session", "", "").status)
+	require.Empty(t, s.rest(), "nothing follows")
 }

@@ -220,12 +220,13 @@ func passing(err error) bool {
 	return kind == tool.Unavailable || kind == tool.Timeout || kind == tool.Cancelled
 }
 
-// stillAllowed reports whether the key that a stream was opened with still
+// stillAllowed reports whether the key or session that a stream was opened with still
 // permits it. If that cannot be checked at the moment, it does.
 func (s *server) stillAllowed(
 	ctx huma.Context, p tool.Principal, needs string, member func(context.Context, tool.Principal) error,
 ) bool {
-	now, err := s.bearer(ctx.Context(), ctx.Header("Authorization"), place{})
+	r, _ := humachi.Unwrap(ctx)
+	now, err := s.again(ctx.Context(), r)
 	if err != nil {
 		return passing(err)
 	}

@@ -57,7 +57,9 @@ func (b *bundle) openStream(
 	require.NoError(t, err)
 	maps.Copy(req.Header, header)
 	req.Header.Set("Accept", v1.StreamType)
-	req.Header.Set("Authorization", "Bearer "+append(key, b.key)[0])
+	if req.Header.Get("Cookie") == "" { // Of a browser that is signed in.
+		req.Header.Set("Authorization", "Bearer "+append(key, b.key)[0])
+	}
 	resp, err := http.DefaultClient.Do(req)
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = resp.Body.Close() })

@@ -91,8 +91,8 @@ func TestTheConsoleHasItsPathsAlone(t *testing.T) {
 
 	h := handler(t, console.Options{Prefix: "/a/b"})
 	for _, path := range []string{
-		"/a/b/v1/tools", "/a/b/healthz", "/a/b/r/token", "/a/b/other", "/", "/login", "/a/bc/login", "/a/b/_a/old/assets/main.js",
-		"/a/b/_a/../console.go",
+		"/a/b/v1/tools", "/a/b/healthz", "/a/b/r/token", "/a/b/other", "/", "/login", "/a/bc/login",
+		"/a/b/_a/old/assets/main.js", "/a/b/_a/../console.go",
 	} {
 		r := get(t, h, path)
 		require.Equal(t, http.StatusNotFound, r.StatusCode, path)
@@ -148,7 +148,7 @@ func TestTheBuildIsOfItsSources(t *testing.T) {
 	require.Equal(t, build.Source, digest(t, "web", sources), "the console is not what its sources are: %s", rebuild)
 	results := files(t, "dist", ".")
 	results = slices.DeleteFunc(results, func(name string) bool { return name == "BUILD.json" })
-	require.Equal(t, build.Hash, digest(t, "dist", results)[:16], "the console was changed after it was built: %s", rebuild)
+	require.Equal(t, build.Hash, digest(t, "dist", results)[:16], "dist was changed after it was built: %s", rebuild)
 }
 
 // files lists the files below a folder of a root.

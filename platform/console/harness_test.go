@@ -109,8 +109,8 @@ func (s *site) fill(t *testing.T) {
 	t.Helper()
 	var all []json.RawMessage
 	for _, d := range []string{
-		`"slug":"refundOrder","name":"Refund an order","category":"orders","egress_class":"write","version":"2.1.0","publish":true,
-		"description":"Pays an order back. Ask the customer first.","implementation_type":"http",
+		`"slug":"refundOrder","name":"Refund an order","category":"orders","egress_class":"write","version":"2.1.0",
+		"publish":true,		"description":"Pays an order back. Ask the customer first.","implementation_type":"http",
 		"implementation_config":{"method":"POST","url":"https://shop.example.com/refunds"},
 		"input_schema":{"type":"object","required":["order","amount"],"properties":{
 		"order":{"type":"integer","title":"Order","description":"Number of the order","minimum":1},
@@ -122,8 +122,8 @@ func (s *site) fill(t *testing.T) {
 		"input_schema":{"type":"object","properties":{"ticket":{"type":"string"}}}`,
 		`"slug":"countStock","name":"Count the stock","category":"warehouse","version":"0.3.0",
 		"description":"How many of an article are there.","implementation_type":"internal"`,
-		`"slug":"trackParcel","name":"Track a parcel","category":"orders","egress_class":"read_only","version":"1.4.2","publish":true,
-		"description":"Where a parcel is, and when it will arrive.","implementation_type":"http",
+		`"slug":"trackParcel","name":"Track a parcel","category":"orders","egress_class":"read_only","version":"1.4.2",
+		"publish":true,		"description":"Where a parcel is, and when it will arrive.","implementation_type":"http",
 		"implementation_config":{"method":"GET","url":"https://parcels.example.com/track"}`,
 	} {
 		all = append(all, json.RawMessage(`{"kind":"tool",`+d+`}`))
@@ -133,8 +133,8 @@ func (s *site) fill(t *testing.T) {
 			"description":"Looks something up.","implementation_type":"internal","version":"1.0.0","publish":true}`, i, i)))
 	}
 	all = append(all, json.RawMessage(`{"kind":"agent","slug":"supportDesk","name":"Support desk","model":"scripted/desk",
-		"description":"Answers questions about orders.","instructions":"Look before you answer.","version":"1.2.0","publish":true,
-		"tools":["searchOrders","refundOrder"]}`))
+		"description":"Answers questions about orders.","instructions":"Look before you answer.",
+		"version":"1.2.0","publish":true,		"tools":["searchOrders","refundOrder"]}`))
 	s.post(t, "/v1/apply", v1.Apply{Definitions: all})
 
 	s.Answer(t, s.Turn)
@@ -142,12 +142,12 @@ func (s *site) fill(t *testing.T) {
 	e := s.EntryOf(s.Run, waits, "effect-"+uuid.NewString())
 	s.Fixture.Turn = waits
 	s.Ask(t, s.Request(t, e))
-	ended, err := s.Store.CreateRun(t.Context(), agent.Run{
+	_, err := s.Store.CreateRun(t.Context(), agent.Run{
 		Tenant: s.Tenant, Kind: agent.RunKindAgent, AgentID: s.Agent.ID, Agent: s.Agent.Slug, Mode: tool.Production,
-		Principal: s.Principal, WorkflowID: "t/" + uuid.NewString(), Input: json.RawMessage(`"Where is parcel 9223372036854775807?"`),
+		Principal: s.Principal, WorkflowID: "t/" + uuid.NewString(),
+		Input: json.RawMessage(`"Where is parcel 9223372036854775807?"`),
 	}, agent.Message{Role: agent.RoleUser, Content: []tool.Content{tool.Text("Where is parcel 9223372036854775807?")}})
 	require.NoError(t, err)
-	_ = ended
 }
 
 // post sends a request with the key of the site.

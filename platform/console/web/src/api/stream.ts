@@ -49,15 +49,34 @@ export function useEvents(tenant: string): void {
     const stop = new AbortController();
     const channel = new BroadcastChannel(`toolcrib:${config.prefix}:${tenant}`);
     const apply = batched(client, tenant);
-    channel.onmessage = (m: MessageEvent<Event>) => apply(m.data);
+    let leads = false;
+    const state = (now: boolean) => {
+      connected = now;
+      update();
+    };
+    channel.onmessage = (m: MessageEvent<Event | boolean | "who">) => {
+      if (m.data === "who") leads && channel.postMessage(connected);
+      else if (typeof m.data === "boolean") state(m.data);
+      else if (typeof m.data === "object") apply(m.data);
+    };
+    channel.postMessage("who");
     let tab = new AbortController();
     let timer = 0;
     const begin = () => {
       tab = new AbortController();
-      void lead(tenant, AbortSignal.any([stop.signal, tab.signal]), (e) => {
+      const signal = AbortSignal.any([stop.signal, tab.signal]);
+      const on = (e: Event) => {
         channel.postMessage(e);
         apply(e);
-      });
+      };
+      const onState = (now: boolean, missed: boolean) => {
+        leads = true;
+        channel.postMessage(now);
+        state(now);
+        // What was read before the stream began may be old by now.
+        if (missed) void client.invalidateQueries({ queryKey: [tenant] });
+      };
+      void lead(tenant, signal, on, onState).then(() => (leads = false));
     };
     const seen = () => {
       window.clearTimeout(timer);
@@ -79,18 +98,22 @@ export function useEvents(tenant: string): void {
 }
 
 // lead waits until this tab is the one that follows, then follows until it is aborted.
-async function lead(tenant: string, signal: AbortSignal, on: (e: Event) => void): Promise<void> {
+async function lead(
+  tenant: string, signal: AbortSignal, on: (e: Event) => void, onState: (connected: boolean, missed: boolean) => void,
+): Promise<void> {
   try {
     await navigator.locks.request(`toolcrib:${config.prefix}:${tenant}`, { signal }, async () => {
       let after = "now";
       for (let wait = 1000; !signal.aborted; wait = Math.min(wait * 2, 30_000)) {
         try {
-          after = await follow(tenant, after, signal, on, () => (wait = 1000));
+          after = await follow(tenant, after, signal, on, () => {
+            wait = 1000;
+            onState(true, after === "now");
+          });
         } catch {
           // The server is away, or does not permit it: asked again, ever less often.
         }
-        connected = false;
-        update();
+        onState(false, false);
         if (!signal.aborted) await new Promise((r) => setTimeout(r, wait * (0.5 + Math.random() / 2)));
       }
     });
@@ -103,8 +126,6 @@ async function follow(
   tenant: string, after: string, signal: AbortSignal, on: (e: Event) => void, began: () => void,
 ): Promise<string> {
   const answer = await send(tenant, "/v1/events", { query: { after }, signal }, "text/event-stream");
-  connected = true;
-  update();
   began();
   const reader = answer.body!.pipeThrough(new TextDecoderStream()).getReader();
   let rest = "";

@@ -5,7 +5,7 @@ import { print } from "../api/json";
 import { calls, events, invocation, json, messages, run, type Invocation, type Message, type Run } from "../api/queries";
 import { JsonView } from "../ui/json";
 import { Drawer, Rows } from "../ui/list";
-import { Page } from "../ui/page";
+import { Page, tabOptions } from "../ui/page";
 import { Back, Badge, Facts, Id, Status, Text, Time, took } from "../ui/parts";
 import { Empty, Failed, Loading } from "../ui/states";
 import { RunStatus } from "./runs";
@@ -37,7 +37,8 @@ export function RunPage() {
           <Summary of={found.data} tenant={tenant} />
           <nav className="tabs" aria-label="Parts of the run">
             {tabs.map(([t, name]) => (
-              <Link key={t} from="/t/$tenant/runs/$run" search={{ tab: t || undefined }} replace aria-current={t === tab ? "page" : undefined} resetScroll={false}>
+              <Link key={t} from="/t/$tenant/runs/$run" search={{ tab: t || undefined }} replace resetScroll={false}
+                activeOptions={tabOptions}>
                 {name}
               </Link>
             ))}

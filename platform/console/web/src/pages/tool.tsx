@@ -5,7 +5,7 @@ import { explain, json, tool, toolForm, toolVersions, type Tool } from "../api/q
 import { Form, type FormSpec } from "../ui/form";
 import { JsonView } from "../ui/json";
 import { Rows } from "../ui/list";
-import { Page } from "../ui/page";
+import { Page, tabOptions } from "../ui/page";
 import { Back, Badge, Copy, Facts, Id, Status, Text, Time } from "../ui/parts";
 import { Empty, Failed, Loading } from "../ui/states";
 import { Egress, ToolStatus } from "./tools";
@@ -35,8 +35,8 @@ export function ToolPage() {
         <>
           <nav className="tabs" aria-label="Parts of the tool">
             {tabs.map(([id, name]) => (
-              <Link key={id} from="/t/$tenant/tools/$tool" search={(s) => ({ ...s, tab: id || undefined })} replace
-                aria-current={id === tab ? "page" : undefined} resetScroll={false}>
+              <Link key={id} from="/t/$tenant/tools/$tool" search={(s) => ({ ...s, tab: id || undefined })} replace resetScroll={false}
+                activeOptions={tabOptions}>
                 {name}
               </Link>
             ))}

@@ -3,6 +3,9 @@ import { useEffect, useRef, type ReactNode } from "react";
 import { config } from "../config";
 import { Command } from "./states";
 
+// tabOptions are those of links between parts of a page, which differ in the search alone.
+export const tabOptions = { exact: false, includeSearch: true, explicitUndefined: true } as const;
+
 // Page is the frame of every page: its title, which gets the focus when the page opens, and how the same
 // is asked from a terminal.
 export function Page({ title, about, actions, back, cli, api, children, heading }: {

@@ -113,7 +113,7 @@ function Foot({ subject, onHelp }: { subject?: string | undefined; onHelp: () =>
   return (
     <div className="foot">
       <button type="button" className="quiet live" aria-pressed={live.paused} onClick={() => setPaused(!live.paused)}
-        title={live.paused ? "Nothing is read until you resume" : "What you see follows what happens"}>
+        title={live.paused ? "Only what you open is read" : "What you see follows what happens"}>
         <span className={`status ${live.paused ? "wait" : live.connected ? "live" : ""}`}>{live.paused ? "Paused" : "Live"}</span>
       </button>
       <button type="button" className="quiet" onClick={onHelp} aria-label="Help and shortcuts">
