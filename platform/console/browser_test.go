@@ -304,7 +304,7 @@ func TestSigningOut(t *testing.T) {
 	v := visit(t, newSite(t, ""), browser(t))
 	v.signIn(t)
 	v.do(t, chromedp.Click(".out", chromedp.ByQuery), until(`location.pathname.endsWith("/login")`), settled())
-	v.do(t, chromedp.NavigateBack(), chromedp.Sleep(time.Second),
+	v.do(t, chromedp.NavigateBack(),
 		until(`location.pathname.endsWith("/login") && !document.body.innerText.includes("countStock")`))
 	answer, err := http.Get(v.url + "/v1/me") //nolint:noctx // Of the test's own server.
 	require.NoError(t, err)

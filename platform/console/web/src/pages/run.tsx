@@ -103,7 +103,7 @@ function Transcript({ tenant, of: r }: { tenant: string; of: Run }) {
       {all.slice(from).map((m) => (
         <Said key={m.id} of={m} byCall={byCall} />
       ))}
-      {(r.status === "running" || r.status === "pending") && <p className="muted still"><span className="status live">{r.paused ? "paused" : "goes on"}</span></p>}
+      {(r.status === "running" || r.status === "pending") && <p className="muted still"><Status value={r.paused ? "paused" : r.waits_for?.length ? "waiting" : r.status} /></p>}
     </div>
   );
 }
@@ -147,7 +147,7 @@ function Said({ of: m, byCall }: { of: Message; byCall: Map<string, Invocation> 
 // Part is a part of what was said. What tools and models write is text here, never markup.
 function Part({ of }: { of: { type: string; [other: string]: unknown } }) {
   if (typeof of.text === "string") return <Text>{of.text}</Text>;
-  return <JsonView value={json(of)} label={`Content of type ${of.type}`} />;
+  return <JsonView value={json(of.type === "json" ? of.json : of)} label={`Content of type ${of.type}`} />;
 }
 
 function Calls({ tenant, id, current }: { tenant: string; id: string; current?: string | undefined }) {
