@@ -62,7 +62,9 @@ func operations(t *testing.T, b *bundle) []operation {
 
 // open are the endpoints that require no key: what they return belongs to no
 // tenant.
-var open = []string{"/healthz", "/readyz", "/v1/problems", "/v1/problems/{name}"}
+var open = []string{
+	"/healthz", "/readyz", "/v1/problems", "/v1/problems/{name}", "/v1/meta", "/v1/session",
+}
 
 // fill puts an id in the place of a path's first name, and a version in the
 // place of another.
@@ -85,6 +87,9 @@ func TestEveryEndpointWantsAKey(t *testing.T) {
 		require.NotEmpty(t, op.security, op.path)
 		path := fill(op.path, "x")
 		require.Equal(t, http.StatusUnauthorized, b.do(t, op.method, path, "", "").status, op.method+" "+op.path)
+		if op.path == "/v1/me" { // Whatever a key permits, it learns that.
+			continue
+		}
 		none := b.Key(t, b.tenant, "nothing")
 		require.Equal(t, http.StatusForbidden, b.do(t, op.method, path, "", none).status, op.method+" "+op.path)
 	}

@@ -30,8 +30,10 @@ type BrowserConfig struct {
 
 // Headers of requests with the session of a browser.
 const (
-	TenantHeader  = "X-Toolcrib-Tenant" // The slug of the tenant that a request and its answer are of.
-	BrowserHeader = "X-Toolcrib"        // Is "1" where a request may change something: forms of other sites cannot send it.
+	// TenantHeader has the slug of the tenant that a request and its answer are of.
+	TenantHeader = "X-Toolcrib-Tenant"
+	// BrowserHeader is "1" where a request may change something: forms of other sites cannot send it.
+	BrowserHeader = "X-Toolcrib"
 )
 
 // Names of the cookie. The first prefix makes browsers refuse one that is not Secure or is of another path.

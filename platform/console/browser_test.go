@@ -184,7 +184,7 @@ func TestAPersonFindsATool(t *testing.T) { //nolint:tparallel // One browser, on
 
 			v.do(t, press("/", "r", "e", "f", "u", "n", "d"), until(`document.querySelectorAll("tbody tr").length === 1`),
 				until(`location.search === "?search=refund"`))
-			v.do(t, press(kb.Escape), chromedp.Evaluate(`document.activeElement.blur()`, nil))
+			v.do(t, chromedp.Evaluate(`document.activeElement.blur()`, nil))
 			v.do(t, press("j", kb.Enter), until(`location.search.includes("open=refundOrder")`),
 				chromedp.WaitVisible("aside.drawer h3", chromedp.ByQuery))
 			v.do(t, press(kb.Escape), until(`!document.querySelector("aside")`),
