@@ -23,6 +23,7 @@ var (
 		"start.md", "tools/http.md", "credentials.md", "openapi.md", "cli.md", "api.md", "test-a-tool.md", "approvals.md",
 		"governance.md", "usage.md", "profiles.md", "audit.md", "identity.md", "mcp-server.md", "views.md",
 		"governance.md", "usage.md", "profiles.md", "audit.md", "identity.md", "console.md", "mcp-server.md",
+		"governance.md", "usage.md", "profiles.md", "audit.md", "identity.md", "mcp-server.md",
 		"webhooks.md", "schedules.md", "fields.md",
 		"tools/mcp.md", "mcp-servers.md", "tools/internal.md", "tools/artifact.md", "tools/prompt.md", "tools/provider.md",
 		"tools/agent_call.md", "tools/task.md", "tools/composition.md", "tools/graph.md", "agent-spec.md",
@@ -36,6 +37,8 @@ var (
 	descriptive = []string{
 		"README.md", "concepts.md", "lifecycle.md", "failure-semantics.md", "upgrades.md", "install.md", "deployment.md",
 		"backup.md", "sizing.md", "security.md",
+		"README.md", "concepts.md", "failure-semantics.md", "upgrades.md", "install.md", "deployment.md", "backup.md",
+		"sizing.md", "security.md", "console.md",
 	}
 )
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -37,6 +38,7 @@ func TestDev(t *testing.T) {
 		}()
 		var at struct {
 			Server   string `json:"server"`
+			Console  string `json:"console"`
 			KeyFile  string `json:"key_file"`
 			Approver string `json:"approver_key_file"`
 		}
@@ -62,6 +64,16 @@ func TestDev(t *testing.T) {
 		require.NotEmpty(t, page.Items)
 		c.Close()
 
+		console, code, ok := strings.Cut(at.Console, "#k=")
+		require.True(t, ok, at.Console)
+		shown, err := http.Get(console) //nolint:noctx // Of the test's own server.
+		require.NoError(t, err)
+		require.NoError(t, shown.Body.Close())
+		require.Equal(t, http.StatusOK, shown.StatusCode)
+		require.Contains(t, shown.Header.Get("Content-Security-Policy"), "script-src 'self'")
+		require.Equal(t, http.StatusOK, signIn(t, at.Server, code))
+		require.Equal(t, http.StatusUnauthorized, signIn(t, at.Server, code), "it signs in once")
+
 		interrupt()
 		select {
 		case code := <-ended:
@@ -72,6 +84,20 @@ func TestDev(t *testing.T) {
 		require.NoFileExists(t, filepath.Join(data, "server"))
 	}
 	require.Equal(t, keys[0], keys[1])
+}
+
+// signIn signs a browser in with a code, and returns the status.
+func signIn(t *testing.T, server, code string) int {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, server+"/v1/session",
+		strings.NewReader(`{"code":"`+code+`"}`))
+	require.NoError(t, err)
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("X-Toolcrib", "1")
+	answer, err := http.DefaultClient.Do(r)
+	require.NoError(t, err)
+	require.NoError(t, answer.Body.Close())
+	return answer.StatusCode
 }
 
 // A data folder that is in use is not used again.
