@@ -34,7 +34,7 @@ export function Agents() {
                 <button type="button" className="button" onClick={() => void navigate({ search: {} })}>Clear the filters</button>
               </Empty>
             ) : (
-              <Empty title="There are no agents yet" command="toolcrib apply -f examples/quickstart" />
+              <Empty title="There are no agents yet" command="toolcrib apply -f examples/support-desk" />
             )
           ) : (
             <>

@@ -53,7 +53,7 @@ export function Tools() {
                 </button>
               </Empty>
             ) : (
-              <Empty title="There are no tools yet" command="toolcrib apply -f examples/quickstart">
+              <Empty title="There are no tools yet" command="toolcrib apply -f examples/support-desk">
                 A definition is a file. Apply one, and it is listed here.
               </Empty>
             )

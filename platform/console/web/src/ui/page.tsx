@@ -43,7 +43,7 @@ export function Page({ title, about, actions, back, cli, api, children, heading 
         <details className="hints">
           <summary>The same from a terminal</summary>
           {cli && <Command text={cli} />}
-          {api && <Command text={`curl -H "Authorization: Bearer $TOOLCRIB_API_KEY" '${location.origin}${config.prefix}${api}'`} />}
+          {api && <Command text={`curl -H "Authorization: Bearer $TOOLCRIB_KEY" '${location.origin}${config.prefix}${api}'`} />}
         </details>
       )}
     </>
