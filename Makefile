@@ -130,6 +130,7 @@ verify: ## Fail if generated code or module files are stale
 	cd platform && go mod tidy -diff
 	cd deploy && go mod tidy -diff
 	scripts/check-typescript
+	scripts/check-console
 
 ##@ Change
 
