@@ -94,8 +94,9 @@ func ask(t *testing.T, server string, e endpoint, key string) (int, http.Header,
 	return resp.StatusCode, resp.Header, raw
 }
 
-// withoutDatabase are the endpoints that answer as ever without a database.
-var withoutDatabase = regexp.MustCompile(`^/(healthz|openapi\.json|docs.*|v1/problems.*)$`)
+// withoutDatabase are the endpoints that answer as ever without a database. That of sessions refuses what is
+// not from a page of its own first.
+var withoutDatabase = regexp.MustCompile(`^/(healthz|openapi\.json|docs.*|v1/problems.*|v1/meta|v1/session)$`)
 
 // A database that is silent, on open connections and on new ones, is answered with
 // 503 and the time to come back, by every endpoint, however many ask at once.

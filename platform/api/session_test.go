@@ -234,6 +234,38 @@ func TestMeta(t *testing.T) {
 	require.Empty(t, me.Tenants, "a key is in no browser")
 }
 
+// A person signs in with a token, which the session outlives, with the roles that it was mapped to.
+func TestBrowsersSignInWithTokens(t *testing.T) {
+	t.Parallel()
+
+	b, issuer := setupIssuer(t)
+	w := &browser{bundle: b}
+	slug := w.signIn(t, issuer.Token("rsa", map[string]any{"tenant": b.slug(t), "groups": []string{"eng"}}))
+	require.Equal(t, b.slug(t), slug)
+	require.Equal(t, http.StatusOK, w.ask(t, http.MethodGet, "/v1/tools", slug, "").status)
+	require.Equal(t, http.StatusForbidden, w.ask(t, http.MethodGet, "/v1/keys", slug, "").status)
+	var me v1.Me
+	w.ask(t, http.MethodGet, "/v1/me", slug, "").into(t, &me)
+	require.Equal(t, "user:corp/ada", me.Subject)
+}
+
+// A session that was not used for long, or lasted long, opens nothing.
+func TestSessionsRunOut(t *testing.T) {
+	t.Parallel()
+
+	for _, column := range []string{"idle_ends_at", "ends_at"} {
+		b := setup(t, browsers)
+		w := &browser{bundle: b}
+		slug := w.signIn(t, b.key)
+		_, err := b.Conn(t).Exec(t.Context(), "update web_sessions set "+column+" = now()")
+		require.NoError(t, err)
+		require.Equal(t, http.StatusUnauthorized, w.ask(t, http.MethodGet, "/v1/tools", slug, "").status, column)
+		var me v1.Me
+		w.ask(t, http.MethodGet, "/v1/me", "", "").into(t, &me)
+		require.Empty(t, me.Tenants, column)
+	}
+}
+
 // A stream that a browser follows ends with its session.
 func TestStreamOfABrowser(t *testing.T) {
 	t.Parallel()
