@@ -208,6 +208,10 @@ func TestAPersonFindsATool(t *testing.T) { //nolint:tparallel // One browser, on
 				chromedp.SendKeys(`[role=combobox]`, "trackPar", chromedp.ByQuery),
 				until(`document.querySelector("[role=option]")?.innerText.includes("trackParcel")`), press(kb.Enter),
 				until(`location.pathname.endsWith("/tools/trackParcel")`))
+
+			// What an address says is quoted where it is to be copied into a terminal.
+			v.open(t, "/tools?search="+url.QueryEscape("a';id"))
+			v.do(t, until(`document.querySelector(".hints").textContent.includes("--search 'a'\\'';id'")`))
 			v.blameless(t)
 		})
 	}

@@ -24,12 +24,6 @@ onBye(() => {
   location.replace(config.prefix + "/login");
 });
 
-// A part of another build is not there any more.
-window.addEventListener("vite:preloadError", (e) => {
-  e.preventDefault();
-  location.reload();
-});
-
 createRoot(document.getElementById("root")!).render(
   <StrictMode>
     <CSPProvider nonce={nonce}>

@@ -1,6 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { useCallback } from "react";
+import { address } from "../api/client";
 import { agent, agents, type Agent } from "../api/queries";
 import { Choice, Search } from "../ui/filters";
 import { Drawer, Pager, Rows } from "../ui/list";
@@ -17,7 +18,7 @@ export function Agents() {
   const set = useCallback((change: typeof search) => void navigate({ search: (s) => ({ ...s, cursor: undefined, ...change }), replace: true }), [navigate]);
   const onSearch = useCallback((v: string) => set({ search: v }), [set]);
   return (
-    <Page title="Agents" about="Models with instructions, and the tools that they may use." cli="toolcrib agent list" api="/v1/agents">
+    <Page title="Agents" about="Models with instructions, and the tools that they may use." cli="toolcrib agent list" api={address("/v1/agents", query)}>
       <div className={open ? "split open" : "split"}>
         <div className="split-list">
           <div className="filters">

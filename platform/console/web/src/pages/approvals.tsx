@@ -2,7 +2,7 @@ import { AlertDialog } from "@base-ui/react/alert-dialog";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { useEffect, useRef, useState } from "react";
-import { ApiError, call } from "../api/client";
+import { address, ApiError, call } from "../api/client";
 import { print } from "../api/json";
 import { approval, approvals, invocation, json, may, me, type Approval } from "../api/queries";
 import { Buckets } from "../ui/filters";
@@ -12,6 +12,7 @@ import { Drawer, Pager, Rows } from "../ui/list";
 import { say } from "../ui/live";
 import { Page } from "../ui/page";
 import { Facts, Id, Status, Text, Time } from "../ui/parts";
+import { option, words } from "../ui/shellwords";
 import { Empty, Failed, Loading } from "../ui/states";
 
 const statuses = [["pending", "Waiting"], ["", "All"], ["approved", "Approved"], ["rejected", "Rejected"], ["expired", "Expired"]] as const;
@@ -25,7 +26,7 @@ export function Approvals() {
   const found = useQuery(approvals(tenant, { ...query, limit: 50 }));
   return (
     <Page title="Approvals" about="Calls that wait until a person says yes or no. Opening one decides nothing."
-      cli={`toolcrib approvals list${query.status ? ` --status ${query.status}` : ""}`} api={`/v1/approvals${query.status ? `?status=${query.status}` : ""}`}>
+      cli={words("toolcrib", "approvals", "list", ...option("status", query.status))} api={address("/v1/approvals", { status: query.status })}>
       <div className={search.open ? "split open" : "split"}>
         <div className="split-list">
           <div className="filters">

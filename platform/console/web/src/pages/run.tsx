@@ -1,12 +1,14 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { useState } from "react";
+import { address } from "../api/client";
 import { print } from "../api/json";
 import { calls, events, invocation, json, messages, run, type Invocation, type Message, type Run } from "../api/queries";
 import { JsonView } from "../ui/json";
 import { Drawer, Rows } from "../ui/list";
 import { Page, tabOptions } from "../ui/page";
 import { Back, Badge, Facts, Id, Status, Text, Time, took } from "../ui/parts";
+import { words } from "../ui/shellwords";
 import { Empty, Failed, Loading } from "../ui/states";
 import { RunStatus } from "./runs";
 
@@ -19,11 +21,12 @@ export function RunPage() {
   const navigate = useNavigate({ from: "/t/$tenant/runs/$run" });
   const found = useQuery(run(tenant, id));
   const r = found.data;
+  const at = encodeURIComponent(id);
   const [cli, api] = {
-    "": [`toolcrib run show ${id}`, `/v1/runs/${id}/messages`],
-    calls: [`toolcrib invocations list --run ${id}`, `/v1/invocations?run=${id}`],
-    events: [`toolcrib run follow ${id}`, `/v1/runs/${id}/events`],
-    plan: [`toolcrib run show ${id} --json`, `/v1/runs/${id}`],
+    "": [words("toolcrib", "run", "show", id), address(`/v1/runs/${at}/messages`)],
+    calls: [words("toolcrib", "invocations", "list", "--run", id), address("/v1/invocations", { run: id })],
+    events: [words("toolcrib", "run", "follow", id), address(`/v1/runs/${at}/events`)],
+    plan: [words("toolcrib", "run", "show", id, "--json"), address(`/v1/runs/${at}`)],
   }[tab] ?? ["", ""];
   return (
     <Page title={r ? `Run of ${r.agent ?? r.kind.replaceAll("_", " ")}` : "Run"} back={<Back to="/t/$tenant/runs" params={{ tenant }}>Runs</Back>} cli={cli} api={api}

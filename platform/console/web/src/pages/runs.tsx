@@ -1,12 +1,14 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { useCallback } from "react";
+import { address } from "../api/client";
 import { print } from "../api/json";
 import { runs, type Run } from "../api/queries";
 import { Buckets, Choice, Search } from "../ui/filters";
 import { Pager, Rows } from "../ui/list";
 import { Page } from "../ui/page";
 import { Badge, Status, Time, took } from "../ui/parts";
+import { option, words } from "../ui/shellwords";
 import { Empty, Failed, Loading } from "../ui/states";
 
 const statuses = [["", "All"], ["running", "Running"], ["completed", "Completed"], ["failed", "Failed"]] as const;
@@ -20,8 +22,8 @@ export function Runs() {
   const onAgent = useCallback((v: string) => set({ agent: v }), [set]);
   const filtered = search.status || search.kind || search.agent;
   return (
-    <Page title="Runs" about="Agents at work, and single calls, newest first." cli={`toolcrib run list${search.status ? ` --status ${search.status}` : ""}`}
-      api={`/v1/runs${search.status ? `?status=${search.status}` : ""}`}>
+    <Page title="Runs" about="Agents at work, and single calls, newest first." cli={words("toolcrib", "run", "list", ...option("status", search.status), ...option("kind", search.kind), ...option("agent", search.agent))}
+      api={address("/v1/runs", search)}>
       <div className="filters">
         <Search value={search.agent ?? ""} onChange={onAgent} label="Slug of an agent" />
         <Buckets label="Status" value={search.status ?? ""} options={statuses} onChange={(v) => set({ status: v })} />

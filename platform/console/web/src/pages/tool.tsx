@@ -1,12 +1,14 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { useState } from "react";
+import { address } from "../api/client";
 import { explain, json, tool, toolForm, toolVersions, type Tool } from "../api/queries";
 import { Form, type FormSpec } from "../ui/form";
 import { JsonView } from "../ui/json";
 import { Rows } from "../ui/list";
 import { Page, tabOptions } from "../ui/page";
 import { Back, Badge, Copy, Facts, Id, Status, Text, Time } from "../ui/parts";
+import { words } from "../ui/shellwords";
 import { Empty, Failed, Loading } from "../ui/states";
 import { Egress, ToolStatus } from "./tools";
 
@@ -18,10 +20,10 @@ export function ToolPage() {
   const found = useQuery(tool(tenant, slug));
   const t = found.data;
   const [cli, api] = {
-    "": [`toolcrib tool show ${slug}`, `/v1/tools/${slug}`],
-    input: [`toolcrib tool fields ${slug}`, `/v1/tools/${slug}/fields`],
-    versions: [`toolcrib tool versions ${slug}`, `/v1/tools/${slug}/versions`],
-    explain: [`toolcrib tool explain ${slug}`, `/v1/tools/${slug}/explain`],
+    "": [words("toolcrib", "tool", "show", slug), address(`/v1/tools/${encodeURIComponent(slug)}`)],
+    input: [words("toolcrib", "tool", "fields", slug), address(`/v1/tools/${encodeURIComponent(slug)}/fields`)],
+    versions: [words("toolcrib", "tool", "versions", slug), address(`/v1/tools/${encodeURIComponent(slug)}/versions`)],
+    explain: [words("toolcrib", "tool", "explain", slug), address(`/v1/tools/${encodeURIComponent(slug)}/explain`)],
   }[tab] ?? ["", ""];
   return (
     <Page title={slug} back={<Back to="/t/$tenant/tools" params={{ tenant }}>Tools</Back>} cli={cli} api={api}
@@ -110,7 +112,7 @@ function Input({ tenant, slug }: { tenant: string; slug: string }) {
         <p className="notice">A call needs an approval: {found.data.confirm.reasons.join("; ")}.</p>
       )}
       {form.fields.length === 0 ? (
-        <Empty title="The tool takes no input" command={`toolcrib tool call ${slug}`} />
+        <Empty title="The tool takes no input" command={words("toolcrib", "tool", "call", slug)} />
       ) : (
         <>
           <p className="muted">What a person fills in is what an agent would send. Calls from here come with the test panel.</p>
@@ -126,7 +128,7 @@ function Versions({ tenant, slug }: { tenant: string; slug: string }) {
   if (found.isPending) return <Loading />;
   if (found.error) return <Failed error={found.error} retry={() => void found.refetch()} what="The list of versions" />;
   if (found.data.items.length === 0) {
-    return <Empty title="No version was made yet" command={`toolcrib tool publish ${slug}`}>A draft never runs in production.</Empty>;
+    return <Empty title="No version was made yet" command={words("toolcrib", "tool", "publish", slug)}>A draft never runs in production.</Empty>;
   }
   return (
     <Rows label="Versions" rows={found.data.items} keyOf={(v) => v.id}

@@ -1,12 +1,13 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { useCallback } from "react";
-import { call } from "../api/client";
+import { address, call } from "../api/client";
 import { tool, tools, type Tool } from "../api/queries";
 import { Buckets, Choice, Search } from "../ui/filters";
 import { Drawer, Pager, Rows } from "../ui/list";
 import { Page } from "../ui/page";
 import { Badge, Facts, Id, Status, Text, Time } from "../ui/parts";
+import { option, words } from "../ui/shellwords";
 import { Empty, Failed, Loading } from "../ui/states";
 
 const buckets = [["", "All"], ["custom", "Custom"], ["built_in", "Built in"], ["mcp", "MCP"], ["artifact", "Artifacts"]] as const;
@@ -25,12 +26,11 @@ export function Tools() {
   );
   const onSearch = useCallback((v: string) => set({ search: v }), [set]);
   const filtered = Object.entries(query).some(([n, v]) => n !== "cursor" && v);
-  const params = new URLSearchParams(Object.entries(query).filter((e): e is [string, string] => !!e[1])).toString();
 
   return (
     <Page title="Tools" about="What agents of this tenant may be given, and people may call."
-      cli={"toolcrib tool list" + Object.entries(query).filter(([n, v]) => v && ["status", "search"].includes(n)).map(([n, v]) => ` --${n} ${v}`).join("")}
-      api={"/v1/tools" + (params ? "?" + params : "")}>
+      cli={words("toolcrib", "tool", "list", ...option("status", query.status), ...option("search", query.search))}
+      api={address("/v1/tools", query)}>
       <div className={open ? "split open" : "split"}>
         <div className="split-list">
           <div className="filters">

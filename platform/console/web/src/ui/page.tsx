@@ -1,6 +1,6 @@
 import { useRouterState } from "@tanstack/react-router";
 import { useEffect, useRef, type ReactNode } from "react";
-import { config } from "../config";
+import { words } from "./shellwords";
 import { Command } from "./states";
 
 // tabOptions are those of links between parts of a page, which differ in the search alone.
@@ -43,7 +43,7 @@ export function Page({ title, about, actions, back, cli, api, children, heading 
         <details className="hints">
           <summary>The same from a terminal</summary>
           {cli && <Command text={cli} />}
-          {api && <Command text={`curl -H "Authorization: Bearer $TOOLCRIB_KEY" '${location.origin}${config.prefix}${api}'`} />}
+          {api && <Command text={`curl -H "Authorization: Bearer $TOOLCRIB_KEY" ${words(location.origin + api)}`} />}
         </details>
       )}
     </>

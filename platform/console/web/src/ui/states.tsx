@@ -43,6 +43,7 @@ export function Command({ text }: { text: string }) {
 
 // Failed is an error with what one needs to ask about it. What is not there and what is not permitted look alike.
 export function Failed({ error, retry, what = "This" }: { error: unknown; retry?: () => void; what?: string }) {
+  if (error instanceof TypeError && /import/.test(error.message)) return <Another />;
   const e = error instanceof ApiError ? error : new ApiError("internal", 0, "The page has a defect.");
   if (e.absent) return <Absent what={what} permissions={e.permissions} />;
   return (
@@ -63,6 +64,18 @@ export function Failed({ error, retry, what = "This" }: { error: unknown; retry?
           </button>
         </p>
       )}
+    </div>
+  );
+}
+
+// Another is shown where a part of the pages is not there any more: the server has another build.
+function Another() {
+  return (
+    <div className="state" role="alert">
+      <p className="state-title">The console was updated</p>
+      <button type="button" className="button primary" onClick={() => location.reload()}>
+        Load it again
+      </button>
     </div>
   );
 }
