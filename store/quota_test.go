@@ -211,7 +211,8 @@ func TestDeletionFreesQuotas(t *testing.T) {
 	long := q.shelf.Put(t, "k", strings.Repeat("a", 100))
 	require.EqualValues(t, 100, q.of(t, quota.StorageBytes).Used)
 	q.set(t, quota.StorageBytes, 120)
-	requireExceeded(t, putBytes(t, q, "k", 121), quota.ExceededError{Name: quota.StorageBytes, Limit: 120, Used: 100, More: 21})
+	requireExceeded(t, putBytes(t, q, "k", 121),
+		quota.ExceededError{Name: quota.StorageBytes, Limit: 120, Used: 100, More: 21})
 	require.NoError(t, putBytes(t, q, "k", 110))
 	require.NoError(t, putBytes(t, q, "k", 10))
 	require.EqualValues(t, 10, q.of(t, quota.StorageBytes).Used)
