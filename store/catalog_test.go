@@ -424,7 +424,9 @@ func TestEgressGuard(t *testing.T) {
 	require.True(t, approval("update tool_registry set egress_class = 'write', requires_approval = false"))
 	require.True(t, approval("update tool_registry set requires_approval = false"))
 	require.False(t, approval("update tool_registry set egress_class = 'none', requires_approval = false"))
-	require.Equal(t, []string{"audit", "tool_registry_quarantined", "trg_tools_registry_egress_guard"}, texts(t, conn,
+	require.Equal(t, []string{
+		"audit", "quota_changed", "quota_gone", "quota_made", "tool_registry_quarantined", "trg_tools_registry_egress_guard",
+	}, texts(t, conn,
 		`select tgname::text from pg_trigger
 		where tgrelid = 'tool_registry'::regclass and not tgisinternal order by tgname collate "C"`))
 }

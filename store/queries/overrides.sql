@@ -51,7 +51,7 @@ where o.scope_id in (@scope_id, '00000000-0000-0000-0000-000000000000') and o.to
 -- name: ListOverrideVersions :many
 -- Newest first; the tenant's and the platform's apart, as own says.
 select v.* from tool_override_versions v
-where v.scope_id = case when @own::boolean then @scope_id::uuid else '00000000-0000-0000-0000-000000000000' end
+where (v.scope_id = @scope_id and @own::boolean or v.scope_id = '00000000-0000-0000-0000-000000000000' and not @own::boolean)
   and v.tool_id = @tool_id and (@before::bigint = 0 or v.revision < @before)
 order by v.revision desc
 limit sqlc.arg('limit')::int;

@@ -86,15 +86,15 @@ func (q *Queries) FindOverrideVersions(ctx context.Context, arg FindOverrideVers
 
 const ListOverrideVersions = `-- name: ListOverrideVersions :many
 select v.tenant_id, v.scope_id, v.tool_id, v.tool_scope_id, v.revision, v.enabled, v.requires_approval, v.description, v.defaults, v.limits, v.reason, v.removed, v.changed_by, v.changed_at from tool_override_versions v
-where v.scope_id = case when $1::boolean then $2::uuid else '00000000-0000-0000-0000-000000000000' end
+where (v.scope_id = $1 and $2::boolean or v.scope_id = '00000000-0000-0000-0000-000000000000' and not $2::boolean)
   and v.tool_id = $3 and ($4::bigint = 0 or v.revision < $4)
 order by v.revision desc
 limit $5::int
 `
 
 type ListOverrideVersionsParams struct {
-	Own     bool
 	ScopeID string
+	Own     bool
 	ToolID  string
 	Before  int64
 	Limit   int32
@@ -103,8 +103,8 @@ type ListOverrideVersionsParams struct {
 // Newest first; the tenant's and the platform's apart, as own says.
 func (q *Queries) ListOverrideVersions(ctx context.Context, arg ListOverrideVersionsParams) ([]ToolOverrideVersion, error) {
 	rows, err := q.db.Query(ctx, ListOverrideVersions,
-		arg.Own,
 		arg.ScopeID,
+		arg.Own,
 		arg.ToolID,
 		arg.Before,
 		arg.Limit,
