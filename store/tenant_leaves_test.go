@@ -53,6 +53,10 @@ func seedTenants(t *testing.T) *seeded {
 
 	s.exec(t, `insert into mcp_sessions (tenant_id, run_id, server_key, session_id, protocol, handshake, server, expires_at)
 		select tenant_id, id, repeat('0', 64), 's', '', '{}', '{}', now() from runs limit 1`) // An upgrade discards the others.
+	s.exec(t, `update webhooks set secret = decode(repeat('a1', 32), 'hex'), old_secret = decode(repeat('a2', 32), 'hex'),
+		old_secret_until = now(), old_secret_key_version = 1`)
+	s.exec(t, `update mcp_servers set headers = '{"x-tenant":"a header of a server"}',
+		auth = '{"type":"bearer","credentials_ref":"a reference of a server"}'`)
 	s.tables = texts(t, s.conn, "select relname::text from "+perTenant+" order by 1")
 	require.Greater(t, len(s.tables), 60)
 	s.other = tool.TenantID(strings.Replace(string(s.leaving), "01a205c9", "02a205c9", 1))
@@ -184,9 +188,14 @@ func TestAnExportIsWhole(t *testing.T) {
 	}
 	secrets := texts(t, s.conn, `select encode(secret_hash, 'hex') from api_keys union all
 		select encode(ciphertext, 'hex') from credentials union all select encode(wrapped, 'hex') from tenant_keys union all
-		select encode(secret, 'hex') from webhooks union all select encode(submit_key, 'hex') from pending_tool_calls`)
+		select encode(secret, 'hex') from webhooks union all
+		select encode(old_secret, 'hex') from webhooks union all select encode(submit_key, 'hex') from pending_tool_calls union all
+		select encode(secret_hash, 'hex') from published_views union all
+		select headers ->> 'x-tenant' from mcp_servers union all select auth ->> 'credentials_ref' from mcp_servers`)
 	secrets = slices.DeleteFunc(secrets, func(s string) bool { return len(s) < 16 })
-	require.GreaterOrEqual(t, len(secrets), 2)
+	require.Subset(t, secrets, []string{
+		strings.Repeat("a1", 32), strings.Repeat("a2", 32), "a header of a server", "a reference of a server",
+	})
 	for path, content := range to.files {
 		require.NotContains(t, content.String(), "02a205c9-", "%s has nothing of the other tenant", path)
 		for _, secret := range secrets {

@@ -133,10 +133,10 @@ const (
 )
 
 // Tables that are deleted before and behind all others: the index of words, which the deletion of
-// documents would otherwise rewrite; what deleted files leave; the log.
+// documents would otherwise rewrite; what deleted files and overrides leave; the log.
 var (
 	erasedFirst = []string{"word_postings", "word_documents", "word_blocks"}
-	erasedLast  = []string{"left_files", "audit_log", "audit_heads"}
+	erasedLast  = []string{"left_files", "tool_override_versions", "audit_log", "audit_heads"}
 )
 
 // FileTables have the files of tenants. Deleted, they leave their contents in stores of objects to
