@@ -114,6 +114,10 @@ func (r *Registry) applyTool(
 			return definition.Change{}, err
 		}
 		c.Published = !slices.Contains(was, v.Number)
+		if v.Withheld > 0 {
+			c.Warnings = append(c.Warnings, fmt.Sprintf("version %s is a canary, withheld from %d %% of the runs, and stays "+
+				"one: publish it by its number to give it to every run", v.Number, v.Withheld))
+		}
 	}
 	switch {
 	case before == nil:

@@ -25,7 +25,8 @@ func (r *Registry) Version(
 
 // Publish makes a version of a tool available in production. A ref with an
 // exact version publishes that snapshot; without one, the head is published
-// under its number, snapshotted first if it has not been.
+// under its number, snapshotted first if it has not been. A canary is given to
+// every run.
 func (r *Registry) Publish(ctx context.Context, p tool.Principal, ref tool.Ref) (tool.Tool, tool.Version, error) {
 	if ref.Constraint == "" {
 		return r.snapshot(ctx, p, ref, "", true)
@@ -38,6 +39,7 @@ func (r *Registry) Publish(ctx context.Context, p tool.Principal, ref tool.Ref) 
 	if err != nil {
 		return tool.Tool{}, tool.Version{}, err
 	}
+	v.Withheld = 0
 	return r.add(ctx, t, v)
 }
 
@@ -186,6 +188,9 @@ func (r *Registry) snapshot(
 	if err != nil {
 		return tool.Tool{}, tool.Version{}, err
 	}
+	if publish {
+		v.Withheld = 0
+	}
 	return r.add(ctx, t, v)
 }
 
@@ -293,7 +298,7 @@ func checkOpenInput(v *tool.Version) error {
 	return definition.CheckOpenInput(&v.Snapshot.Definition)
 }
 
-// add writes a version and the changed head.
+// add writes a version and the changed head. A canary stays one where the version says that it is withheld.
 func (r *Registry) add(ctx context.Context, t tool.Tool, v tool.Version) (tool.Tool, tool.Version, error) {
 	t.UpdatedAt = r.opts.Clock().UTC()
 	head, stored, err := r.store.AddVersion(ctx, t, v)

@@ -54,7 +54,8 @@ type Store interface {
 	// the call fails with Conflict. A published v gives the tool the aliases and
 	// former names of its snapshot, in the place of those it had; one that
 	// another tool of the same scope has is a Conflict too, unless it is a
-	// former name whose last day is over.
+	// former name whose last day is over. A canary is promoted by a published v
+	// whose Withheld is 0, and stays as it is otherwise.
 	AddVersion(ctx context.Context, t tool.Tool, v tool.Version) (tool.Tool, tool.Version, error)
 	// ListVersions returns a tool's versions, newest first.
 	ListVersions(ctx context.Context, tenant tool.TenantID, toolID string) ([]tool.Version, error)

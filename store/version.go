@@ -12,13 +12,13 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// AddVersion implements [registry.Store]. A canary that is published is given to every run.
+// AddVersion implements [registry.Store]. A canary that is published and not withheld any more is given to every run.
 func (s *Store) AddVersion(ctx context.Context, t tool.Tool, v tool.Version) (tool.Tool, tool.Version, error) {
 	const op = "store.AddVersion"
 	var head tool.Tool
 	var stored tool.Version
 	err := s.inTx(ctx, op, t.Tenant, func(q *db.Queries) (err error) {
-		if head, stored, err = addVersion(ctx, q, op, t, v); err != nil || !v.Published || t.Global() {
+		if head, stored, err = addVersion(ctx, q, op, t, v); err != nil || !v.Published || v.Withheld > 0 || t.Global() {
 			return err
 		}
 		return q.PromoteCanary(ctx, db.PromoteCanaryParams{
