@@ -2,7 +2,10 @@ package registry
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/toolcrib/toolcrib/registry/internal/refusal"
 	"github.com/toolcrib/toolcrib/tool"
@@ -30,7 +33,8 @@ func (r *Registry) checkGate(ctx context.Context, t *tool.Tool, v *tool.Version)
 	return gate.judge(v, last, err == nil)
 }
 
-// judge returns why a gate refuses a version, or nil where it does not.
+// judge returns why a gate refuses a version, or nil where it does not. A replay that compared nothing passes only
+// where the tool had no recorded calls at all.
 func (g Gate) judge(v *tool.Version, last Replay, replayed bool) error {
 	how := fmt.Sprintf("replay it with at least %d recorded calls (toolcrib tool publish %s --replay %d, or "+
 		"POST /v1/tools/%s/replays)", g.Replay, v.Slug, g.Replay, v.Slug)
@@ -47,7 +51,25 @@ func (g Gate) judge(v *tool.Version, last Replay, replayed bool) error {
 	case last.Different > g.MaxDifferent:
 		return refusal.New(tool.Conflict, "", "%s may not be published: of the calls of replay %s, %d differ and %d may; "+
 			"GET /v1/tools/%s/replays/%s shows how", v, last.ID, last.Different, g.MaxDifferent, v.Slug, last.ID)
+	case last.Same+last.Different == 0 && last.Skipped > 0:
+		return refusal.New(tool.Conflict, "", "%s may not be published: its replay %s compared none of %d recorded calls: "+
+			"%s; serve calls that can be replayed, or remove the gate", v, last.ID, last.Skipped, last.whySkipped())
 	default:
 		return nil
 	}
+}
+
+// whySkipped says how many calls of a replay were skipped, and why.
+func (r Replay) whySkipped() string {
+	var calls []ReplayedCall
+	if err := json.Unmarshal(r.Calls, &calls); err != nil {
+		return fmt.Sprintf("%d were skipped", r.Skipped)
+	}
+	var reasons []string
+	for _, c := range calls {
+		if c.Outcome == ReplaySkipped && c.Reason != "" && !slices.Contains(reasons, c.Reason) {
+			reasons = append(reasons, c.Reason)
+		}
+	}
+	return fmt.Sprintf("%d were skipped (%s)", r.Skipped, strings.Join(reasons, "; "))
 }

@@ -3,6 +3,7 @@ package api_test
 import (
 	"encoding/json"
 	"net/http"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -190,6 +191,13 @@ func TestPublishGate(t *testing.T) {
 	require.Equal(t, 1, replay("20").Same)
 	require.Equal(t, http.StatusOK, b.do(t, http.MethodPost, "/v1/tools/find/publish", "").status)
 
+	_, err := b.Conn(t).Exec(t.Context(), `update tool_invocations set input = '{"say":"[redacted]"}' where tenant_id = $1`, b.tenant)
+	require.NoError(t, err)
+	draft("2.1.0", `"name":"Find",`)
+	r = replay("20")
+	require.Equal(t, []int{0, 0, 2}, []int{r.Same, r.Different, r.Skipped})
+	refused("compared none of 2 recorded calls: 2 were skipped (its arguments were redacted in the record)")
+
 	require.Equal(t, http.StatusOK, b.do(t, http.MethodDelete, "/v1/tools/find/publish-gate", "").status)
 	var gate v1.PublishGate
 	b.do(t, http.MethodGet, "/v1/tools/find/publish-gate", "").into(t, &gate)
@@ -232,11 +240,22 @@ func TestCanaryOfATool(t *testing.T) {
 	b.do(t, http.MethodPost, "/v1/tools/find/canary/stop", "").into(t, &c)
 	require.Equal(t, registry.CanaryStopped, c.State)
 	require.Equal(t, http.StatusNotFound, b.do(t, http.MethodPost, "/v1/tools/find/canary/promote", "").status)
+	var listed v1.Page[v1.Canary]
+	for _, state := range []registry.CanaryState{registry.CanaryStopped, registry.CanaryReturned} {
+		_, err := b.Conn(t).Exec(t.Context(), "update tool_canaries set state = $1", string(state))
+		require.NoError(t, err)
+		approval := `"publish":true,"name":"Find","requires_approval":` + strconv.FormatBool(state == registry.CanaryStopped) + ","
+		b.apply(t, strings.Replace(strings.Replace(echo("find"), `"publish":true,`, approval, 1), "1.0.0", "1.0.1", 1))
+		require.Equal(t, http.StatusOK, b.do(t, http.MethodPost, "/v1/tools/find/version?new_version=1.0.1", "").status)
+		b.do(t, http.MethodGet, "/v1/tools/find/canaries", "").into(t, &listed)
+		require.Equal(t, state, listed.Items[0].State, "a change of policy promotes no canary")
+		b.do(t, http.MethodGet, "/v1/tools/find/explain", "").into(t, &why)
+		require.Equal(t, "1.0.0", why.Version)
+	}
 	require.Equal(t, http.StatusCreated, start(`{"version":"1.0.1","share":10,"until_calls":20}`).status)
 	require.Equal(t, http.StatusOK, b.do(t, http.MethodPost, "/v1/tools/find/publish?version=1.0.1", "").status)
 	b.do(t, http.MethodGet, "/v1/tools/find/explain", "").into(t, &why)
 	require.Equal(t, "1.0.1", why.Version, "publishing a canary gives it to every run")
-	var listed v1.Page[v1.Canary]
 	b.do(t, http.MethodGet, "/v1/tools/find/canaries", "").into(t, &listed)
 	require.Equal(t, registry.CanaryPromoted, listed.Items[0].State)
 }
