@@ -134,8 +134,8 @@ const (
 )
 
 // JudgeCanaries counts the outcomes of canaries of every tenant that were not judged for idle, and promotes or takes
-// back those that are through. It returns how many it judged. Several processes may do so concurrently: each canary is
-// judged by one.
+// back those that are through. It returns how many it judged; tenants whose canaries cannot be judged stop no others.
+// Several processes may do so concurrently: each canary is judged by one.
 func (s *Store) JudgeCanaries(ctx context.Context, idle time.Duration) (int, error) {
 	const op = "store.JudgeCanaries"
 	var raw []byte
@@ -148,9 +148,11 @@ func (s *Store) JudgeCanaries(ctx context.Context, idle time.Duration) (int, err
 		err = decode(raw, &tenants)
 	}
 	judged := 0
-	for i := 0; err == nil && i < len(tenants); i++ {
-		var n int
-		n, err = s.JudgeCanariesOf(ctx, tenants[i], idle)
+	for _, tenant := range tenants {
+		n, failed := s.JudgeCanariesOf(ctx, tenant, idle)
+		if failed != nil {
+			err = errors.Join(err, fmt.Errorf("judging the canaries of tenant %s: %w", tenant, failed))
+		}
 		judged += n
 	}
 	return judged, err
@@ -169,6 +171,7 @@ func (s *Store) JudgeCanariesOf(ctx context.Context, tenant tool.TenantID, idle 
 		for _, row := range due {
 			counted, err := q.CountOutcomes(ctx, db.CountOutcomesParams{
 				TenantID: string(tenant), ToolID: &row.ToolID, Version: row.Version, Since: row.StartedAt,
+				UntilCalls: row.UntilCalls,
 			})
 			if err != nil {
 				return err

@@ -443,8 +443,10 @@ CREATE OR REPLACE FUNCTION public.canary_tenants(most integer)
 AS $function$
 begin
     return (select coalesce(json_agg(d.tenant_id), '[]') from (
-        select distinct c.tenant_id from tool_canaries c
+        select c.tenant_id from tool_canaries c
         where c.state = 'running' and c.judged_at < now() - interval '20 seconds'
+        group by c.tenant_id
+        order by min(c.judged_at)
         limit most) d);
 end
 $function$
@@ -5214,6 +5216,9 @@ create table tool_override_versions (
 CREATE INDEX tool_override_versions_tool ON public.tool_override_versions USING btree (tool_id);
 alter table tool_override_versions enable row level security;
 alter table tool_override_versions force row level security;
+create policy erased_delete on tool_override_versions for delete to toolcrib_owner using (((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid) AND (EXISTS ( SELECT
+   FROM tenant_erasures e
+  WHERE (e.tenant_id = tool_override_versions.tenant_id)))));
 create policy platform_globals on tool_override_versions for all to toolcrib_owner using ((tenant_id IS NULL)) with check ((tenant_id IS NULL));
 create policy tenant_insert on tool_override_versions for insert to public with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid));
 create policy tenant_read on tool_override_versions for select to public using (((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid) OR ((tenant_id IS NULL) AND ( SELECT true

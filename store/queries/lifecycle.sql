@@ -202,19 +202,30 @@ for update skip locked;
 
 -- name: CountOutcomes :one
 -- The calls of a tool in production since a canary began, and how many of them failed, by whether they ran
--- the canary.
-select coalesce(sum(1) filter (where i.canary), 0)::int as calls,
-       coalesce(sum(1) filter (where i.canary and i.failed), 0)::int as failures,
-       coalesce(sum(1) filter (where not i.canary), 0)::int as stable_calls,
-       coalesce(sum(1) filter (where not i.canary and i.failed), 0)::int as stable_failures
+-- the canary: the first of each, so that many of the other versions do not hide those of the canary.
+select c.calls, c.failures, s.calls as stable_calls, s.failures as stable_failures
 from (
-    select v.version = @version as canary, v.status <> 'completed' or v.is_error as failed
-    from tool_invocations v
-    where v.tenant_id = @tenant_id and v.tool_id = @tool_id and v.id >= uuid_floor(@since::timestamptz)
-      and v.mode = 'production' and v.status in ('completed', 'failed', 'unknown', 'expired')
-    order by v.id
-    limit 200000
-) i;
+    select count(*)::int as calls, (count(*) filter (where i.failed))::int as failures
+    from (
+        select v.status <> 'completed' or v.is_error as failed
+        from tool_invocations v
+        where v.tenant_id = @tenant_id and v.tool_id = @tool_id and v.id >= uuid_floor(@since::timestamptz)
+          and v.mode = 'production' and v.status in ('completed', 'failed', 'unknown', 'expired') and v.version = @version
+        order by v.id
+        limit @until_calls::int
+    ) i
+) c
+cross join (
+    select count(*)::int as calls, (count(*) filter (where i.failed))::int as failures
+    from (
+        select v.status <> 'completed' or v.is_error as failed
+        from tool_invocations v
+        where v.tenant_id = @tenant_id and v.tool_id = @tool_id and v.id >= uuid_floor(@since::timestamptz)
+          and v.mode = 'production' and v.status in ('completed', 'failed', 'unknown', 'expired') and v.version <> @version
+        order by v.id
+        limit 200000
+    ) i
+) s;
 
 -- name: JudgeCanary :exec
 update tool_canaries c set calls = @calls, failures = @failures, stable_calls = @stable_calls, stable_failures = @stable_failures,

@@ -81,25 +81,37 @@ func (q *Queries) ClaimCanaries(ctx context.Context, arg ClaimCanariesParams) ([
 }
 
 const CountOutcomes = `-- name: CountOutcomes :one
-select coalesce(sum(1) filter (where i.canary), 0)::int as calls,
-       coalesce(sum(1) filter (where i.canary and i.failed), 0)::int as failures,
-       coalesce(sum(1) filter (where not i.canary), 0)::int as stable_calls,
-       coalesce(sum(1) filter (where not i.canary and i.failed), 0)::int as stable_failures
+select c.calls, c.failures, s.calls as stable_calls, s.failures as stable_failures
 from (
-    select v.version = $1 as canary, v.status <> 'completed' or v.is_error as failed
-    from tool_invocations v
-    where v.tenant_id = $2 and v.tool_id = $3 and v.id >= uuid_floor($4::timestamptz)
-      and v.mode = 'production' and v.status in ('completed', 'failed', 'unknown', 'expired')
-    order by v.id
-    limit 200000
-) i
+    select count(*)::int as calls, (count(*) filter (where i.failed))::int as failures
+    from (
+        select v.status <> 'completed' or v.is_error as failed
+        from tool_invocations v
+        where v.tenant_id = $1 and v.tool_id = $2 and v.id >= uuid_floor($3::timestamptz)
+          and v.mode = 'production' and v.status in ('completed', 'failed', 'unknown', 'expired') and v.version = $4
+        order by v.id
+        limit $5::int
+    ) i
+) c
+cross join (
+    select count(*)::int as calls, (count(*) filter (where i.failed))::int as failures
+    from (
+        select v.status <> 'completed' or v.is_error as failed
+        from tool_invocations v
+        where v.tenant_id = $1 and v.tool_id = $2 and v.id >= uuid_floor($3::timestamptz)
+          and v.mode = 'production' and v.status in ('completed', 'failed', 'unknown', 'expired') and v.version <> $4
+        order by v.id
+        limit 200000
+    ) i
+) s
 `
 
 type CountOutcomesParams struct {
-	Version  string
-	TenantID string
-	ToolID   *string
-	Since    time.Time
+	TenantID   string
+	ToolID     *string
+	Since      time.Time
+	Version    string
+	UntilCalls int32
 }
 
 type CountOutcomesRow struct {
@@ -110,13 +122,14 @@ type CountOutcomesRow struct {
 }
 
 // The calls of a tool in production since a canary began, and how many of them failed, by whether they ran
-// the canary.
+// the canary: the first of each, so that many of the other versions do not hide those of the canary.
 func (q *Queries) CountOutcomes(ctx context.Context, arg CountOutcomesParams) (CountOutcomesRow, error) {
 	row := q.db.QueryRow(ctx, CountOutcomes,
-		arg.Version,
 		arg.TenantID,
 		arg.ToolID,
 		arg.Since,
+		arg.Version,
+		arg.UntilCalls,
 	)
 	var i CountOutcomesRow
 	err := row.Scan(
