@@ -1058,6 +1058,16 @@ end
 $function$
 ;
 
+CREATE OR REPLACE FUNCTION public.end_web_sessions(of_hash bytea)
+ RETURNS void
+ LANGUAGE sql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+    delete from web_sessions w where w.token_hash = of_hash
+$function$
+;
+
 CREATE OR REPLACE FUNCTION public.ensure_invocation_partitions(months_ahead integer)
  RETURNS integer
  LANGUAGE plpgsql
@@ -1530,6 +1540,17 @@ begin
     end loop;
     return true;
 end
+$function$
+;
+
+CREATE OR REPLACE FUNCTION public.move_web_sessions(from_hash bytea, to_hash bytea)
+ RETURNS void
+ LANGUAGE sql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+    update web_sessions w set token_hash = to_hash
+    where w.token_hash = from_hash and w.idle_ends_at > now() and w.ends_at > now()
 $function$
 ;
 
@@ -3184,6 +3205,18 @@ begin
     end if;
     execute format('alter table tool_invocations_default validate constraint %I', fence);
 end
+$function$
+;
+
+CREATE OR REPLACE FUNCTION public.web_session_tenants(of_hash bytea)
+ RETURNS json
+ LANGUAGE sql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+    select coalesce(json_agg(json_build_object('slug', t.slug, 'name', t.name) order by t.slug), '[]')
+    from web_sessions w join tenants t on t.id = w.tenant_id
+    where w.token_hash = of_hash and w.idle_ends_at > now() and w.ends_at > now() and t.status = 'active'
 $function$
 ;
 
@@ -5489,6 +5522,29 @@ alter table usage_days force row level security;
 create policy tenant_isolation on usage_days for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid));
 grant insert, select, update on usage_days to toolcrib_app;
 comment on table usage_days is 'What a tenant used on a day, by agent and by tool or model. Transactions that run side by side count in shards of their own.';
+
+create table web_sessions (
+    tenant_id uuid not null,
+    token_hash bytea not null,
+    key_id uuid,
+    subject text,
+    roles text[] not null default '{}'::text[],
+    created_at timestamp with time zone not null default now(),
+    last_used_at timestamp with time zone not null default now(),
+    idle_ends_at timestamp with time zone not null,
+    ends_at timestamp with time zone not null,
+    constraint web_sessions_pkey PRIMARY KEY (token_hash, tenant_id),
+    constraint web_sessions_check CHECK (((key_id IS NULL) <> (subject IS NULL))),
+    constraint web_sessions_token_hash_check CHECK ((octet_length(token_hash) = 32)),
+    constraint web_sessions_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE
+);
+CREATE INDEX web_sessions_ended ON public.web_sessions USING btree (tenant_id, idle_ends_at);
+alter table web_sessions enable row level security;
+alter table web_sessions force row level security;
+create policy browser on web_sessions for all to toolcrib_owner using (true) with check (true);
+create policy tenant_isolation on web_sessions for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid));
+grant delete, insert, select, update on web_sessions to toolcrib_app;
+comment on table web_sessions is 'Sessions of browsers, one row for each tenant that the secret of one opens. Authority is that of the key or the person, read at each request.';
 
 create table webhook_deliveries (
     tenant_id uuid not null,

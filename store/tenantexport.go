@@ -69,6 +69,7 @@ var notExported = map[string]string{
 	"request_buckets":  "how many requests may be sent at the moment",
 	"tenant_keys":      "data keys",
 	"tool_slots":       "leases of calls that go on",
+	"web_sessions":     "browsers that are signed in, by digests of their secrets",
 	"word_blocks":      "an index of the words of documents",
 	"word_documents":   "an index of the words of documents",
 	"word_postings":    "an index of the words of documents",
