@@ -125,10 +125,8 @@ func TestRolesHoldLittle(t *testing.T) {
 			"run_spaces",
 			"schedules", "space_members", "space_messages", "space_wakes",
 			"spaces", "token_users", "tool_assignments", "tool_gates", "tool_overrides", "tool_replays", "tool_slots",
-			"toolsets", "webhooks", "word_blocks",
+			"toolsets", "web_sessions", "webhooks", "word_blocks",
 			"word_documents", "word_postings", "workflow_starts",
-			"spaces", "token_users", "tool_assignments", "tool_overrides", "tool_slots", "toolsets",
-			"web_sessions", "webhooks", "word_blocks", "word_documents", "word_postings", "workflow_starts",
 		},
 	}
 	for _, role := range []string{store.AppRole, store.MaintenanceRole} {

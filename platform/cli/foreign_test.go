@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/stretchr/testify/require"
@@ -25,6 +26,7 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 	"github.com/toolcrib/toolcrib/toolset"
 	"github.com/toolcrib/toolcrib/usage"
+	"github.com/toolcrib/toolcrib/view"
 	"github.com/toolcrib/toolcrib/wait"
 )
 
@@ -43,6 +45,11 @@ var notOfATenant = map[string]string{
 	"profile set":    "makes a profile, or replaces it", "budget set": "makes a budget, or replaces it",
 	"mcp config": "names a program", "context add": "is of this computer", "context remove": "is of this computer",
 	"context show": "is of this computer", "context use": "is of this computer", "settings": "is of this computer",
+	"tool register": "reads files", "export": "writes files",
+	"quota set": "is for operators", "quota unset": "is for operators", "quota show": "names a kind",
+	"global apply": "is for operators", "global delete": "is for operators", "global deprecate": "is for operators",
+	"global disable": "is for operators", "global enable": "is for operators", "global publish": "is for operators",
+	"global show": "is for operators", "global version": "is for operators",
 	"ready": "names a server", "encryption new-key": "makes a file", "payloads new-key": "makes a file",
 	"payloads decode": "reads a file", "tenant export verify": "reads a file",
 	"tenant create": "is for operators", "tenant limit": "is for operators", "tenant suspend": "is for operators",
@@ -80,6 +87,7 @@ var furtherArguments = map[string][]string{
 	"space remove":       {"person:user:eve"},
 	"space update":       {"--name", "x"},
 	"tool call":          {"--args", "{}"},
+	"tool canary start":  {"1.0.0", "--share", "10"},
 	"tool override set":  {"--off"},
 	"tool rename":        {"newName"},
 	"tool version":       {"2.0.0"},
@@ -89,8 +97,8 @@ var furtherArguments = map[string][]string{
 }
 
 // unseeded are the commands that show something of a kind that the seed has not: a graph, a note, a
-// request for input.
-var unseeded = map[string]bool{"graph show": true, "space notes show": true, "inputs show": true}
+// request for input, a gate.
+var unseeded = map[string]bool{"graph show": true, "space notes show": true, "inputs show": true, "tool gate show": true}
 
 // seedTheirs makes one of everything in another tenant, and returns names by the words of operands, or
 // by a group of commands and the word, and commands with the key of that tenant.
@@ -125,6 +133,14 @@ func seedTheirs(t *testing.T, s *shell) (names map[string]string, owner *shell) 
 	entries, err := s.Store.ListAudit(ctx, f.Tenant, audit.Query{Limit: 1})
 	require.NoError(t, err)
 	names["ENTRY"] = entries[0].ID
+	_, err = s.Store.SetPublishing(ctx, f.Tenant, true)
+	require.NoError(t, err)
+	shown, err := s.Store.CreateView(ctx, view.View{
+		Tenant: f.Tenant, ID: storetest.NewID(t), Kind: view.Tool, Title: "theirs",
+		VersionIdentity: tool.VersionIdentity{ToolID: f.Tool.ID, Slug: f.Tool.Slug, Version: "1.0.0", Digest: "d"},
+	}, make([]byte, 32), time.Hour)
+	require.NoError(t, err)
+	names["VIEW"] = shown.ID
 	_, err = s.Store.SetBudget(ctx, budget.Budget{
 		Tenant: f.Tenant, Name: names["budget NAME"], Period: budget.Day, Limit: 1000,
 	})
