@@ -172,9 +172,12 @@ func (a *Activities) takeInbox(ctx context.Context, q question, open *agent.Open
 	if open.Inbox == 0 {
 		return head, nil
 	}
-	after, err := a.Runs.TakeInbox(ctx, q.principal.Tenant, q.runID, head, q.turn)
-	if err != nil || len(after) == 0 {
+	after, taint, err := a.Runs.TakeInbox(ctx, q.principal.Tenant, q.runID, head, q.turn)
+	if err != nil {
 		return head, err
+	}
+	if open.Taint = taint; len(after) == 0 { // What was taken up may have tainted the run.
+		return head, nil
 	}
 	open.Transcript = append(slices.Clip(open.Transcript), after...)
 	return after[len(after)-1].ID, nil

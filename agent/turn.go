@@ -152,8 +152,11 @@ type Runs interface {
 	// reserved for. The tokens of an attempt are counted each time it is called.
 	CountRefused(ctx context.Context, tenant tool.TenantID, runID string, turn RefusedTurn) error
 	// TakeInbox makes a message of what is in a run's inbox, after head, in the given turn. It
-	// returns what was taken after head, now or by an attempt before; nothing is no error.
-	TakeInbox(ctx context.Context, tenant tool.TenantID, runID, head string, turn int) ([]Message, error)
+	// returns what was taken after head, now or by an attempt before; nothing is no error. The taint is
+	// the run's with all of that, as [OpenTurn] has it.
+	TakeInbox(
+		ctx context.Context, tenant tool.TenantID, runID, head string, turn int,
+	) (after []Message, taint *tool.Taint, err error)
 	// SaveTurn stores a turn once per key and settles its refused calls
 	// (invocation, event and tool message). The stored turn comes back. The run's
 	// head follows a turn that answers it, and one that was scheduled later than

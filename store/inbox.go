@@ -89,17 +89,18 @@ func inboxParams(op string, item agent.InboxItem) (db.AddInboxItemParams, error)
 // TakeInbox implements [agent.Runs].
 func (s *Store) TakeInbox(
 	ctx context.Context, tenant tool.TenantID, runID, head string, turn int,
-) (after []agent.Message, err error) {
+) (after []agent.Message, taint *tool.Taint, err error) {
 	const op = "store.TakeInbox"
 	if !tool.ValidID(runID) {
-		return nil, notFound(op, "run not found")
+		return nil, nil, notFound(op, "run not found")
 	}
 	if err := checkIDs(op, head); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	err = s.inTx(ctx, op, tenant, func(q *db.Queries) error {
 		after = nil
-		if _, err := q.LockRun(ctx, db.LockRunParams{TenantID: string(tenant), ID: runID}); err != nil {
+		run, err := q.LockRunOfInbox(ctx, db.LockRunOfInboxParams{TenantID: string(tenant), RunID: runID})
+		if err != nil {
 			return explain(failure(op, err), tool.NotFound, "run not found")
 		}
 		rows, err := q.ListMessages(ctx, db.ListMessagesParams{TenantID: string(tenant), RunID: runID})
@@ -113,20 +114,25 @@ func (s *Store) TakeInbox(
 		if len(after) > 0 {
 			last = after[len(after)-1].ID
 		}
-		more, err := takeItems(ctx, q, string(tenant), runID, last, turn)
+		more, tainted, err := takeItems(ctx, q, string(tenant), runID, last, turn)
+		if err != nil {
+			return err
+		}
 		if more != nil {
 			after = append(after, *more)
 		}
+		of, err := taintOf(slices.Concat(run.Taint, tainted)) // It has one at most.
+		taint = ruled(of, run.TaintRule)
 		return err
 	})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if len(after) > 0 {
 		s.transcripts.append(transcriptKey{tenant, runID}, head, after)
 		s.wake(tenant, runID)
 	}
-	return after, nil
+	return after, taint, nil
 }
 
 // inboxAfter returns what was taken from the inbox after a message: in a run, no other message of
@@ -143,46 +149,47 @@ func inboxAfter(rows []db.Message, head string) (out []db.Message) {
 	}
 }
 
-// takeItems makes a message of what is in the inbox of a run that is locked; nil where there
-// is nothing.
+// takeItems makes a message of what is in the inbox of a run that is locked, and returns it with the
+// taint that it brings; nil where there is nothing.
 func takeItems(
 	ctx context.Context, q *db.Queries, tenant, runID, parent string, turn int,
-) (*agent.Message, error) {
+) (*agent.Message, []byte, error) {
 	items, err := q.ListInbox(ctx, db.ListInboxParams{TenantID: tenant, RunID: runID, Limit: maxTaken})
 	if err != nil || len(items) == 0 {
-		return nil, err
+		return nil, nil, err
 	}
 	m := agent.Message{ParentID: parent, RunID: runID, Turn: turn, Role: agent.RoleUser}
 	if m.ID, err = uuid7.New(); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	ids := make([]string, len(items))
 	for i, item := range items {
 		var content []tool.Content
 		if err := decode(item.Content, &content); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		ids[i], m.Content = item.ID, append(m.Content, content...)
 	}
 	content, err := contentBlocks(m.Content)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	data, err := encode(agent.InboxTaken{Turn: turn, Items: len(items)})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	err = q.AddInboxMessage(ctx, db.AddInboxMessageParams{
 		TenantID: tenant, RunID: runID, ID: m.ID, ParentID: parent, Turn: number(turn), Content: content,
 		Taken: number(len(items)), EventType: string(agent.EventInbox), EventData: data,
 	})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	if err := q.TaintByInbox(ctx, db.TaintByInboxParams{
+	tainted, err := q.TaintByInbox(ctx, db.TaintByInboxParams{
 		TenantID: tenant, RunID: runID, Ids: ids, Before: number(max(turn-1, 0)),
-	}); err != nil {
-		return nil, err
+	})
+	if err != nil {
+		return nil, nil, err
 	}
-	return &m, q.TakeInboxItems(ctx, db.TakeInboxItemsParams{TenantID: tenant, MessageID: m.ID, Ids: ids})
+	return &m, slices.Concat(tainted...), q.TakeInboxItems(ctx, db.TakeInboxItemsParams{TenantID: tenant, MessageID: m.ID, Ids: ids})
 }

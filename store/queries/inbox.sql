@@ -39,18 +39,27 @@ limit sqlc.arg('limit')::int;
 update inbox_items i set message_id = @message_id::uuid, taken_at = now()
 where i.tenant_id = @tenant_id and i.id = any(@ids::uuid[]);
 
--- name: TaintByInbox :exec
--- Taints a run that takes up what comes of an untrusted source: a late result of such a tool, or
--- messages of tainted runs in its space. The calls of the turn that takes it up are affected.
+-- name: LockRunOfInbox :one
+-- Locks a run that takes up its inbox, and returns its taint with the tenant's rule.
+select r.taint, n.taint as taint_rule
+from runs r join tenants n on n.id = r.tenant_id
+where r.tenant_id = @tenant_id and r.id = @run_id
+for no key update of r;
+
+-- name: TaintByInbox :many
+-- Taints a run that takes up what comes of an untrusted source: a late result of such a tool or of
+-- a tainted run, or messages of tainted runs in its space. The calls of the turn that takes it up are
+-- affected. It returns the taint, if it is new.
 with brought as (
-    select jsonb_build_object('run_id', i.run_id, 'invocation_id', i.id, 'tool', i.tool, 'version', i.version, 'at', now()) as taint
+    select coalesce(o.taint, jsonb_build_object(
+        'run_id', i.run_id, 'invocation_id', i.id, 'tool', i.tool, 'version', i.version, 'at', now())) as taint
     from inbox_items x
     join tool_invocations i on i.tenant_id = @tenant_id and i.id = x.call_id
     join runs o on o.tenant_id = @tenant_id and o.id = i.run_id
     where x.tenant_id = @tenant_id and x.id = any(@ids::uuid[])
-      and exists (
+      and (o.taint is not null or exists (
           select from json_array_elements(o.plan -> 'tools') p (pin)
-          where p.pin ->> 'slug' = i.tool and (p.pin ->> 'taints')::boolean)
+          where p.pin ->> 'slug' = i.tool and (p.pin ->> 'taints')::boolean))
     union all
     select w.taint
     from inbox_items x
@@ -63,9 +72,11 @@ with brought as (
     from brought b
     where r.tenant_id = @tenant_id and r.id = @run_id and r.taint is null
     returning r.id, r.last_seq, r.taint
+), said as (
+    insert into run_events (tenant_id, run_id, seq, type, invocation_id, data)
+    select @tenant_id, n.id, n.last_seq, 'run.tainted', (n.taint ->> 'invocation_id')::uuid, n.taint::json from numbered n
 )
-insert into run_events (tenant_id, run_id, seq, type, invocation_id, data)
-select @tenant_id, n.id, n.last_seq, 'run.tainted', (n.taint ->> 'invocation_id')::uuid, n.taint::json from numbered n;
+select n.taint from numbered n;
 
 -- name: AddInboxMessage :exec
 -- What a turn took up, as a message after the head, which it becomes.

@@ -271,11 +271,38 @@ func testTaintOfMessages(t *testing.T, d *Database) {
 
 		f.author(t, f.Post(t, sp, "as the page says"))
 		require.Nil(t, f.deliver(t))
-		require.NotEmpty(t, f.take(t))
+		for range 2 { // An attempt that comes after sees it too.
+			after, taint := f.takeUp(t)
+			require.NotEmpty(t, after)
+			require.NotNil(t, taint, "the turn that takes it up knows")
+			require.Equal(t, tool.TaintApprove, taint.Rule)
+		}
 		got := f.taint(t, f.Run.ID)
 		require.NotNil(t, got)
 		require.Equal(t, "web_fetch", got.Tool)
+		require.Equal(t, 1, got.Turn, "the calls of the turn are affected")
 		f.events(t, f.Run.ID)
+	})
+
+	t.Run("OfALateResultOfATaintedRun", func(t *testing.T) {
+		t.Parallel()
+		f := NewFixture(t, d)
+		f.say(t, "clean")
+		_, taint := f.takeUp(t)
+		require.Nil(t, taint)
+		e := f.underway(t, 1)
+		other := f.NewRun(t)
+		f.taintRun(t, other.ID)
+		f.exec(t, `update tool_invocations set run_id = $3 where tenant_id = $1 and id = $2`, f.Tenant, e.InvocationID, other.ID)
+		late := f.Said("late")
+		late.Kind, late.CallID = agent.InboxResult, e.InvocationID
+		added, err := f.Store.AddToInbox(t.Context(), late)
+		require.NoError(t, err)
+		require.True(t, added)
+		_, taint = f.takeUp(t)
+		require.NotNil(t, taint)
+		require.Equal(t, other.ID, taint.RunID)
+		require.Equal(t, "web_fetch", taint.Tool)
 	})
 
 	t.Run("ThatWakeAnAgent", func(t *testing.T) {
@@ -317,7 +344,21 @@ func testTaintOfMessages(t *testing.T, d *Database) {
 func (f *Fixture) author(tb testing.TB, posted space.Posted) {
 	tb.Helper()
 	other := f.NewRun(tb)
-	f.exec(tb, `update runs set taint = jsonb_build_object('run_id', id, 'invocation_id', id, 'tool', 'web_fetch', 'version', '1.0.1',
-		'turn', 1, 'at', now()) where tenant_id = $1 and id = $2`, f.Tenant, other.ID)
+	f.taintRun(tb, other.ID)
 	f.exec(tb, `update space_messages set run_id = $3 where tenant_id = $1 and id = $2`, f.Tenant, posted.Message.ID, other.ID)
+}
+
+// taintRun taints a run as a call of its own would.
+func (f *Fixture) taintRun(tb testing.TB, runID string) {
+	tb.Helper()
+	f.exec(tb, `update runs set taint = jsonb_build_object('run_id', id, 'invocation_id', id, 'tool', 'web_fetch', 'version', '1.0.1',
+		'turn', 1, 'at', now()) where tenant_id = $1 and id = $2`, f.Tenant, runID)
+}
+
+// takeUp takes up the inbox of the fixture's run, and returns the run's taint with it.
+func (f *Fixture) takeUp(tb testing.TB) ([]agent.Message, *tool.Taint) {
+	tb.Helper()
+	after, taint, err := f.Store.TakeInbox(tb.Context(), f.Tenant, f.Run.ID, f.Turn.Message.ID, 2)
+	require.NoError(tb, err)
+	return after, taint
 }

@@ -181,6 +181,31 @@ func (q *Queries) ListInbox(ctx context.Context, arg ListInboxParams) ([]InboxIt
 	return items, nil
 }
 
+const LockRunOfInbox = `-- name: LockRunOfInbox :one
+select r.taint, n.taint as taint_rule
+from runs r join tenants n on n.id = r.tenant_id
+where r.tenant_id = $1 and r.id = $2
+for no key update of r
+`
+
+type LockRunOfInboxParams struct {
+	TenantID string
+	RunID    string
+}
+
+type LockRunOfInboxRow struct {
+	Taint     []byte
+	TaintRule string
+}
+
+// Locks a run that takes up its inbox, and returns its taint with the tenant's rule.
+func (q *Queries) LockRunOfInbox(ctx context.Context, arg LockRunOfInboxParams) (LockRunOfInboxRow, error) {
+	row := q.db.QueryRow(ctx, LockRunOfInbox, arg.TenantID, arg.RunID)
+	var i LockRunOfInboxRow
+	err := row.Scan(&i.Taint, &i.TaintRule)
+	return i, err
+}
+
 const MoveInbox = `-- name: MoveInbox :exec
 with moved as (
     update inbox_items i set run_id = $1::uuid
@@ -206,16 +231,17 @@ func (q *Queries) MoveInbox(ctx context.Context, arg MoveInboxParams) error {
 	return err
 }
 
-const TaintByInbox = `-- name: TaintByInbox :exec
+const TaintByInbox = `-- name: TaintByInbox :many
 with brought as (
-    select jsonb_build_object('run_id', i.run_id, 'invocation_id', i.id, 'tool', i.tool, 'version', i.version, 'at', now()) as taint
+    select coalesce(o.taint, jsonb_build_object(
+        'run_id', i.run_id, 'invocation_id', i.id, 'tool', i.tool, 'version', i.version, 'at', now())) as taint
     from inbox_items x
     join tool_invocations i on i.tenant_id = $1 and i.id = x.call_id
     join runs o on o.tenant_id = $1 and o.id = i.run_id
     where x.tenant_id = $1 and x.id = any($2::uuid[])
-      and exists (
+      and (o.taint is not null or exists (
           select from json_array_elements(o.plan -> 'tools') p (pin)
-          where p.pin ->> 'slug' = i.tool and (p.pin ->> 'taints')::boolean)
+          where p.pin ->> 'slug' = i.tool and (p.pin ->> 'taints')::boolean))
     union all
     select w.taint
     from inbox_items x
@@ -228,9 +254,11 @@ with brought as (
     from brought b
     where r.tenant_id = $1 and r.id = $4 and r.taint is null
     returning r.id, r.last_seq, r.taint
+), said as (
+    insert into run_events (tenant_id, run_id, seq, type, invocation_id, data)
+    select $1, n.id, n.last_seq, 'run.tainted', (n.taint ->> 'invocation_id')::uuid, n.taint::json from numbered n
 )
-insert into run_events (tenant_id, run_id, seq, type, invocation_id, data)
-select $1, n.id, n.last_seq, 'run.tainted', (n.taint ->> 'invocation_id')::uuid, n.taint::json from numbered n
+select n.taint from numbered n
 `
 
 type TaintByInboxParams struct {
@@ -240,16 +268,32 @@ type TaintByInboxParams struct {
 	RunID    string
 }
 
-// Taints a run that takes up what comes of an untrusted source: a late result of such a tool, or
-// messages of tainted runs in its space. The calls of the turn that takes it up are affected.
-func (q *Queries) TaintByInbox(ctx context.Context, arg TaintByInboxParams) error {
-	_, err := q.db.Exec(ctx, TaintByInbox,
+// Taints a run that takes up what comes of an untrusted source: a late result of such a tool or of
+// a tainted run, or messages of tainted runs in its space. The calls of the turn that takes it up are
+// affected. It returns the taint, if it is new.
+func (q *Queries) TaintByInbox(ctx context.Context, arg TaintByInboxParams) ([][]byte, error) {
+	rows, err := q.db.Query(ctx, TaintByInbox,
 		arg.TenantID,
 		arg.Ids,
 		arg.Before,
 		arg.RunID,
 	)
-	return err
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items [][]byte
+	for rows.Next() {
+		var taint []byte
+		if err := rows.Scan(&taint); err != nil {
+			return nil, err
+		}
+		items = append(items, taint)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const TakeInboxItems = `-- name: TakeInboxItems :exec
