@@ -30,7 +30,7 @@ type spaceView struct {
 
 // enterSpace sets the space that a run is in, and loads its history.
 func enterSpace(s Spaces) Builtin {
-	return spaceTool("enter_space", "Enter space",
+	b := spaceTool("enter_space", "Enter space",
 		"Enters a space, and returns its members and last messages. What you send, and your calls of visible tools, "+
 			"appear in the space that you are in. You are in one space at a time.",
 		enterSpaceSchema, false,
@@ -75,6 +75,8 @@ func enterSpace(s Spaces) Builtin {
 			}
 			return answers(view)
 		})
+	b.Untrusted = true // Others wrote the messages.
+	return b
 }
 
 func noSuchSpace(name string) *tool.Result {

@@ -20,7 +20,7 @@ func TestUntrustedBuiltins(t *testing.T) {
 		}
 	}
 	require.Equal(t, []string{
-		"http_request", "mcp_call", "read_messages", "task_status", "web_fetch", "web_search",
+		"enter_space", "http_request", "mcp_call", "read_messages", "task_status", "web_fetch", "web_search",
 	}, untrusted)
 	require.True(t, catalog.CallsServers("mcp_call"))
 	require.False(t, catalog.CallsServers("web_fetch"))
