@@ -17,6 +17,12 @@ import (
 // The registry checks the permissions to write, and to declare that a POST only reads.
 func limits(p tool.Principal, before *tool.Tool, after *definition.ToolSpec) error {
 	var used []string
+	if before == nil && after.Execution.Trust == tool.Trusted {
+		return &tool.Error{
+			Kind: tool.Denied, Op: "manage", Path: trustPath,
+			Msg: "an agent does not make a tool trusted: a person does, with toolcrib tool apply",
+		}
+	}
 	if before != nil {
 		if at := loosened(before, after); at != "" {
 			return &tool.Error{
@@ -37,6 +43,9 @@ func limits(p tool.Principal, before *tool.Tool, after *definition.ToolSpec) err
 	return nil
 }
 
+// trustPath is the field that decides whether the results of a tool taint runs.
+const trustPath = "/execution/trust"
+
 // loosened returns the field by which a definition holds less back than the tool does now; empty
 // for none.
 func loosened(before *tool.Tool, after *definition.ToolSpec) string {
@@ -52,6 +61,8 @@ func loosened(before *tool.Tool, after *definition.ToolSpec) string {
 		return "/required_permission"
 	case !reflect.ValueOf(was.EgressRules).IsZero() && !reflect.DeepEqual(was.EgressRules, is.EgressRules):
 		return "/egress_rules"
+	case before.Execution.Trust != after.Execution.Trust && after.Execution.Trust != tool.Untrusted:
+		return trustPath
 	}
 	now, then := before.Interaction, after.Interaction
 	switch {
@@ -59,6 +70,8 @@ func loosened(before *tool.Tool, after *definition.ToolSpec) string {
 		return "/interaction/confirmation"
 	case now.Visibility == tool.VisibilityInternal && then.Visibility != tool.VisibilityInternal:
 		return "/interaction/visibility"
+	case now.Audience == tool.AudienceUser && then.Audience != tool.AudienceUser:
+		return "/interaction/audience"
 	case !slices.Equal(now.Middleware, then.Middleware):
 		return "/interaction/middleware"
 	}

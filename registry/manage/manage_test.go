@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -217,6 +218,22 @@ func TestManageToolsLimits(t *testing.T) {
 		"/permission_policy":        `"permission_policy":"auto"`,
 		"/interaction/confirmation": `"interaction":{"confirmation":null}`,
 		"/interaction/visibility":   `"interaction":{"visibility":"external"}`,
+	} {
+		_, err := d.approved(trusted, fmt.Sprintf(`{"action":"update","slug":"echoText","revision":%d,%s}`,
+			made.Tool.Revision, change))
+		require.Equal(t, tool.Denied, tool.KindOf(err), change)
+		require.Equal(t, field, tool.AsError(err).Path)
+	}
+
+	_, err = d.approved(trusted, strings.Replace(fmt.Sprintf(newEcho, `,"execution":{"trust":"trusted"}`), "echoText", "other", 1))
+	require.Equal(t, tool.Denied, tool.KindOf(err))
+	require.Equal(t, "/execution/trust", tool.AsError(err).Path)
+	made, err = d.approved(d.ada, fmt.Sprintf(`{"action":"update","slug":"echoText","revision":%d,
+		"execution":{"trust":"untrusted"},"interaction":{"audience":"user"}}`, made.Tool.Revision))
+	require.NoError(t, err)
+	for field, change := range map[string]string{
+		"/execution/trust":      `"execution":{"trust":"trusted"}`,
+		"/interaction/audience": `"interaction":{"audience":"model"}`,
 	} {
 		_, err := d.approved(trusted, fmt.Sprintf(`{"action":"update","slug":"echoText","revision":%d,%s}`,
 			made.Tool.Revision, change))
