@@ -53,14 +53,10 @@ func (s *Store) CreateView(
 		if _, err := q.DropOldViews(ctx, string(v.Tenant)); err != nil {
 			return err
 		}
-		live, err := q.CountLiveViews(ctx, string(v.Tenant))
-		if err != nil {
+		if err := oneMoreView(ctx, q, op, v.Tenant); err != nil {
 			return err
 		}
-		if live >= view.MaxLive {
-			return &tool.Error{Kind: tool.Conflict, Op: op, Msg: fmt.Sprintf(
-				"the tenant has %d published views, which is the most: revoke one first", live)}
-		}
+		var err error
 		row, err = q.CreateView(ctx, db.CreateViewParams{
 			TenantID: string(v.Tenant), ID: v.ID, Name: text(v.Title), Description: text(v.Description), Kind: string(v.Kind),
 			ToolID: v.ToolID, Tool: v.Slug, Version: v.Version, Digest: v.Digest, RunID: optional(v.RunID),
@@ -72,6 +68,16 @@ func (s *Store) CreateView(
 		return err
 	})
 	return viewOf(row), err
+}
+
+// oneMoreView fails with tool.Conflict where the tenant has as many live views as it may have.
+func oneMoreView(ctx context.Context, q *db.Queries, op string, tenant tool.TenantID) error {
+	live, err := q.CountLiveViews(ctx, string(tenant))
+	if err == nil && live >= view.MaxLive {
+		return &tool.Error{Kind: tool.Conflict, Op: op, Msg: fmt.Sprintf(
+			"the tenant has %d published views, which is the most: revoke one first", live)}
+	}
+	return err
 }
 
 // notPublished returns why a view was not stored.
@@ -161,22 +167,38 @@ func (s *Store) RotateView(
 	if !tool.ValidID(id) {
 		return view.View{}, notFound(op, viewUnknown)
 	}
-	row, err := ask(ctx, s.do, op, tenant, (*db.Queries).RotateView, db.RotateViewParams{
-		TenantID: string(tenant), ID: id, SecretHash: secretHash, KeepSeconds: keep.Seconds(), ChangedBy: text(by),
-	})
-	if !errors.Is(err, pgx.ErrNoRows) {
-		return viewOf(row), err
-	}
-	found, err := s.FindView(ctx, tenant, id)
-	switch {
-	case err != nil:
-		return view.View{}, err
-	case found.RevokedAt != nil:
-		return view.View{}, &tool.Error{
-			Kind: tool.Conflict, Op: op, Msg: "the view was revoked, for good: publish another",
+	var row db.PublishedView
+	err := s.inTx(ctx, op, tenant, func(q *db.Queries) error {
+		if err := q.LockNumber(ctx, db.LockNumberParams{Of: "views", TenantID: string(tenant)}); err != nil {
+			return err
 		}
-	}
-	return view.View{}, publishingOff(op)
+		found, err := q.ListViews(ctx, db.ListViewsParams{TenantID: string(tenant), ID: &id, Limit: 1})
+		switch {
+		case err != nil:
+			return err
+		case len(found) == 0:
+			return notFound(op, viewUnknown)
+		}
+		v := listedView(found[0])
+		if v.RevokedAt != nil {
+			return &tool.Error{
+				Kind: tool.Conflict, Op: op, Msg: "the view was revoked, for good: publish another",
+			}
+		}
+		if v.Expired { // It is live again.
+			if err := oneMoreView(ctx, q, op, tenant); err != nil {
+				return err
+			}
+		}
+		row, err = q.RotateView(ctx, db.RotateViewParams{
+			TenantID: string(tenant), ID: id, SecretHash: secretHash, KeepSeconds: keep.Seconds(), ChangedBy: text(by),
+		})
+		if errors.Is(err, pgx.ErrNoRows) {
+			return notPublished(ctx, q, op, &v)
+		}
+		return err
+	})
+	return viewOf(row), err
 }
 
 func listedView(row db.ListViewsRow) view.View {

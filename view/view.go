@@ -155,7 +155,8 @@ type Views interface {
 	// RevokeView makes the link of a view useless for good. Doing so again changes nothing.
 	RevokeView(ctx context.Context, tenant tool.TenantID, id, by string) (View, error)
 	// RotateView gives a view another token and time; the old token opens nothing. It fails with tool.Conflict for a
-	// view that was revoked, and with tool.Denied where the tenant's switch is off.
+	// view that was revoked, for one that expired beyond [MaxLive] and for a tool that is disabled, deleted or
+	// quarantined, and with tool.Denied where the tenant's switch is off.
 	RotateView(
 		ctx context.Context, tenant tool.TenantID, id, by string, secretHash []byte, keep time.Duration,
 	) (View, error)

@@ -20,7 +20,7 @@ func (s *server) registerMCP(router chi.Router) error {
 	served, err := mcpserver.New(mcpserver.Config{
 		Tools: s.cfg.Resolver, Runs: s.runs, Record: s.cfg.Store, Wakes: s.hub, Views: s.views,
 		ListPermission: ToolsRead, CallPermission: RunsWrite, DecidePermission: ApprovalsRead,
-		AgentPermission: AgentsRead, Stopping: stopping,
+		AgentPermission: AgentsRead, PublishPermission: ViewsWrite, Stopping: stopping,
 		MaxBodyBytes: s.cfg.MaxBodyBytes, Heartbeat: s.cfg.Streams.Heartbeat, WriteTimeout: s.cfg.Streams.WriteTimeout,
 		ElicitWait: s.cfg.ElicitWait, Version: s.cfg.Version, Logger: s.log, AuthorizationServers: s.issuers(),
 	})

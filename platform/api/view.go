@@ -39,8 +39,8 @@ func (s *server) registerViews() {
 		id: "publishView", method: http.MethodPost, path: "/v1/views", tag: "views", permission: ViewsWrite,
 		status: http.StatusCreated, summary: "Publish a view",
 		detail: "Everyone who has the link can open its page without a login, until it expires or is revoked. The page " +
-			"displays only: a view that takes input is refused, and so is a call without a result. The tenant's switch " +
-			"for publishing has to be on. Only this response has the link.",
+			"displays only: a view that takes input is refused, and so is a call without a result. The result of a call " +
+			"takes `runs.read` too. The tenant's switch for publishing has to be on. Only this response has the link.",
 		secret: true,
 	}, s.publishView)
 	handle(s, route{
@@ -60,14 +60,16 @@ func (s *server) registerViews() {
 	handle(s, route{
 		id: "rotateView", method: http.MethodPost, path: "/v1/views/{view}/rotate", tag: "views", permission: ViewsWrite,
 		summary: "Replace the link of a published view",
-		detail:  "The old link opens nothing from then on. Only this response has the new one.",
-		secret:  true,
+		detail: "The old link opens nothing from then on. The result of a call takes `runs.read` too. Only this response " +
+			"has the new one.",
+		secret: true,
 	}, s.rotateView)
 	handle(s, route{
 		id: "setTenantPublishing", method: http.MethodPut, path: "/v1/tenants/{tenant}/publishing", tag: "tenants",
 		permission: TenantsWrite, summary: "Set whether the tenant publishes views",
-		detail: "It is off at first. On, MCP clients whose key may call tools are offered `publish_view` and " +
-			"`submit_view_response` too. Links that were shared before it was switched off open until they are revoked.",
+		detail: "It is off at first. On, MCP clients whose key may call tools and publish views are offered " +
+			"`publish_view` and `submit_view_response` too. Links that were shared before it was switched off open until " +
+			"they are revoked.",
 	}, s.setTenantPublishing)
 }
 

@@ -110,6 +110,10 @@ func TestViews(t *testing.T) {
 		require.Equal(t, view.Revoked, shown.Status)
 	}
 	require.Equal(t, http.StatusConflict, b.do(t, http.MethodPost, path+"/rotate", "{}").status)
+	writer := b.Key(t, b.tenant, api.ViewsWrite)
+	got = b.do(t, http.MethodPost, "/v1/views", `{"kind":"result","run_id":"`+uuid.NewString()+`"}`, writer)
+	require.Equal(t, http.StatusForbidden, got.status, "a result takes the permission to see runs")
+	require.Contains(t, string(got.body), api.RunsRead)
 	reader := b.Key(t, b.tenant, api.ViewsRead)
 	require.Equal(t, http.StatusOK, b.do(t, http.MethodGet, path, "", reader).status)
 	require.Equal(t, http.StatusForbidden, b.do(t, http.MethodDelete, path, "", reader).status)
@@ -151,7 +155,9 @@ func TestMCPGateOfViews(t *testing.T) {
 
 	b := setup(t)
 	b.apply(t, echo("say"))
-	caller, reader := b.Key(t, b.tenant, "tools.read", "runs.write"), b.Key(t, b.tenant, "tools.read")
+	caller := b.Key(t, b.tenant, "tools.read", "runs.write", api.ViewsWrite)
+	reader := b.Key(t, b.tenant, "tools.read", api.ViewsWrite)
+	worker := b.Key(t, b.tenant, "tools.read", "runs.write")
 	call := func(name, arguments, key string) said {
 		body := alone("tools/call", `"name":"`+name+`","arguments":`+arguments+`,`)
 		return b.speak(t, body, standing("tools/call", name), key)
@@ -167,6 +173,7 @@ func TestMCPGateOfViews(t *testing.T) {
 	closed(caller, "say")
 	b.publishing(t, true)
 	closed(reader, "say")
+	closed(worker, "say")
 	both := []string{"publish_view", "say", "submit_view_response"}
 	require.Equal(t, both, slices.Sorted(slices.Values(b.toolNames(t, caller))))
 	found := b.do(t, http.MethodGet, "/v1/tools?limit=100", "")
@@ -193,7 +200,7 @@ func TestMCPGateOfViews(t *testing.T) {
 	require.NoError(t, err)
 	body := `{"token":"` + link + `","response":{"seat":"4A"}}`
 	require.Contains(t, string(call("submit_view_response", body, caller).message().Result), wait.SubmitPermission)
-	clerk := b.Key(t, b.tenant, "runs.write", wait.SubmitPermission)
+	clerk := b.Key(t, b.tenant, "runs.write", api.ViewsWrite, wait.SubmitPermission)
 	submit := func(body string) string { return string(call("submit_view_response", body, clerk).message().Result) }
 	require.Contains(t, submit(strings.Replace(body, "seat", "row", 1)), "row")
 	require.Contains(t, submit(body), `"repeated":false`)

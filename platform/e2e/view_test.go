@@ -77,7 +77,7 @@ func TestMCPPublishesViews(t *testing.T) {
 		require.Contains(t, page, "What it read")
 		require.Contains(t, page, "old a")
 	}
-	other := c.connect(withoutSessions, nil, c.db.Key(t, c.principal.Tenant, "runs.write", "tools.read"))
+	other := c.connect(withoutSessions, nil, c.db.Key(t, c.principal.Tenant, "runs.write", "tools.read", "views.write"))
 	theirs := c.callMCP(session, readCall())
 	result := c.callMCP(other, &mcp.CallToolParams{Name: "publish_view", Arguments: map[string]any{
 		"kind": "result", "run_id": theirs.Meta["toolcrib/run-id"],

@@ -34,10 +34,12 @@ type Views interface {
 // gated reports whether a name is that of a tool behind the gate of views.
 func gated(name string) bool { return name == publishView || name == submitViewResponse }
 
-// gateOpen reports whether a caller is offered the tools that publish views and submit responses: it may make calls,
-// and its tenant publishes views. A toolset has the tools that were chosen for it, and these are none of them.
+// gateOpen reports whether a caller is offered the tools that publish views and submit responses: it may make calls
+// and publish, and its tenant publishes views. A toolset has the tools that were chosen for it, and these are none of
+// them.
 func (s *Server) gateOpen(ctx context.Context, c *Caller) (bool, error) {
-	if s.cfg.Views == nil || c.Offer != nil || !c.Principal.May(s.cfg.CallPermission) {
+	if s.cfg.Views == nil || c.Offer != nil ||
+		!c.Principal.May(s.cfg.CallPermission) || !c.Principal.May(s.cfg.PublishPermission) {
 		return false, nil
 	}
 	on, err := s.cfg.Views.Enabled(ctx, c.Principal.Tenant)
@@ -131,7 +133,7 @@ func (s *Server) publish(ctx context.Context, c *Caller, raw json.RawMessage) (a
 	}
 	made, err := s.cfg.Views.Publish(ctx, views.Request{
 		Principal: c.Principal, Title: in.Title, Description: in.Description, Kind: in.Kind, RunID: in.RunID,
-		Tool: tool.Ref{Slug: in.Tool}, Keep: time.Duration(in.Seconds) * time.Second, Own: true,
+		Tool: tool.Ref{Slug: in.Tool}, Keep: time.Duration(in.Seconds) * time.Second, Own: true, Sees: offered,
 	})
 	if err != nil {
 		return nil, err //nolint:wrapcheck // Its words are the client's.

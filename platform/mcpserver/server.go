@@ -70,6 +70,8 @@ type Config struct {
 	// ListPermission and CallPermission are those that listing and calling tools take. None when
 	// empty.
 	ListPermission, CallPermission string
+	// PublishPermission is the one that the tools for views take, beside CallPermission. None when empty.
+	PublishPermission string
 	// AgentPermission is the one that seeing the instructions of agents, as prompts, takes. None when empty.
 	AgentPermission string
 	// DecidePermission is the one that deciding on approvals takes, beside those of the approval. None when

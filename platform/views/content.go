@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"html/template"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -40,8 +41,28 @@ type block struct {
 type row struct{ Name, Value, Note string }
 
 // clean returns a text as pages show it: without hidden characters and what looks like a secret, whatever the tenant
-// has chosen for its own people.
-func clean(text string) string { return visible.Text(redact.Text(text)) }
+// has chosen for its own people. Hidden characters go first: with them, a secret does not look like one.
+func clean(text string) string { return redact.Text(visible.Text(text)) }
+
+// literal is a string in JSON.
+var literal = regexp.MustCompile(`(?s)"(?:[^"\\]|\\.)*"`)
+
+// cleanJSON is clean for JSON, the names of members among it.
+func cleanJSON(raw json.RawMessage) json.RawMessage {
+	return redact.JSON(literal.ReplaceAllFunc(raw, func(quoted []byte) []byte {
+		var text string
+		if json.Unmarshal(quoted, &text) != nil {
+			return quoted
+		}
+		var b bytes.Buffer
+		e := json.NewEncoder(&b)
+		e.SetEscapeHTML(false)
+		if e.Encode(clean(text)) != nil {
+			return quoted
+		}
+		return bytes.TrimSpace(b.Bytes())
+	}))
+}
 
 // blocksOf returns what is shown of a result: its content, or its structured value where it has no other.
 func blocksOf(r *tool.Result) []block {
@@ -79,12 +100,12 @@ func blocksOf(r *tool.Result) []block {
 
 // ofJSON shows an object as a table of its members, in their order, and any other value as it is written.
 func ofJSON(raw json.RawMessage) block {
-	raw = redact.JSON(raw)
+	raw = cleanJSON(raw)
 	rows, ok := rowsOf(raw)
 	if ok {
 		return block{Rows: rows}
 	}
-	return block{Code: visible.Text(tool.ReadableJSON(raw))}
+	return block{Code: clean(tool.ReadableJSON(raw))}
 }
 
 func rowsOf(raw json.RawMessage) ([]row, bool) {
@@ -104,7 +125,7 @@ func rowsOf(raw json.RawMessage) ([]row, bool) {
 		if json.Unmarshal(value, &text) != nil {
 			text = tool.ReadableJSON(value)
 		}
-		out = append(out, row{Name: visible.Text(name), Value: visible.Text(text)})
+		out = append(out, row{Name: clean(name), Value: clean(text)})
 	}
 	return out, len(out) > 0
 }

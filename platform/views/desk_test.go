@@ -10,6 +10,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
+	"github.com/toolcrib/toolcrib/access"
 	"github.com/toolcrib/toolcrib/agent"
 	"github.com/toolcrib/toolcrib/internal/input"
 	"github.com/toolcrib/toolcrib/platform/views"
@@ -41,7 +42,7 @@ func newDesk(t *testing.T) *desk {
 	d := &desk{on: true, opens: true}
 	d.run = agent.Run{
 		ID: uuid.NewString(), Tenant: tenant, Kind: agent.RunKindToolCall,
-		Principal: tool.Principal{Tenant: tenant, Subject: "key:a"},
+		Principal: tool.Principal{Tenant: tenant, Subject: "key:a", Permissions: []string{access.RunsRead}},
 	}
 	d.end = agent.CallEnd{
 		Status: agent.RunCompleted, InvocationID: uuid.NewString(),

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/toolcrib/toolcrib/access"
 	"github.com/toolcrib/toolcrib/agent"
 	"github.com/toolcrib/toolcrib/internal/uuid7"
 	"github.com/toolcrib/toolcrib/resolver"
@@ -68,8 +69,19 @@ type Request struct {
 	RunID       string        // Of a [view.Result].
 	Tool        tool.Ref      // Of a [view.Tool].
 	Keep        time.Duration // How long the link is good. Defaults to [view.DefaultKeep].
-	// Own limits results to those of calls that the principal made.
+	// Own limits results to those of calls that the principal made. Others take the permission to see runs.
 	Own bool
+	// Sees, unless nil, reports whether a tool that the principal may call is one that it is shown.
+	Sees func(t *tool.Tool) bool
+}
+
+// mayRead fails where a principal may not see what calls returned: who has the link of a result sees it.
+func mayRead(p tool.Principal, op string) error {
+	if p.May(access.RunsRead) {
+		return nil
+	}
+	lacking := &tool.PermissionError{Permissions: []string{access.RunsRead}}
+	return &tool.Error{Kind: tool.Denied, Op: op, Msg: lacking.Error(), Err: lacking}
 }
 
 // Published is a view with its token, which is not stored.
@@ -88,7 +100,7 @@ func (s *Service) Enabled(ctx context.Context, tenant tool.TenantID) (bool, erro
 
 // Publish publishes a view. It fails with tool.Invalid for a view that does not only display, with tool.NotFound for
 // a run or a tool that the principal does not have, with tool.Conflict for a call without a result and a tool that
-// is disabled, and with tool.Denied where the tenant does not publish.
+// is disabled, and with tool.Denied where the tenant does not publish, or the principal may not see the run.
 func (s *Service) Publish(ctx context.Context, r Request) (Published, error) {
 	if err := r.Kind.CheckDisplay(); err != nil {
 		return Published{}, err //nolint:wrapcheck // Its words are the caller's.
@@ -127,7 +139,8 @@ func (s *Service) Publish(ctx context.Context, r Request) (Published, error) {
 	return Published{made, token.Text()}, err //nolint:wrapcheck // Its words are the caller's.
 }
 
-// Rotate gives a view another token, and a time of keep; zero for [view.DefaultKeep].
+// Rotate gives a view another token, and a time of keep; zero for [view.DefaultKeep]. It fails with tool.Denied for
+// the result of a call where the principal may not see runs.
 func (s *Service) Rotate(ctx context.Context, p tool.Principal, id string, keep time.Duration) (Published, error) {
 	if keep == 0 {
 		keep = view.DefaultKeep
@@ -138,6 +151,11 @@ func (s *Service) Rotate(ctx context.Context, p tool.Principal, id string, keep 
 	found, err := s.cfg.Views.FindView(ctx, p.Tenant, id)
 	if err != nil {
 		return Published{}, err //nolint:wrapcheck // Its words are the caller's.
+	}
+	if found.Kind == view.Result {
+		if err := mayRead(p, "views.Rotate"); err != nil {
+			return Published{}, err
+		}
 	}
 	token, err := view.NewToken(p.Tenant, found.ID)
 	if err != nil {
@@ -151,6 +169,11 @@ func (s *Service) Rotate(ctx context.Context, p tool.Principal, id string, keep 
 // published.
 func (s *Service) ofResult(ctx context.Context, r Request) (tool.VersionIdentity, error) {
 	const op = "views.Publish"
+	if !r.Own {
+		if err := mayRead(r.Principal, op); err != nil {
+			return tool.VersionIdentity{}, err
+		}
+	}
 	unknown := &tool.Error{Kind: tool.NotFound, Op: op, Path: "/run_id", Msg: "run not found"}
 	if !tool.ValidID(r.RunID) {
 		return tool.VersionIdentity{}, unknown
@@ -188,7 +211,7 @@ func (s *Service) ofResult(ctx context.Context, r Request) (tool.VersionIdentity
 	return called.VersionIdentity, nil
 }
 
-// ofTool returns the version of a tool whose description is shown: what the principal may call.
+// ofTool returns the version of a tool whose description is shown: what the principal may call, and is shown.
 func (s *Service) ofTool(ctx context.Context, r Request) (tool.VersionIdentity, error) {
 	if r.Tool.Name() == "" {
 		return tool.VersionIdentity{}, &tool.Error{
@@ -199,7 +222,8 @@ func (s *Service) ofTool(ctx context.Context, r Request) (tool.VersionIdentity, 
 		Principal: r.Principal, Ref: r.Tool, Mode: tool.Production, Outside: true,
 	})
 	switch {
-	case err != nil && (tool.KindOf(err) == tool.NotFound || tool.KindOf(err) == tool.Denied):
+	case err != nil && (tool.KindOf(err) == tool.NotFound || tool.KindOf(err) == tool.Denied),
+		err == nil && r.Sees != nil && !r.Sees(&found.Tool):
 		return tool.VersionIdentity{}, &tool.Error{
 			Kind: tool.NotFound, Op: "views.Publish", Path: "/tool",
 			Msg: fmt.Sprintf("tool %q not found", tool.Clip(r.Tool.Name(), 64)),

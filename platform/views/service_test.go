@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
+	"github.com/toolcrib/toolcrib/access"
 	"github.com/toolcrib/toolcrib/agent"
 	"github.com/toolcrib/toolcrib/internal/input"
 	"github.com/toolcrib/toolcrib/platform/views"
@@ -29,7 +30,15 @@ func TestPublishRefuses(t *testing.T) {
 		"a form":       {func(_ *desk, r *views.Request) { r.Kind = view.Form }, tool.Invalid, "displays only"},
 		"another kind": {func(_ *desk, r *views.Request) { r.Kind = "input" }, tool.Invalid, "expected"},
 		"for too long": {func(_ *desk, r *views.Request) { r.Keep = view.MaxKeep + 1 }, tool.Invalid, "good for"},
-		"no run":       {func(_ *desk, r *views.Request) { r.RunID = "x" }, tool.NotFound, "run not found"},
+		"without runs.read": {
+			func(_ *desk, r *views.Request) { r.Principal.Permissions = nil }, tool.Denied, "runs.read",
+		},
+		"a tool that is not shown": {
+			func(_ *desk, r *views.Request) {
+				r.Kind, r.Tool.Slug, r.Sees = view.Tool, "getOrder", func(*tool.Tool) bool { return false }
+			}, tool.NotFound, `tool "getOrder"`,
+		},
+		"no run": {func(_ *desk, r *views.Request) { r.RunID = "x" }, tool.NotFound, "run not found"},
 		"another's run": {
 			func(_ *desk, r *views.Request) { r.Principal.Subject, r.Own = "key:b", true }, tool.NotFound, "run not found",
 		},
@@ -63,6 +72,26 @@ func TestPublishRefuses(t *testing.T) {
 			require.Empty(t, d.view.ID)
 		})
 	}
+}
+
+// A principal that may not see runs publishes what it called itself alone, and rotates the link of no result.
+func TestResultsTakeThePermissionToSeeRuns(t *testing.T) {
+	t.Parallel()
+
+	d := newDesk(t)
+	d.run.Principal.Permissions = nil
+	s := d.service(t)
+	r := views.Request{Principal: d.run.Principal, Kind: view.Result, RunID: d.run.ID, Own: true}
+	made, err := s.Publish(t.Context(), r)
+	require.NoError(t, err)
+	before := d.hash
+	_, err = s.Rotate(t.Context(), r.Principal, made.ID, time.Hour)
+	require.Equal(t, tool.Denied, tool.KindOf(err))
+	require.ErrorContains(t, err, access.RunsRead)
+	require.Equal(t, before, d.hash)
+	d.view.Kind = view.Tool
+	_, err = s.Rotate(t.Context(), r.Principal, made.ID, time.Hour)
+	require.NoError(t, err)
 }
 
 // A response is checked step by step: token, tenant, permission, idempotency, schema. Each step refuses it before

@@ -58,10 +58,15 @@ where v.tenant_id = @tenant_id and v.id = @id
 returning *;
 
 -- name: RotateView :one
--- Gives a view another token, and time. No row for one that was revoked, or where the tenant may not publish.
+-- Gives a view another token, and time. No row for one that was revoked, or where the tenant may not publish, or the tool is
+-- disabled or gone.
 update published_views v set
     secret_hash = @secret_hash, expires_at = now() + make_interval(secs => @keep_seconds::float8), rotations = v.rotations + 1,
     changed_by = @changed_by, updated_at = now()
 from tenants t
 where v.tenant_id = @tenant_id and v.id = @id and v.revoked_at is null and t.id = v.tenant_id and t.mcp_apps_publish_enabled
+  and exists (
+        select from tool_registry r
+        where r.id = v.tool_id and r.scope_id in (v.tenant_id, '00000000-0000-0000-0000-000000000000')
+          and r.status <> 'disabled' and r.is_active and r.deleted_at is null and r.quarantine = '')
 returning v.*;

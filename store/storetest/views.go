@@ -179,6 +179,25 @@ func testViews(t *testing.T, d *Database) {
 		require.Len(t, listed, 1, "old views go when others are published")
 		require.Equal(t, kept.ID, listed[0].ID)
 	})
+	// A view that expired is live again once it is rotated: it counts as others do.
+	t.Run("Most", func(t *testing.T) {
+		t.Parallel()
+		f := NewFixture(t, d)
+		v, token := f.published(t, view.Tool)
+		_, err := f.Store.RotateView(t.Context(), f.Tenant, v.ID, "", token.Hash(), -time.Second)
+		require.NoError(t, err)
+		kept, token := f.published(t, view.Tool)
+		_, err = d.Conn(t).Exec(t.Context(), `insert into published_views
+			(tenant_id, id, name, description, kind, tool_id, tool, version, digest, secret_hash, expires_at, created_by, changed_by)
+			select v.tenant_id, gen_random_uuid(), v.name, v.description, v.kind, v.tool_id, v.tool, v.version, v.digest,
+				sha256(i::text::bytea), v.expires_at, v.created_by, v.changed_by
+			from published_views v, generate_series(2, $2) i where v.id = $1`, kept.ID, view.MaxLive)
+		require.NoError(t, err)
+		_, err = f.Store.RotateView(t.Context(), f.Tenant, v.ID, "", token.Hash(), time.Hour)
+		RequireKind(t, tool.Conflict, err)
+		_, err = f.Store.RotateView(t.Context(), f.Tenant, kept.ID, "", token.Hash(), time.Hour)
+		require.NoError(t, err, "it was live before")
+	})
 	// Disabling a tool stops its views, and enabling it shows them again; the tenant's own switch for its callers
 	// does not.
 	t.Run("DisabledTool", func(t *testing.T) {
@@ -194,6 +213,8 @@ func testViews(t *testing.T, d *Database) {
 		require.NoError(t, err)
 		require.Equal(t, view.Suspended, found.Status())
 		_, err = f.Store.CreateView(t.Context(), f.aView(t, view.Tool), make([]byte, 32), time.Hour)
+		RequireKind(t, tool.Conflict, err)
+		_, err = f.Store.RotateView(t.Context(), f.Tenant, v.ID, "", make([]byte, 32), time.Hour)
 		RequireKind(t, tool.Conflict, err)
 		_, err = conn.Exec(t.Context(), "update tool_registry set status = 'published' where id = $1", f.Tool.ID)
 		require.NoError(t, err)

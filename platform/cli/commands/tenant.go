@@ -262,9 +262,9 @@ func (a *app) tenantPublishCommand() *cobra.Command {
 		Use: "publish on|off", Short: "Choose whether views may be published", Args: cli.Operands("on|off"),
 		Long: `Chooses for the tenant of the key in use whether views may be published: pages that
 show a result, or what a tool does, to everyone who has their link. It is off at
-first. On, MCP clients whose key may call tools are offered publish_view and
-submit_view_response too. Links that were shared before it was switched off open
-until they are revoked.`,
+first. On, MCP clients whose key may call tools and publish views are offered
+publish_view and submit_view_response too. Links that were shared before it was
+switched off open until they are revoked.`,
 		Example:   `  toolcrib tenant publish on`,
 		ValidArgs: []string{"on", "off"},
 		RunE: func(cmd *cobra.Command, args []string) error {

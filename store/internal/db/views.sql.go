@@ -279,6 +279,10 @@ update published_views v set
     changed_by = $3, updated_at = now()
 from tenants t
 where v.tenant_id = $4 and v.id = $5 and v.revoked_at is null and t.id = v.tenant_id and t.mcp_apps_publish_enabled
+  and exists (
+        select from tool_registry r
+        where r.id = v.tool_id and r.scope_id in (v.tenant_id, '00000000-0000-0000-0000-000000000000')
+          and r.status <> 'disabled' and r.is_active and r.deleted_at is null and r.quarantine = '')
 returning v.tenant_id, v.id, v.name, v.description, v.kind, v.tool_id, v.tool, v.version, v.digest, v.run_id, v.secret_hash, v.expires_at, v.revoked_at, v.rotations, v.created_by, v.changed_by, v.created_at, v.updated_at
 `
 
@@ -290,7 +294,8 @@ type RotateViewParams struct {
 	ID          string
 }
 
-// Gives a view another token, and time. No row for one that was revoked, or where the tenant may not publish.
+// Gives a view another token, and time. No row for one that was revoked, or where the tenant may not publish, or the tool is
+// disabled or gone.
 func (q *Queries) RotateView(ctx context.Context, arg RotateViewParams) (PublishedView, error) {
 	row := q.db.QueryRow(ctx, RotateView,
 		arg.SecretHash,
