@@ -157,7 +157,9 @@ type RunQuery struct {
 	Status  agent.RunStatus
 	Kind    agent.RunKind
 	AgentID string
+	Subject string    // Who started it.
 	Parent  string    // Parent run.
+	Top     bool      // Without a parent run.
 	Since   time.Time // Created at or after.
 	Until   time.Time // Created before.
 	Before  string    // Cursor: the last id of the previous page.
@@ -172,7 +174,7 @@ func (s *Store) ListRuns(ctx context.Context, tenant tool.TenantID, q RunQuery) 
 	}
 	rows, err := ask(ctx, s.doFiltered, op, tenant, (*db.Queries).ListRuns, db.ListRunsParams{
 		TenantID: string(tenant), Before: optional(q.Before), Status: string(q.Status), Kind: string(q.Kind),
-		AgentID: optional(q.AgentID), ParentRunID: optional(q.Parent),
+		AgentID: optional(q.AgentID), Subject: q.Subject, ParentRunID: optional(q.Parent), Top: q.Top,
 		Since: idTime(q.Since), Until: idTime(q.Until), Limit: pageSize(q.Limit),
 	})
 	if err != nil {

@@ -145,6 +145,23 @@ func TestMCPTasks(t *testing.T) {
 	require.Equal(t, -32602, client.ask("tools/call", `{"name":"none","task":{}}`).Error.Code)
 }
 
+// The result of a task is waited for from the moment that there is one, whether or not a worker has begun its call.
+func TestMCPTasksAreWaitedForBeforeTheyBegin(t *testing.T) {
+	t.Parallel()
+
+	g := newGate()
+	c := newMCPDesk(t, g.functions(t))
+	c.publish("look", lookTool(), tool.Policy{})
+	client, _ := c.tasker(c.key)
+	close(g.goOn)
+	for range 5 {
+		id := client.ask("tools/call", `{"name":"look","arguments":{"name":"a"},"task":{}}`).Result.Task.ID
+		result := client.ask("tasks/result", of(id))
+		require.Nil(t, result.Error)
+		require.JSONEq(t, `{"name":"found a"}`, string(result.Result.Structured))
+	}
+}
+
 // A task is cancelled as its call, and waits for people as its call does.
 func TestMCPTasksAreCancelledAndWait(t *testing.T) {
 	t.Parallel()
@@ -160,6 +177,7 @@ func TestMCPTasksAreCancelledAndWait(t *testing.T) {
 	gone := client.ask("tasks/cancel", of(id))
 	require.Nil(t, gone.Error)
 	require.Equal(t, "cancelled", gone.Result.Status)
+	require.Equal(t, "cancelled", client.ask("tasks/get", of(id)).Result.Status)
 	<-g.left
 	client.ask("tasks/result", of(id))
 	require.Equal(t, "cancelled", client.ask("tasks/get", of(id)).Result.Status)
@@ -170,4 +188,7 @@ func TestMCPTasksAreCancelledAndWait(t *testing.T) {
 		return state.Status == "input_required" && strings.Contains(state.Message, "approval")
 	}, time.Minute, 100*time.Millisecond)
 	require.Nil(t, client.ask("tasks/cancel", of(id)).Error)
+	again := client.ask("tasks/cancel", of(id))
+	require.NotNil(t, again.Error)
+	require.Contains(t, again.Error.Message, "has ended: it is cancelled")
 }

@@ -211,8 +211,9 @@ type waiting struct {
 	called         // Its tool.
 	session *mcp.ServerSession
 
-	alone    bool // The request stands alone: its client is asked by an answer.
-	patient  bool // The end is waited for, also while a person has to decide elsewhere.
+	alone    bool          // The request stands alone: its client is asked by an answer.
+	patient  bool          // The end is waited for, also while a person has to decide elsewhere.
+	within   time.Duration // How long it is waited for; zero for the server's own time.
 	modes    modes
 	revision string
 	// unnamed is the id of a call that its client did not name, which lets its next request join it.
@@ -251,7 +252,7 @@ func (s *Server) await(ctx context.Context, of *session, c *Caller, w waiting) m
 	defer stop()
 	done, held := make(chan ended, 1), make(chan *hold)
 	go func() {
-		result, over, err := s.cfg.Runs.Wait(following, w.call, s.cfg.CallWait, s.cfg.Wakes)
+		result, over, err := s.cfg.Runs.Wait(following, w.call, cmp.Or(w.within, s.cfg.CallWait), s.cfg.Wakes)
 		done <- ended{result, over, err}
 	}()
 	go s.follow(following, c, w, held)

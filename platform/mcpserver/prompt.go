@@ -43,12 +43,15 @@ func promptOf(d *tool.Definition) (promptConfig, bool) {
 }
 
 // listPrompts lists the caller's tools that are prompts, in the order of their names, and then the instructions of
-// the tenant's published agents, for callers that may see agents.
+// the tenant's published agents, for callers that may see agents. A toolset has no prompts.
 func (s *Server) listPrompts(ctx context.Context, c *Caller, req *mcp.ListPromptsRequest) (mcp.Result, error) {
 	if err := may(c, s.cfg.ListPermission); err != nil {
 		return nil, err
 	}
 	result := &mcp.ListPromptsResult{Prompts: []*mcp.Prompt{}, Cacheable: mcp.Cacheable{CacheScope: "private"}}
+	if c.Offer != nil {
+		return result, nil
+	}
 	cursor := ""
 	if req.Params != nil {
 		cursor = req.Params.Cursor
@@ -213,8 +216,11 @@ func unknownPrompt(name string) error {
 	return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: fmt.Sprintf("unknown prompt %q", clip(name))}
 }
 
-// promptTool finds a tool that is a prompt. What the caller may not use is absent.
+// promptTool finds a tool that is a prompt. What the caller may not use is absent, and so are those of a toolset.
 func (s *Server) promptTool(ctx context.Context, c *Caller, name string) (*resolver.Resolved, promptConfig, error) {
+	if c.Offer != nil {
+		return nil, promptConfig{}, unknownPrompt(name)
+	}
 	found, err := s.resolve(ctx, c, name)
 	if tool.KindOf(err) == tool.NotFound && err != nil {
 		return nil, promptConfig{}, unknownPrompt(name)

@@ -37,8 +37,10 @@ const (
 const (
 	// pollInterval is how often clients should ask for the state of a task, in milliseconds.
 	pollInterval = 1000
-	// tasksPage is how many runs a page of tasks is chosen from.
+	// tasksPage is how many tasks a page has.
 	tasksPage = 100
+	// beginPoll is how often a task that no worker has begun is looked at, in case that a wake-up was lost.
+	beginPoll = 500 * time.Millisecond
 	// metaRelatedTask is, of the result of a task, the task.
 	metaRelatedTask = "io.modelcontextprotocol/related-task"
 )
@@ -54,6 +56,9 @@ const (
 	taskFailed        taskStatus = "failed"
 	taskCancelled     taskStatus = "cancelled"
 )
+
+// final reports whether a status is never left again.
+func (s taskStatus) final() bool { return s == taskCompleted || s == taskFailed || s == taskCancelled }
 
 // task is a call as a task.
 //
@@ -126,6 +131,11 @@ func asTask(r *http.Request, message []byte) (method string, rewritten []byte) {
 func (s *Server) answerTask(ctx context.Context, of *session, c *Caller, req *mcp.CallToolRequest) (mcp.Result, error) {
 	if c.task == methodCallTool {
 		return s.beginTask(ctx, of, c, req)
+	}
+	if c.task != methodTaskResult {
+		short, cancel := c.short(ctx)
+		defer cancel()
+		ctx = short
 	}
 	if err := may(c, s.cfg.CallPermission); err != nil {
 		return nil, err
@@ -220,7 +230,8 @@ func isTask(c *Caller, run *agent.Run) bool {
 	return run.Principal.Subject == c.Principal.Subject && run.Kind == agent.RunKindToolCall && run.Parent == nil
 }
 
-// taskOf returns a run as a task.
+// taskOf returns a run as a task. One whose cancellation was requested is cancelled from then on, as the protocol has
+// it, however its call ends.
 func (s *Server) taskOf(ctx context.Context, c *Caller, run agent.Run) (task, error) {
 	out := task{
 		ID: run.ID, Status: taskWorking, CreatedAt: run.CreatedAt, LastUpdatedAt: run.CreatedAt, PollInterval: pollInterval,
@@ -232,7 +243,7 @@ func (s *Server) taskOf(ctx context.Context, c *Caller, run agent.Run) (task, er
 		out.LastUpdatedAt = *run.CompletedAt
 	}
 	switch {
-	case run.Status == agent.RunCancelled:
+	case run.Status == agent.RunCancelled || run.CancelExecution != "":
 		out.Status = taskCancelled
 	case run.Status == agent.RunFailed:
 		out.Status, out.StatusMessage = taskFailed, words(&tool.Error{Kind: run.ErrorKind, Msg: run.Error})
@@ -279,56 +290,67 @@ func (s *Server) waitsForPeople(ctx context.Context, c *Caller, runID string) (w
 	return false, "", nil
 }
 
-// listTasks lists the tasks of a key, newest first. A page may have fewer than another, or none.
+// listTasks lists the tasks of a key, newest first.
 func (s *Server) listTasks(ctx context.Context, c *Caller, cursor string) (mcp.Result, error) {
 	if cursor != "" && !tool.ValidID(cursor) {
 		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "the cursor is none of this server's"}
 	}
 	found, err := s.cfg.Record.ListRuns(ctx, c.Principal.Tenant, store.RunQuery{
-		Kind: agent.RunKindToolCall, Before: cursor, Limit: tasksPage,
+		Kind: agent.RunKindToolCall, Subject: c.Principal.Subject, Top: true, Before: cursor, Limit: tasksPage + 1,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("listing runs: %w", err)
 	}
 	answer := map[string]any{}
+	if len(found) > tasksPage {
+		found = found[:tasksPage]
+		answer["nextCursor"] = found[tasksPage-1].ID
+	}
 	tasks := []task{}
 	for i := range found {
-		if !isTask(c, &found[i]) {
-			continue
-		}
 		shown, err := s.taskOf(ctx, c, found[i])
 		if err != nil {
 			return nil, err
 		}
 		tasks = append(tasks, shown)
 	}
-	if answer["tasks"] = tasks; len(found) == tasksPage {
-		answer["nextCursor"] = found[len(found)-1].ID
-	}
+	answer["tasks"] = tasks
 	return taskAnswer(answer), nil
 }
 
-// cancelTask cancels a call. One that has ended cannot be cancelled any more.
+// cancelTask cancels a call. One that has ended, or was cancelled, cannot be cancelled any more. Where the request
+// could not be recorded, the answer is the state that the task has.
 func (s *Server) cancelTask(ctx context.Context, c *Caller, run agent.Run) (mcp.Result, error) {
-	ended := &jsonrpc.Error{
-		Code: jsonrpc.CodeInvalidParams, Message: fmt.Sprintf("the task %s has ended: it is %s", run.ID, run.Status),
-	}
-	if run.Status.Final() {
-		return nil, ended
-	}
-	cancelled, err := s.cfg.Runs.Cancel(ctx, c.Principal.Tenant, run.ID)
-	switch {
-	case err != nil && tool.KindOf(err) == tool.Conflict:
-		return nil, ended
-	case err != nil:
-		return nil, err //nolint:wrapcheck // Its words are the client's.
-	}
-	shown, err := s.taskOf(ctx, c, cancelled)
+	shown, err := s.taskOf(ctx, c, run)
 	if err != nil {
 		return nil, err
 	}
-	shown.Status, shown.StatusMessage = taskCancelled, ""
+	if shown.Status.final() {
+		return nil, taskEnded(&shown)
+	}
+	_, refused := s.cfg.Runs.Cancel(ctx, c.Principal.Tenant, run.ID)
+	if refused != nil && tool.KindOf(refused) != tool.Conflict {
+		return nil, refused //nolint:wrapcheck // Its words are the client's.
+	}
+	if run, err = s.taskRun(ctx, c, run.ID); err != nil {
+		return nil, err
+	}
+	if shown, err = s.taskOf(ctx, c, run); err != nil {
+		return nil, err
+	}
+	switch {
+	case refused != nil && run.Status.Final():
+		return nil, taskEnded(&shown)
+	case refused != nil:
+		return nil, refused //nolint:wrapcheck // Its words are the client's.
+	}
 	return taskAnswer(shown), nil
+}
+
+func taskEnded(t *task) error {
+	return &jsonrpc.Error{
+		Code: jsonrpc.CodeInvalidParams, Message: fmt.Sprintf("the task %s has ended: it is %s", t.ID, t.Status),
+	}
 }
 
 // awaitTask waits for the end of a task, and answers as its call would have. While it waits for the person at the
@@ -337,19 +359,67 @@ func (s *Server) awaitTask(
 	ctx context.Context, of *session, c *Caller, req *mcp.CallToolRequest, run agent.Run,
 ) (mcp.Result, error) {
 	c.out.begin()
+	until := time.Now().Add(s.cfg.CallWait)
+	run, err := s.awaitBegun(ctx, of, c, run)
+	if err != nil {
+		return nil, err
+	}
 	w := waiting{
 		call: runs.Recorded(run), session: req.Session, modes: modesOf(req), revision: tasksRevision, patient: true,
-		called: called{typed: true, inline: tool.MaxInlineResult},
+		within: max(time.Until(until), time.Millisecond), called: called{typed: true, inline: tool.MaxInlineResult},
 	}
 	result := s.await(ctx, of, c, w)
 	if over, ok := result.(*mcp.CallToolResult); ok && over.Meta[metaGoesOn] == true {
-		return nil, &jsonrpc.Error{
-			Code: jsonrpc.CodeInternalError, Message: "the task " + run.ID + " has not ended yet: ask for its result again",
-		}
+		return nil, taskGoesOn(run.ID)
 	} else if ok {
 		over.Meta[metaRelatedTask] = map[string]any{"taskId": run.ID}
 	}
 	return result, nil
+}
+
+// awaitBegun waits until a worker has begun the call of a task, or it has ended.
+func (s *Server) awaitBegun(ctx context.Context, of *session, c *Caller, run agent.Run) (agent.Run, error) {
+	news, leave := s.cfg.Wakes.Subscribe(ctx, c.Principal.Tenant, run.ID)
+	defer leave()
+	poll := time.NewTicker(beginPoll)
+	defer poll.Stop()
+	late := time.NewTimer(s.cfg.CallWait)
+	defer late.Stop()
+	var closing <-chan struct{}
+	if of != nil {
+		closing = of.closing
+	}
+	for run.StartedAt == nil && !run.Status.Final() {
+		changed := news()
+		var err error
+		if run, err = s.taskRun(ctx, c, run.ID); err != nil {
+			return run, err
+		}
+		if run.StartedAt != nil || run.Status.Final() {
+			break
+		}
+		select {
+		case <-changed:
+		case <-poll.C:
+		case <-late.C:
+			return run, taskGoesOn(run.ID)
+		case <-closing:
+			return run, taskGoesOn(run.ID)
+		case <-c.gone:
+			return run, taskGoesOn(run.ID)
+		case <-s.cfg.Stopping(ctx):
+			return run, taskGoesOn(run.ID)
+		case <-ctx.Done():
+			return run, taskGoesOn(run.ID)
+		}
+	}
+	return run, nil
+}
+
+func taskGoesOn(id string) error {
+	return &jsonrpc.Error{
+		Code: jsonrpc.CodeInternalError, Message: "the task " + id + " has not ended yet: ask for its result again",
+	}
 }
 
 // withTasks is the answer to initialize with the capability for tasks.

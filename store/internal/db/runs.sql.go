@@ -791,11 +791,13 @@ where tenant_id = $1
   and ($3::text = '' or status = $3)
   and ($4::text = '' or kind = $4)
   and ($5::uuid is null or agent_id = $5)
-  and ($6::uuid is null or parent_run_id = $6)
-  and ($7::timestamptz is null or id >= uuid_floor($7))
-  and ($8::timestamptz is null or id < uuid_floor($8))
+  and ($6::text = '' or subject = $6)
+  and ($7::uuid is null or parent_run_id = $7)
+  and (not $8::boolean or parent_run_id is null)
+  and ($9::timestamptz is null or id >= uuid_floor($9))
+  and ($10::timestamptz is null or id < uuid_floor($10))
 order by id desc
-limit $9::int
+limit $11::int
 `
 
 type ListRunsParams struct {
@@ -804,7 +806,9 @@ type ListRunsParams struct {
 	Status      string
 	Kind        string
 	AgentID     *string
+	Subject     string
 	ParentRunID *string
+	Top         bool
 	Since       *time.Time
 	Until       *time.Time
 	Limit       int32
@@ -818,7 +822,9 @@ func (q *Queries) ListRuns(ctx context.Context, arg ListRunsParams) ([]Run, erro
 		arg.Status,
 		arg.Kind,
 		arg.AgentID,
+		arg.Subject,
 		arg.ParentRunID,
+		arg.Top,
 		arg.Since,
 		arg.Until,
 		arg.Limit,
