@@ -157,19 +157,28 @@ func (p *pinner) graph(ctx context.Context, snapshot *tool.Snapshot, depth int) 
 		if err != nil {
 			return nil, fmt.Errorf("%s %q: resolving tool %q: %w", g.Noun(), part.ID, part.Tool, err)
 		}
-		pin, err := p.pin(ctx, r, depth+1)
+		pin, err := p.pin(ctx, timed(r, part.TimeoutSeconds), depth+1)
 		if err != nil {
 			return nil, fmt.Errorf("%s %q: %w", g.Noun(), part.ID, err)
 		}
 		if err := fits(part, &pin); err != nil {
 			return nil, err
 		}
-		if part.TimeoutSeconds > 0 {
-			pin.Execution.TimeoutSeconds = part.TimeoutSeconds
-		}
 		out.Tools = append(out.Tools, agent.StepPin{ID: part.ID, Pin: pin})
 	}
 	return out, nil
+}
+
+// timed returns a tool with the timeout of a node, within the limits of its overrides; the tool itself for zero.
+func timed(r *resolver.Resolved, seconds float64) *resolver.Resolved {
+	if seconds <= 0 {
+		return r
+	}
+	out, version := *r, *r.Version
+	version.Snapshot.Execution.TimeoutSeconds = seconds
+	version.Snapshot.Execution = r.Limits.Narrow(version.Snapshot.Execution)
+	out.Version = &version
+	return &out
 }
 
 // fits refuses a tool that is not of its node's kind.

@@ -86,6 +86,40 @@ func TestPlansAreBounded(t *testing.T) {
 	require.ErrorContains(t, err, "has more than 2000")
 }
 
+// limited is tools whose calls an override limits to ten seconds.
+type limited struct{ nestings }
+
+func (l limited) Entries(ctx context.Context, tenant tool.TenantID, ref tool.Ref) (resolver.Candidates, error) {
+	found, err := l.nestings.Entries(ctx, tenant, ref)
+	for i := range found.Entries {
+		found.Entries[i].Overrides.Tenant = &tool.Override{
+			Revision: 1, Adaptation: tool.Adaptation{Limits: &tool.CallLimits{TimeoutSeconds: 10}},
+		}
+	}
+	return found, err
+}
+
+// The timeout of a node is that of its calls, within the limits of the tool's overrides.
+func TestTimeoutOfANodeIsWithinTheLimits(t *testing.T) {
+	t.Parallel()
+
+	who := tool.Principal{Tenant: "tenant", Subject: "ada"}
+	request := resolver.Request{Principal: who, Ref: tool.Ref{Slug: "wide0"}, Mode: tool.Debug}
+	free, err := resolver.New(nestings{}, resolver.Options{}).Resolve(t.Context(), request)
+	require.NoError(t, err)
+	bound, err := resolver.New(limited{}, resolver.Options{}).Resolve(t.Context(), request)
+	require.NoError(t, err)
+	for _, tt := range []struct {
+		of          *resolver.Resolved
+		given, want float64
+	}{{free, 0, 30}, {free, 300, 300}, {bound, 0, 10}, {bound, 300, 10}, {bound, 5, 5}} {
+		before := tt.of.Version.Snapshot.Execution
+		got := timed(tt.of, tt.given).Version.Snapshot.Execution
+		require.InDelta(t, tt.want, got.Timeout().Seconds(), 0.001, "%v", tt)
+		require.Equal(t, before, tt.of.Version.Snapshot.Execution, "the version is shared")
+	}
+}
+
 // shop is the agents of a tenant: one that has a composition nobody may use who
 // may not use its steps.
 type shop struct{ Agents }

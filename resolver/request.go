@@ -41,6 +41,8 @@ type Resolved struct {
 	AskedAs    string   // The alias or former name in the reference; empty where it has slug or id.
 	// Overrides are the revisions that adapt Version; see [Resolver.Adapted].
 	Overrides tool.OverrideRevisions
+	// Limits are those of the overrides, which Version is within: what is set for a call is to be within them too.
+	Limits tool.CallLimits
 }
 
 // Name returns the tool's name for models.

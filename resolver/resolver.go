@@ -221,6 +221,9 @@ func (r *Resolver) finish(req Request, res *Resolved, v *tool.Version, overrides
 		return nil, err
 	}
 	res.Tool.Description = shownDescription(&res.Tool, overrides)
+	if limits := overrides.Adaptation().Limits; limits != nil {
+		res.Limits = *limits
+	}
 	return res, nil
 }
 
