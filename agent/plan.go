@@ -198,6 +198,33 @@ func (p *Plan) Find(slug string) (Pin, bool) {
 	return Pin{}, false
 }
 
+// Overrides returns the revisions that adapt a version in the run, also for the nodes of graphs; zero where the
+// plan does not have it.
+func (p *Plan) Overrides(toolID, digest string) tool.OverrideRevisions {
+	for i := range p.Tools {
+		if pin := p.Tools[i].find(toolID, digest); pin != nil {
+			return pin.Overrides
+		}
+	}
+	return tool.OverrideRevisions{}
+}
+
+// find returns the pin of a version at or below a pin; nil for none.
+func (p *Pin) find(toolID, digest string) *Pin {
+	if p.ToolID == toolID && p.VersionIdentity.Digest == digest {
+		return p
+	}
+	if p.Graph == nil {
+		return nil
+	}
+	for i := range p.Graph.Tools {
+		if found := p.Graph.Tools[i].Pin.find(toolID, digest); found != nil {
+			return found
+		}
+	}
+	return nil
+}
+
 // Digest returns the sha256, in hexadecimal, of the plan's canonical JSON.
 func (p *Plan) Digest() (string, error) {
 	raw, err := json.Marshal(p)

@@ -68,15 +68,15 @@ func (s *Service) edit(ctx context.Context, d Decision, verdict *wait.Verdict) e
 	if err != nil {
 		return fmt.Errorf("finding the call: %w", err)
 	}
-	version, err := s.cfg.Resolver.Version(ctx, d.Principal.Tenant, called.ToolID, called.Digest)
+	version, err := s.calledVersion(ctx, d.Principal.Tenant, &called)
 	if err != nil {
-		return fmt.Errorf("loading %s: %w", called.VersionIdentity, err)
+		return err
 	}
 	input, err := s.schemas.Compile(version.Snapshot.InputSchema)
 	if err != nil {
 		return fmt.Errorf("compiling the input schema of %s: %w", called.VersionIdentity, err)
 	}
-	if verdict.Edited, _, err = input.Prepare(ctx, d.Arguments); err != nil {
+	if verdict.Edited, _, err = input.PrepareFilling(ctx, d.Arguments, version.Defaults); err != nil {
 		e := *tool.AsError(err)
 		e.Path = "/arguments" + e.Path
 		return &e
@@ -86,6 +86,28 @@ func (s *Service) edit(ctx context.Context, d Decision, verdict *wait.Verdict) e
 	}
 	verdict.Binding = asked.Bind(verdict.EditedDigest)
 	return nil
+}
+
+// calledVersion returns the version that a call uses, as the overrides that its run pinned adapt it: its defaults
+// are filled in as they were for the arguments that are replaced.
+func (s *Service) calledVersion(
+	ctx context.Context, tenant tool.TenantID, called *tool.Invocation,
+) (*tool.Version, error) {
+	var at tool.OverrideRevisions
+	if called.RunID != "" {
+		run, err := s.cfg.Store.FindRun(ctx, tenant, called.RunID)
+		if err != nil {
+			return nil, fmt.Errorf("finding the run of the call: %w", err)
+		}
+		if run.Plan != nil {
+			at = run.Plan.Overrides(called.ToolID, called.Digest)
+		}
+	}
+	version, err := s.cfg.Resolver.Adapted(ctx, tenant, called.ToolID, called.Digest, at)
+	if err != nil {
+		return nil, fmt.Errorf("loading %s: %w", called.VersionIdentity, err)
+	}
+	return version, nil
 }
 
 func invalidDecision(path, msg string) error {

@@ -10,6 +10,7 @@ import (
 	"go.temporal.io/api/serviceerror"
 	"go.temporal.io/sdk/temporal"
 
+	"github.com/toolcrib/toolcrib/agent"
 	"github.com/toolcrib/toolcrib/runs"
 	"github.com/toolcrib/toolcrib/tool"
 	"github.com/toolcrib/toolcrib/wait"
@@ -73,6 +74,32 @@ func TestEditedArgumentsAreChecked(t *testing.T) {
 	require.Equal(t, tool.Invalid, tool.KindOf(err))
 	require.Equal(t, "/arguments/amount", tool.AsError(err).Path)
 	require.Empty(t, b.store.verdicts)
+}
+
+// Arguments that are left out get the defaults of the override that the run pinned, as those of the call did.
+func TestEditedArgumentsGetTheDefaults(t *testing.T) {
+	t.Parallel()
+
+	b, a := asked(t)
+	set, err := b.store.SetOverride(t.Context(), tool.Override{
+		Tenant: b.principal.Tenant, ToolID: a.Tool, ChangedBy: "user:ada",
+		Adaptation: tool.Adaptation{Defaults: map[string]json.RawMessage{"amount": json.RawMessage(`5`)}},
+	})
+	require.NoError(t, err)
+	version := tool.VersionIdentity{ToolID: a.Tool, Digest: a.Content}
+	step := agent.Pin{VersionIdentity: version, Overrides: tool.OverrideRevisions{Tenant: set.Revision}}
+	b.store.runs = append(b.store.runs, agent.Run{
+		ID: "run", Tenant: b.principal.Tenant,
+		Plan: &agent.Plan{Tools: []agent.Pin{{Graph: &agent.PinnedGraph{Tools: []agent.StepPin{{ID: "s", Pin: step}}}}}},
+	})
+	b.store.made = map[string]tool.Invocation{
+		"r1": {CallIdentity: tool.CallIdentity{RunID: "run"}, VersionIdentity: version},
+	}
+	_, err = b.Decide(t.Context(), runs.Decision{
+		Principal: b.principal, ID: "r1", Approve: true, Arguments: json.RawMessage(`{}`),
+	})
+	require.NoError(t, err)
+	require.JSONEq(t, `{"amount":5}`, string(b.store.verdicts[0].Edited))
 }
 
 func TestDecideRefusals(t *testing.T) {

@@ -94,6 +94,10 @@ type Resolver interface {
 	Resolve(ctx context.Context, req resolver.Request) (*resolver.Resolved, error)
 	// Version returns a version by its digest, whatever its status is.
 	Version(ctx context.Context, tenant tool.TenantID, toolID, digest string) (*tool.Version, error)
+	// Adapted returns it as overrides of the given revisions adapt it.
+	Adapted(
+		ctx context.Context, tenant tool.TenantID, toolID, digest string, at tool.OverrideRevisions,
+	) (*tool.Version, error)
 	Bind(
 		ctx context.Context, p tool.Principal, refs []tool.Ref, mode tool.Mode,
 	) ([]*resolver.Resolved, []resolver.Unavailable, error)
