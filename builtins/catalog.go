@@ -29,6 +29,9 @@ type Builtin struct {
 	Remote func(config, arguments json.RawMessage) json.RawMessage
 	// Untrusted says that what it answers comes from sources that others write, such as the web.
 	Untrusted bool
+	// Secret says that calls may use a credential that no configuration names: a key of the tenant's
+	// settings or of the environment, or that of a pipeline.
+	Secret bool
 }
 
 // Spec is a built-in's definition for the registry. It is data: equal specs have
@@ -185,8 +188,8 @@ func (c *Catalog) Remote(key string, config, arguments json.RawMessage) json.Raw
 // Untrusted reports whether what a built-in answers comes from sources that others write.
 func (c *Catalog) Untrusted(key string) bool { return c.byKey[key].Untrusted }
 
-// CallsServers reports whether a built-in calls MCP servers.
-func (c *Catalog) CallsServers(key string) bool { return c.byKey[key].Remote != nil }
+// Secret reports whether calls of a built-in may use a credential: its own, or that of an MCP server.
+func (c *Catalog) Secret(key string) bool { return c.byKey[key].Secret || c.byKey[key].Remote != nil }
 
 // Specs returns the specs of all built-ins, sorted by key, for the registry to update
 // its global tools. The caller must not change them.

@@ -32,7 +32,8 @@ func retrievalPipeline(searcher retrieval.Searcher) Builtin {
 		Policy: tool.Policy{EgressClass: tool.EgressReadOnly, PermissionPolicy: tool.PermissionAuto},
 	}
 	return Builtin{
-		Spec: spec,
+		Spec:   spec,
+		Secret: true, // The pipeline that a call names may have one.
 		For: func(config json.RawMessage, _ tool.Egress) tool.Definition {
 			d := spec.Definition
 			if c, err := ask.ReadConfig(config); err == nil && c.Target() != "" {

@@ -22,7 +22,10 @@ func TestUntrustedBuiltins(t *testing.T) {
 	require.Equal(t, []string{
 		"enter_space", "http_request", "mcp_call", "read_messages", "task_status", "web_fetch", "web_search",
 	}, untrusted)
-	require.True(t, catalog.CallsServers("mcp_call"))
-	require.False(t, catalog.CallsServers("web_fetch"))
+	for key, secret := range map[string]bool{
+		"mcp_call": true, "web_search": true, "retrieval_pipeline": true, "web_fetch": false, "none": false,
+	} {
+		require.Equal(t, secret, catalog.Secret(key), key)
+	}
 	require.False(t, catalog.Untrusted("none"))
 }

@@ -71,6 +71,7 @@ type webSearchOutput struct {
 func webSearch(gate *egress.Gate, keys *searchKeys, clock func() time.Time) Builtin {
 	return Builtin{
 		Untrusted: true,
+		Secret:    true,
 		Spec: Spec{
 			Key: "web_search", Version: "1.0.1",
 			Definition: tool.Definition{

@@ -44,6 +44,21 @@ func NewEngine(store SearchStore, embedder Embedder) *Engine {
 	return &Engine{store: store, embedder: embedder}
 }
 
+// UsesCredential reports whether searches in a pipeline of a tenant may send a credential: that of its
+// embedding model, or of the one that replaces it.
+func (e *Engine) UsesCredential(ctx context.Context, tenant tool.TenantID, pipeline string) (bool, error) {
+	p, err := e.store.FindPipeline(ctx, tenant, pipeline)
+	if err != nil {
+		return false, err
+	}
+	for _, model := range []*EmbeddingConfig{p.Embedding, p.NextEmbedding} {
+		if model != nil && model.CredentialsRef != "" {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
 // Search implements [Searcher].
 func (e *Engine) Search(ctx context.Context, tenant tool.TenantID, pipeline string, q Query) (Answer, error) {
 	if err := q.Check(); err != nil {

@@ -25,8 +25,8 @@ type Builtins interface {
 	Remote(key string, config, arguments json.RawMessage) json.RawMessage
 	// Untrusted reports whether what a built-in answers comes from sources that others write.
 	Untrusted(key string) bool
-	// CallsServers reports whether a built-in calls MCP servers, with the credentials that these have.
-	CallsServers(key string) bool
+	// Secret reports whether calls of a built-in may use a credential, which no configuration has to name.
+	Secret(key string) bool
 }
 
 // Authority decides whether a tenant's own tool may run a built-in now. It

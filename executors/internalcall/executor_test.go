@@ -20,7 +20,7 @@ func (b builtins) Configurable(key string) bool { return key == "clock" }
 
 func (b builtins) Remote(string, json.RawMessage, json.RawMessage) json.RawMessage { return nil }
 func (b builtins) Untrusted(string) bool                                           { return false }
-func (b builtins) CallsServers(string) bool                                        { return false }
+func (b builtins) Secret(string) bool                                              { return false }
 
 // authority lets the tenant "t1" run built-ins.
 type authority struct{}

@@ -29,7 +29,7 @@ func Type(builtins Builtins, authority Authority, servers Servers) executors.Typ
 			return builtins.Untrusted(cmp.Or(builtin, KeyOf(config)))
 		}
 		t.Secret = func(_ context.Context, aim wait.Aim) (bool, error) {
-			return builtins.CallsServers(cmp.Or(aim.Builtin, KeyOf(aim.Config))), nil
+			return builtins.Secret(cmp.Or(aim.Builtin, KeyOf(aim.Config))), nil
 		}
 	}
 	if builtins != nil && servers != nil {
