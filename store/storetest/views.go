@@ -188,7 +188,8 @@ func testViews(t *testing.T, d *Database) {
 		require.NoError(t, err)
 		kept, token := f.published(t, view.Tool)
 		_, err = d.Conn(t).Exec(t.Context(), `insert into published_views
-			(tenant_id, id, name, description, kind, tool_id, tool, version, digest, secret_hash, expires_at, created_by, changed_by)
+			(tenant_id, id, name, description, kind, tool_id, tool, version, digest, secret_hash, expires_at, created_by,
+				changed_by)
 			select v.tenant_id, gen_random_uuid(), v.name, v.description, v.kind, v.tool_id, v.tool, v.version, v.digest,
 				sha256(i::text::bytea), v.expires_at, v.created_by, v.changed_by
 			from published_views v, generate_series(2, $2) i where v.id = $1`, kept.ID, view.MaxLive)
