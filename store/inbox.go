@@ -191,5 +191,6 @@ func takeItems(
 	if err != nil {
 		return nil, nil, err
 	}
-	return &m, slices.Concat(tainted...), q.TakeInboxItems(ctx, db.TakeInboxItemsParams{TenantID: tenant, MessageID: m.ID, Ids: ids})
+	err = q.TakeInboxItems(ctx, db.TakeInboxItemsParams{TenantID: tenant, MessageID: m.ID, Ids: ids})
+	return &m, slices.Concat(tainted...), err
 }

@@ -33,7 +33,8 @@ func TestCredentialOfThePipeline(t *testing.T) {
 
 	named := &retrieval.EmbeddingConfig{CredentialsRef: "embedder"}
 	engine := retrieval.NewEngine(shelf{pipelines: map[string]retrieval.Pipeline{
-		"words": {}, "open": {Embedding: &retrieval.EmbeddingConfig{}}, "named": {Embedding: named}, "next": {NextEmbedding: named},
+		"words": {}, "open": {Embedding: &retrieval.EmbeddingConfig{}}, "named": {Embedding: named},
+		"next": {NextEmbedding: named},
 	}}, nil)
 	secret := ragcall.Type(engine).Secret
 	for slug, want := range map[string]bool{"words": false, "open": false, "named": true, "next": true} {
