@@ -60,7 +60,7 @@ func (g Gate) judge(v *tool.Version, last Replay, replayed bool) error {
 }
 
 // whySkipped says how many calls of a replay were skipped, and why.
-func (r Replay) whySkipped() string {
+func (r *Replay) whySkipped() string {
 	var calls []ReplayedCall
 	if err := json.Unmarshal(r.Calls, &calls); err != nil {
 		return fmt.Sprintf("%d were skipped", r.Skipped)

@@ -18,16 +18,16 @@ func TestCanariesAreJudgedPastAFailingTenant(t *testing.T) {
 	conn := d.Conn(t)
 	for i, f := range []*storetest.Fixture{failing, other} {
 		f.Canary(t, "2.0.0")
-		_, err := conn.Exec(t.Context(), "update tool_canaries set judged_at = now() - make_interval(mins => $2) where tenant_id = $1",
-			string(f.Tenant), 10-i)
+		_, err := conn.Exec(t.Context(), `update tool_canaries set judged_at = now() - make_interval(mins => $2)
+			where tenant_id = $1`, string(f.Tenant), 10-i)
 		require.NoError(t, err)
 	}
 	require.Equal(t, []string{string(failing.Tenant), string(other.Tenant)},
 		texts(t, conn, "select json_array_elements_text(canary_tenants(10))"), "those that waited longest are first")
 	for _, sql := range []string{
 		`create function refuse_judgement() returns trigger language plpgsql as $$ begin raise exception 'refused'; end $$`,
-		`create trigger refused before update on tool_canaries for each row when (old.tenant_id = '` + string(failing.Tenant) +
-			`') execute function refuse_judgement()`,
+		`create trigger refused before update on tool_canaries for each row
+			when (old.tenant_id = ` + quote(string(failing.Tenant)) + `) execute function refuse_judgement()`,
 	} {
 		_, err := conn.Exec(t.Context(), sql)
 		require.NoError(t, err)
@@ -40,4 +40,30 @@ func TestCanariesAreJudgedPastAFailingTenant(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, registry.CanaryRunning, listed[0].State)
 	}
+}
+
+// However many calls the other versions serve, those of the canary are counted.
+func TestBusyToolsHideNoCanary(t *testing.T) {
+	t.Parallel()
+
+	d := storetest.NewDatabase(t)
+	f := storetest.NewFixture(t, d)
+	f.Canary(t, "2.0.0")
+	conn := d.Conn(t)
+	for _, sql := range []string{
+		"set session_replication_role = replica",
+		`insert into tool_invocations (tenant_id, id, call_id, tool_id, tool_scope_id, tool, version, mode, status)
+			select c.tenant_id, uuid_floor(c.started_at + n * interval '1 ms'), 'c', c.tool_id, c.tenant_id, 'x',
+				case when n > 200001 then '2.0.0' else '1.0.0' end, 'production', 'completed'
+			from tool_canaries c, generate_series(1, 200011) n`,
+	} {
+		_, err := conn.Exec(t.Context(), sql)
+		require.NoError(t, err)
+	}
+	_, err := d.Store.JudgeCanariesOf(t.Context(), f.Tenant, 0)
+	require.NoError(t, err)
+	listed, err := f.Store.ListCanaries(t.Context(), f.Tenant, f.Tool.ID, "", 1)
+	require.NoError(t, err)
+	require.Equal(t, registry.CanaryPassed, listed[0].State)
+	require.Equal(t, registry.CanaryOutcome{Calls: 4, StableCalls: 200000}, listed[0].Outcome, "until 4 calls")
 }

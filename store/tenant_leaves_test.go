@@ -189,7 +189,8 @@ func TestAnExportIsWhole(t *testing.T) {
 	secrets := texts(t, s.conn, `select encode(secret_hash, 'hex') from api_keys union all
 		select encode(ciphertext, 'hex') from credentials union all select encode(wrapped, 'hex') from tenant_keys union all
 		select encode(secret, 'hex') from webhooks union all
-		select encode(old_secret, 'hex') from webhooks union all select encode(submit_key, 'hex') from pending_tool_calls union all
+		select encode(old_secret, 'hex') from webhooks union all
+		select encode(submit_key, 'hex') from pending_tool_calls union all
 		select encode(secret_hash, 'hex') from published_views union all
 		select headers ->> 'x-tenant' from mcp_servers union all select auth ->> 'credentials_ref' from mcp_servers`)
 	secrets = slices.DeleteFunc(secrets, func(s string) bool { return len(s) < 16 })

@@ -191,7 +191,8 @@ func TestPublishGate(t *testing.T) {
 	require.Equal(t, 1, replay("20").Same)
 	require.Equal(t, http.StatusOK, b.do(t, http.MethodPost, "/v1/tools/find/publish", "").status)
 
-	_, err := b.Conn(t).Exec(t.Context(), `update tool_invocations set input = '{"say":"[redacted]"}' where tenant_id = $1`, b.tenant)
+	_, err := b.Conn(t).Exec(t.Context(),
+		`update tool_invocations set input = '{"say":"[redacted]"}' where tenant_id = $1`, b.tenant)
 	require.NoError(t, err)
 	draft("2.1.0", `"name":"Find",`)
 	r = replay("20")
@@ -244,7 +245,8 @@ func TestCanaryOfATool(t *testing.T) {
 	for _, state := range []registry.CanaryState{registry.CanaryStopped, registry.CanaryReturned} {
 		_, err := b.Conn(t).Exec(t.Context(), "update tool_canaries set state = $1", string(state))
 		require.NoError(t, err)
-		approval := `"publish":true,"name":"Find","requires_approval":` + strconv.FormatBool(state == registry.CanaryStopped) + ","
+		approval := strconv.FormatBool(state == registry.CanaryStopped)
+		approval = `"publish":true,"name":"Find","requires_approval":` + approval + ","
 		b.apply(t, strings.Replace(strings.Replace(echo("find"), `"publish":true,`, approval, 1), "1.0.0", "1.0.1", 1))
 		require.Equal(t, http.StatusOK, b.do(t, http.MethodPost, "/v1/tools/find/version?new_version=1.0.1", "").status)
 		b.do(t, http.MethodGet, "/v1/tools/find/canaries", "").into(t, &listed)
