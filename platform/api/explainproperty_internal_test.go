@@ -173,7 +173,7 @@ func TestExplanationAgrees(t *testing.T) {
 		now := resolved.Tool.Policy
 		now.Profiles = profiles
 		want := policy.Decide(policy.Input{Principal: p, Policy: now, Taint: use.taint, Secret: use.secret})
-		require.Equal(t, table(p, now, use), want.Verdict)
+		require.Equal(t, want.Verdict, table(p, now, use))
 		switch want.Verdict {
 		case policy.Allow:
 			require.Empty(t, got.Code)

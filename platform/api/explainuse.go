@@ -83,7 +83,13 @@ func (s *server) usesCredential(ctx context.Context, tenant tool.TenantID, d *to
 	var at struct {
 		Server string `json:"server"`
 	}
-	if d.ImplementationType() != tool.MCP || json.Unmarshal(d.Config, &at) != nil || at.Server == "" {
+	if d.ImplementationType() != tool.MCP {
+		return false, nil
+	}
+	if err := json.Unmarshal(d.Config, &at); err != nil {
+		return false, fmt.Errorf("reading the configuration of a tool: %w", err)
+	}
+	if at.Server == "" {
 		return false, nil
 	}
 	server, err := found(s.cfg.Store.FindServer(ctx, tenant, at.Server))

@@ -85,9 +85,17 @@ func (s *server) getMe(ctx context.Context, _ *struct{}) (*body[v1.Me], error) {
 func (s *server) features(p tool.Principal) []v1.Feature {
 	var out []v1.Feature
 	for _, f := range []struct{ name, permission string }{
-		{"tools", ToolsRead}, {"agents", AgentsRead}, {"runs", RunsRead}, {"approvals", ApprovalsRead},
-		{"approvals.decide", ApprovalsDecide}, {"runs.start", RunsWrite}, {"pipelines", PipelinesRead},
-		{"credentials", CredentialsRead}, {"keys", KeysRead}, {"usage", UsageRead}, {"audit", AuditRead},
+		{"tools", ToolsRead},
+		{"agents", AgentsRead},
+		{"runs", RunsRead},
+		{"approvals", ApprovalsRead},
+		{"approvals.decide", ApprovalsDecide},
+		{"runs.start", RunsWrite},
+		{"pipelines", PipelinesRead},
+		{"credentials", CredentialsRead},
+		{"keys", KeysRead},
+		{"usage", UsageRead},
+		{"audit", AuditRead},
 	} {
 		feature := v1.Feature{Name: f.name, Available: p.May(f.permission)}
 		if !feature.Available {

@@ -110,7 +110,7 @@ func TestEveryQuotaRefuses(t *testing.T) {
 	b := setup(t)
 	require.Equal(t, http.StatusCreated, b.do(t, http.MethodPost, "/v1/artifacts",
 		`{"slug":"prog","language":"jq"}`).status)
-	for name, make := range map[quota.Name]func(n int) (path, body string){
+	for name, creation := range map[quota.Name]func(n int) (path, body string){
 		quota.Tools: func(n int) (string, string) { return "/v1/tools", draft("say" + strconv.Itoa(n)) },
 		quota.Agents: func(n int) (string, string) {
 			return "/v1/agents", fmt.Sprintf(`{"slug":"a%d","instructions":"Help.","model":"scripted/a"}`, n)
@@ -123,7 +123,7 @@ func TestEveryQuotaRefuses(t *testing.T) {
 			return "/v1/artifacts/prog/versions", fmt.Sprintf(`{"source":".","version":"1.0.%d"}`, n)
 		},
 	} {
-		path, body := make(1)
+		path, body := creation(1)
 		first := b.do(t, http.MethodPost, path, body)
 		require.Less(t, first.status, 300, "%s: %s", name, first.body)
 		used := b.quotas(t)[string(name)].Used

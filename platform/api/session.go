@@ -293,7 +293,7 @@ func fromThisMachine(r *http.Request) bool {
 }
 
 func (s *server) cookie(value string, maxAge int) http.Cookie {
-	return http.Cookie{
+	return http.Cookie{ //nolint:gosec // Without Secure on the plain HTTP of this machine alone.
 		Name: s.cookieName(), Value: value, Path: "/", MaxAge: maxAge, HttpOnly: true, Secure: !s.cfg.Browsers.PlainHTTP,
 		SameSite: http.SameSiteLaxMode,
 	}

@@ -98,7 +98,10 @@ var furtherArguments = map[string][]string{
 
 // unseeded are the commands that show something of a kind that the seed has not: a graph, a note, a
 // request for input, a gate.
-var unseeded = map[string]bool{"graph show": true, "space notes show": true, "inputs show": true, "tool gate show": true}
+var unseeded = map[string]bool{
+	"graph show": true, "space notes show": true, "inputs show": true,
+	"tool gate show": true,
+}
 
 // seedTheirs makes one of everything in another tenant, and returns names by the words of operands, or
 // by a group of commands and the word, and commands with the key of that tenant.

@@ -172,12 +172,14 @@ func (v *visitor) blameless(t *testing.T) {
 
 // A person signs in by the address that is printed, finds a tool, looks at it beside the list, and comes
 // back, with the keyboard alone and under any prefix.
-func TestAPersonFindsATool(t *testing.T) { //nolint:tparallel // One browser, one tab after another.
+//
+//nolint:tparallel,paralleltest,contextcheck // One browser, one tab after another, with the context of the test.
+func TestAPersonFindsATool(t *testing.T) {
 	t.Parallel()
 
 	started := browser(t)
 	for name, prefix := range map[string]string{"AtTheRoot": "", "UnderAPrefix": "/a/b"} {
-		t.Run(name, func(t *testing.T) { //nolint:paralleltest // As above.
+		t.Run(name, func(t *testing.T) {
 			v := visit(t, newSite(t, prefix), started)
 			v.signIn(t)
 			v.do(t, until(`document.activeElement.tagName === "H1" && document.title === "Tools · Toolcrib"`))
@@ -310,7 +312,7 @@ func TestSigningOut(t *testing.T) {
 	v.do(t, chromedp.Click(".out", chromedp.ByQuery), until(`location.pathname.endsWith("/login")`), settled())
 	v.do(t, chromedp.NavigateBack(),
 		until(`location.pathname.endsWith("/login") && !document.body.innerText.includes("countStock")`))
-	answer, err := http.Get(v.url + "/v1/me") //nolint:noctx // Of the test's own server.
+	answer, err := http.Get(v.url + "/v1/me")
 	require.NoError(t, err)
 	require.NoError(t, answer.Body.Close())
 	require.Equal(t, http.StatusUnauthorized, answer.StatusCode)

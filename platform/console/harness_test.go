@@ -168,13 +168,12 @@ func (s *site) post(t *testing.T, path string, body any) {
 }
 
 // With -stay, the pages are served for those who work on them.
-func TestStay(t *testing.T) {
+func TestStay(t *testing.T) { //nolint:paralleltest // It is alone.
 	if *stay == "" {
 		t.Skip("only with -stay")
 	}
 	s := newSite(t, "")
 	t.Logf("the console is at %s/login#k=%s", s.url, code)
-	fmt.Printf("%s/login#k=%s %s\n", s.url, code, s.slug)
 	select {
 	case <-t.Context().Done():
 	case <-time.After(3 * time.Hour):

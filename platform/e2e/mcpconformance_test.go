@@ -76,6 +76,8 @@ func conformanceTools(t *testing.T) *function.Registry {
 
 // The official conformance suite passes for both generations of the protocol, but for what the server does not
 // offer: see testdata/mcp-conformance-*.yml. It fails too where more passes than those files say.
+//
+//nolint:tparallel,paralleltest // They share a server.
 func TestMCPOfficialConformance(t *testing.T) {
 	t.Parallel()
 
@@ -123,7 +125,7 @@ func TestMCPOfficialConformance(t *testing.T) {
 	})
 	t.Cleanup(front.Close)
 	for _, revision := range []string{withSessions, withoutSessions} {
-		t.Run(revision, func(t *testing.T) { //nolint:paralleltest // They share a server.
+		t.Run(revision, func(t *testing.T) {
 			baseline, err := filepath.Abs("testdata/mcp-conformance-" + revision + ".yml")
 			require.NoError(t, err)
 			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)

@@ -89,7 +89,7 @@ func (s *Server) begin(
 	}
 	if w.failed != nil {
 		s.report(ctx, c, methodCallTool, w.failed)
-		return w, refused(w.failed, ""), nil
+		return w, refused(w.failed, ""), nil //nolint:nilerr // The refusal is the answer.
 	}
 	c.out.begin()
 	asked := runs.NewCall{

@@ -71,8 +71,10 @@ func TestCancelledTasksStayCancelled(t *testing.T) {
 		"it is recorded": {func(r *oneTask) error { r.run.CancelExecution = "e"; return nil }, taskCancelled, ""},
 		"it is not":      {func(*oneTask) error { return nil }, taskWorking, ""},
 		"too early":      {func(*oneTask) error { return conflict }, "", "try again"},
-		"it has ended": {func(r *oneTask) error { r.run.Status = agent.RunCompleted; return conflict }, "",
-			"has ended: it is completed"},
+		"it has ended": {
+			func(r *oneTask) error { r.run.Status = agent.RunCompleted; return conflict }, "",
+			"has ended: it is completed",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

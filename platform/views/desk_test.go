@@ -90,11 +90,11 @@ func (d *desk) ListViews(context.Context, tool.TenantID, string, int) ([]view.Vi
 	return nil, nil
 }
 
-func (d *desk) OpenView(_ context.Context, tenant tool.TenantID, id string, hash []byte) (view.View, error) {
+func (d *desk) OpenView(ctx context.Context, tenant tool.TenantID, id string, hash []byte) (view.View, error) {
 	if !d.opens || !bytes.Equal(hash, d.hash) {
 		return view.View{}, notFound("view")
 	}
-	return d.FindView(context.Background(), tenant, id)
+	return d.FindView(ctx, tenant, id)
 }
 
 func (d *desk) RevokeView(context.Context, tool.TenantID, string, string) (view.View, error) {
@@ -115,8 +115,8 @@ func (d *desk) FindRun(_ context.Context, tenant tool.TenantID, id string) (agen
 	return d.run, nil
 }
 
-func (d *desk) FindCallEnd(_ context.Context, tenant tool.TenantID, id string) (agent.CallEnd, error) {
-	if _, err := d.FindRun(context.Background(), tenant, id); err != nil {
+func (d *desk) FindCallEnd(ctx context.Context, tenant tool.TenantID, id string) (agent.CallEnd, error) {
+	if _, err := d.FindRun(ctx, tenant, id); err != nil {
 		return agent.CallEnd{}, err
 	}
 	return d.end, nil

@@ -108,6 +108,8 @@ func TestPageOfATool(t *testing.T) {
 }
 
 // Links that open nothing are answered alike, whatever the reason: also that of a row that would take input.
+//
+//nolint:tparallel,paralleltest // They share a desk.
 func TestPagesThatOpenNothing(t *testing.T) {
 	t.Parallel()
 
@@ -132,7 +134,7 @@ func TestPagesThatOpenNothing(t *testing.T) {
 		"it lost its result":  {path, func(d *desk) { d.end.Result = nil }},
 		"a token of no tenan": {path: view.Path + "tcv_" + strings.Repeat("A", 86)},
 	} {
-		t.Run(name, func(t *testing.T) { //nolint:paralleltest // They share a desk.
+		t.Run(name, func(t *testing.T) {
 			copied := *d
 			shown, err := views.NewPages(views.Config{Views: &copied, Record: &copied, Tools: &copied}, nil)
 			require.NoError(t, err)

@@ -119,7 +119,7 @@ func (a *app) exportAll(ctx context.Context, c *client.Client, kinds []string, t
 		shown.Definitions = raws
 	}
 	return a.Printer.Show(shown, func(w io.Writer) error {
-		rows := each(counts, func(n written) []string { return []string{n.Kind, fmt.Sprint(n.Count)} })
+		rows := each(counts, func(n written) []string { return []string{n.Kind, strconv.Itoa(n.Count)} })
 		return terminal.Table(w, "KIND WRITTEN", rows)
 	})
 }

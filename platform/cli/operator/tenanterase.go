@@ -76,7 +76,7 @@ func findErased(ctx context.Context, platform *store.Platform, name string) (sha
 	switch {
 	case missing == nil && (err != nil || e.Tenant == found.ID):
 		shape.Tenant, shape.Slug, shape.Erasure = e.Tenant, e.Slug, &e
-		return shape, nil
+		return shape, nil //nolint:nilerr // An erased tenant is not found, and its record is.
 	case tool.KindOf(missing) != tool.NotFound:
 		return shape, missing
 	}
@@ -90,7 +90,7 @@ func (a *app) erase(ctx context.Context, cfg offboard.Config, name string, confi
 	}
 	if verify && shape.Erasure == nil {
 		return &tool.Error{
-			Kind: tool.Conflict, Op: "tenant", Msg: fmt.Sprintf("%s was not erased: there is nothing to verify", shape.Slug),
+			Kind: tool.Conflict, Op: "tenant", Msg: shape.Slug + " was not erased: there is nothing to verify",
 		}
 	}
 	if confirmed {

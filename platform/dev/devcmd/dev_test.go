@@ -66,7 +66,7 @@ func TestDev(t *testing.T) {
 
 		console, code, ok := strings.Cut(at.Console, "#k=")
 		require.True(t, ok, at.Console)
-		shown, err := http.Get(console) //nolint:noctx // Of the test's own server.
+		shown, err := http.Get(console)
 		require.NoError(t, err)
 		require.NoError(t, shown.Body.Close())
 		require.Equal(t, http.StatusOK, shown.StatusCode)
