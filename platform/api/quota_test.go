@@ -129,7 +129,7 @@ func TestEveryQuotaRefuses(t *testing.T) {
 		used := b.quotas(t)[string(name)].Used
 		require.Positive(t, used, name)
 		b.quota(t, b.tenant, name, used)
-		path, body = make(2)
+		path, body = creation(2)
 		refused := b.do(t, http.MethodPost, path, body)
 		require.Equal(t, http.StatusConflict, refused.status, "%s: %s", name, refused.body)
 		p := refused.problem(t)
