@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -225,13 +226,21 @@ func TestErase(t *testing.T) {
 	require.Contains(t, p.objects.Objects()[0], string(other.ID))
 	still, err := offboard.Look(t.Context(), p.cfg, other.ID, other.Slug)
 	require.NoError(t, err)
-	require.Equal(t, before, still)
+	require.Equal(t, unsealed(before), unsealed(still))
 	_, err = p.cfg.Temporal.DescribeWorkflowExecution(t.Context(), "t/"+leaving.Slug+"."+string(leaving.ID)+"/ended/x", "")
 	var gone *serviceerror.NotFound
 	require.ErrorAs(t, err, &gone)
 	again, err := offboard.Erase(t.Context(), p.cfg, leaving.ID)
 	require.NoError(t, err)
 	require.Equal(t, e, again)
+}
+
+// unsealed leaves out what sealers add at any moment.
+func unsealed(h offboard.Held) offboard.Held {
+	h.Rows = slices.DeleteFunc(slices.Clone(h.Rows), func(r store.TableRows) bool {
+		return r.Table == "audit_heads" || r.Table == "event_seals" || r.Table == "tenant_event_heads"
+	})
+	return h
 }
 
 // run runs a command of an operator, and returns its exit code and what it printed.
@@ -277,7 +286,10 @@ func TestEraseByCommands(t *testing.T) {
 
 	code, out = p.run(t, "tenant", "suspend", leaving.Slug)
 	require.Equal(t, cli.ExitOK, code, out)
-	code, out = p.run(t, "tenant", "erase", leaving.Slug, "--confirm", leaving.Slug)
+	code = cli.ExitUnavailable
+	for tries := 0; code == cli.ExitUnavailable && tries < 5; tries++ { // As it says, while Temporal is busy.
+		code, out = p.run(t, "tenant", "erase", leaving.Slug, "--confirm", leaving.Slug)
+	}
 	require.Equal(t, cli.ExitOK, code, out)
 	require.Contains(t, out, "nothing is left of "+leaving.Slug)
 	for _, name := range []string{leaving.Slug, string(leaving.ID)} {
