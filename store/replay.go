@@ -107,8 +107,8 @@ func (s *Store) CreateReplay(ctx context.Context, r registry.Replay) (registry.R
 		}
 		row, err = q.CreateReplay(ctx, db.CreateReplayParams{
 			TenantID: string(r.Tenant), ID: id, ToolID: r.ToolID, Version: text(r.Version), Digest: r.Digest,
-			Asked: int16(r.Asked), State: replayState(r.Ended), Calls: r.Calls,
-			Same: int16(r.Same), Different: int16(r.Different), Skipped: int16(r.Skipped),
+			Asked: int16(r.Asked), State: replayState(r.Ended), Calls: r.Calls, //nolint:gosec // At most 50.
+			Same: int16(r.Same), Different: int16(r.Different), Skipped: int16(r.Skipped), //nolint:gosec // At most 50.
 			StartedBy: text(r.StartedBy), EndedAt: endOf(r.Ended),
 		})
 		return err
@@ -120,7 +120,7 @@ func (s *Store) CreateReplay(ctx context.Context, r registry.Replay) (registry.R
 func (s *Store) EndReplay(ctx context.Context, r registry.Replay) error {
 	_, err := ask(ctx, s.do, "store.EndReplay", r.Tenant, (*db.Queries).EndReplay, db.EndReplayParams{
 		TenantID: string(r.Tenant), ID: r.ID, State: replayState(r.Ended), Calls: r.Calls,
-		Same: int16(r.Same), Different: int16(r.Different), Skipped: int16(r.Skipped),
+		Same: int16(r.Same), Different: int16(r.Different), Skipped: int16(r.Skipped), //nolint:gosec // At most 50.
 		EndedAt: endOf(r.Ended),
 	})
 	return err
