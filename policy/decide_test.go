@@ -83,7 +83,7 @@ func TestDecide(t *testing.T) {
 				"and the call uses a credential",
 		},
 		{
-			name:    "a tainted run is denied to write, where the tenant says so",
+			name:    "a tainted run is denied to write, where the tenant decided that",
 			in:      policy.Input{Policy: tool.Policy{EgressClass: tool.EgressWrite}, Taint: taint(tool.TaintDeny)},
 			verdict: policy.Deny, rules: []policy.Rule{policy.RuleEgress, policy.RuleTaint},
 			text: "denied: the run has an untrusted result, of web_fetch@1.0.1 (call c-1, 2026-05-01T12:00:00Z), " +

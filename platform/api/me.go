@@ -25,6 +25,7 @@ func (s *server) registerMe() {
 	me.Security = []map[string][]string{{"key": {}}}
 	me.Middlewares = huma.Middlewares{s.receive, s.recognize}
 	huma.Register(s.api, me, s.getMe)
+	s.describeProblems(&me, route{method: me.Method, path: me.Path})
 	huma.Register(s.api, op("getMeta", "/v1/meta", "What the server is",
 		"Its version, and the names that lists can be filtered by. Without a key."),
 		func(context.Context, *struct{}) (*body[v1.Meta], error) { return answer(s.meta()), nil })

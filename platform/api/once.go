@@ -125,6 +125,7 @@ func (s *server) once(ctx huma.Context, next func(huma.Context)) {
 const (
 	streamed = "a stream cannot be replayed, so this request takes no " + KeyHeader +
 		": send the request without streaming, with the key, and follow its run"
+	signingIn  = "the answer is a secret of the browser and is not stored, so this request takes no " + KeyHeader
 	unchanging = "this request changes nothing, and its answer is not stored, so it takes no " + KeyHeader
 )
 

@@ -349,10 +349,11 @@ func TestMalformedKeys(t *testing.T) {
 	require.Equal(t, http.StatusCreated, longest.status)
 }
 
-// takesKey reports whether POSTs to a path take a key: those do not that answer with a stream, or
-// change nothing.
+// takesKey reports whether POSTs to a path take a key: those do not that answer with a stream or a
+// cookie, or change nothing.
 func takesKey(path string) bool {
-	return !strings.HasSuffix(path, "/stream") && !strings.HasPrefix(path, "/v1/codec/")
+	return !strings.HasSuffix(path, "/stream") && !strings.HasPrefix(path, "/v1/codec/") &&
+		path != "/v1/session"
 }
 
 // Every POST there is takes a key, answers again what it answered, and refuses

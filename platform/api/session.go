@@ -205,7 +205,7 @@ func (s *server) registerSessions() {
 	op := func(id, method, summary, detail string) huma.Operation {
 		return huma.Operation{
 			OperationID: id, Method: method, Path: "/v1/session", Tags: []string{"sessions"}, Summary: summary,
-			Description: detail, Middlewares: huma.Middlewares{s.receive, withRequest}, MaxBodyBytes: s.cfg.MaxBodyBytes,
+			Description: detail, Middlewares: huma.Middlewares{s.receive, refuseKey(signingIn), withRequest}, MaxBodyBytes: s.cfg.MaxBodyBytes,
 			BodyReadTimeout: -1, Responses: map[string]*huma.Response{"default": s.problemResponse()},
 		}
 	}
@@ -284,7 +284,7 @@ func (s *server) sessionOf(ctx context.Context, p tool.Principal, credential str
 	return w, err
 }
 
-// fromThisMachine reports whether a request comes from the machine of the server, by no proxy that says so.
+// fromThisMachine reports whether a request comes from the machine of the server, by no proxy that names itself.
 func fromThisMachine(r *http.Request) bool {
 	host, _, err := net.SplitHostPort(r.RemoteAddr)
 	ip := net.ParseIP(host)

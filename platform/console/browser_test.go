@@ -310,7 +310,7 @@ func TestSigningOut(t *testing.T) {
 	v := visit(t, newSite(t, ""), browser(t))
 	v.signIn(t)
 	v.do(t, chromedp.Click(".out", chromedp.ByQuery), until(`location.pathname.endsWith("/login")`), settled())
-	v.do(t, chromedp.NavigateBack(),
+	v.do(t, chromedp.Evaluate(`history.back()`, nil),
 		until(`location.pathname.endsWith("/login") && !document.body.innerText.includes("countStock")`))
 	answer, err := http.Get(v.url + "/v1/me")
 	require.NoError(t, err)

@@ -267,7 +267,7 @@ func (p *prose) description() string {
 	return strings.Join(parts, " ")
 }
 
-// led returns a text that begins with a lead, unless it says so itself.
+// led returns a text that begins with a lead, unless it does already.
 func led(lead, text string) string {
 	lower := strings.ToLower(text)
 	for _, own := range []string{"use ", "do not ", "don't ", "never ", "not "} {
