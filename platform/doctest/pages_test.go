@@ -22,8 +22,6 @@ var (
 	firstSteps = []string{
 		"start.md", "tools/http.md", "credentials.md", "openapi.md", "cli.md", "api.md", "test-a-tool.md", "approvals.md",
 		"governance.md", "usage.md", "profiles.md", "audit.md", "identity.md", "mcp-server.md", "views.md",
-		"governance.md", "usage.md", "profiles.md", "audit.md", "identity.md", "console.md", "mcp-server.md",
-		"governance.md", "usage.md", "profiles.md", "audit.md", "identity.md", "mcp-server.md",
 		"webhooks.md", "schedules.md", "fields.md",
 		"tools/mcp.md", "mcp-servers.md", "tools/internal.md", "tools/artifact.md", "tools/prompt.md", "tools/provider.md",
 		"tools/agent_call.md", "tools/task.md", "tools/composition.md", "tools/graph.md", "agent-spec.md",
@@ -36,9 +34,7 @@ var (
 	// Without anything to run.
 	descriptive = []string{
 		"README.md", "concepts.md", "lifecycle.md", "failure-semantics.md", "upgrades.md", "install.md", "deployment.md",
-		"backup.md", "sizing.md", "security.md",
-		"README.md", "concepts.md", "failure-semantics.md", "upgrades.md", "install.md", "deployment.md", "backup.md",
-		"sizing.md", "security.md", "console.md",
+		"backup.md", "sizing.md", "security.md", "console.md",
 	}
 )
 
