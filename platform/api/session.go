@@ -205,8 +205,9 @@ func (s *server) registerSessions() {
 	op := func(id, method, summary, detail string) huma.Operation {
 		return huma.Operation{
 			OperationID: id, Method: method, Path: "/v1/session", Tags: []string{"sessions"}, Summary: summary,
-			Description: detail, Middlewares: huma.Middlewares{s.receive, refuseKey(signingIn), withRequest}, MaxBodyBytes: s.cfg.MaxBodyBytes,
-			BodyReadTimeout: -1, Responses: map[string]*huma.Response{"default": s.problemResponse()},
+			Description: detail, Middlewares: huma.Middlewares{s.receive, refuseKey(signingIn), withRequest},
+			MaxBodyBytes: s.cfg.MaxBodyBytes, BodyReadTimeout: -1,
+			Responses: map[string]*huma.Response{"default": s.problemResponse()},
 		}
 	}
 	huma.Register(s.api, op("beginSession", http.MethodPost, "Sign a browser in to a tenant",
