@@ -82,7 +82,8 @@ type Entry struct {
 	InlineBytes int
 	// Taints says that a result taints the run that gets it: see [tool.Taint].
 	Taints bool
-	// Nested says that the call is a run of its own, which taints the run of the call where it is tainted.
+	// Nested says that the call is the run of an agent, which taints the run of the call where it is tainted. The calls
+	// of graphs and compositions are of the run itself.
 	Nested bool
 }
 

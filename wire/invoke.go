@@ -127,7 +127,7 @@ func (in *InvokeInput) Entry() ledger.Entry {
 	entry := ledger.Entry{
 		CallIdentity: in.CallIdentity, VersionIdentity: in.Pin.VersionIdentity,
 		Arguments: in.Arguments, ArgumentsStored: in.Stored, Receipt: in.Receipt, Hidden: !in.Pin.Shown,
-		InlineBytes: in.Pin.Execution.InlineBytes, Taints: in.Pin.Taints, Nested: in.Pin.Nested(),
+		InlineBytes: in.Pin.Execution.InlineBytes, Taints: in.Pin.Taints, Nested: in.Pin.Agent != nil,
 	}
 	entry.Slug = cmp.Or(in.Pin.Slug, in.Slug, in.Name)
 	return entry

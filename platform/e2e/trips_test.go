@@ -145,7 +145,7 @@ func TestRoundTripsOfAComposition(t *testing.T) {
 	made := seen.take()
 	t.Log(made)
 	from, to := slices.Index(made, "AdmitCall"), slices.Index(made, "FinishRun")
-	require.Equal(t, []string{"AdmitCall", "RecordSteps", "RecordSteps", "RecordSteps", "SettleCall"}, made[from:to])
+	require.Equal(t, []string{"AdmitCall", "RecordSteps", "RecordSteps", "RecordSteps"}, made[from:to])
 }
 
 // A sequence of pure nodes costs a round trip for each, and one more.
