@@ -29,7 +29,7 @@ func TestManageToolsSchemaIsFlat(t *testing.T) {
 		}
 		require.True(t, s.OptIn)
 		require.NotNil(t, s.Definition.Interaction.Confirmation)
-		require.NotEmpty(t, s.Definition.Interaction.Confirmation.Permission, "nobody confirms it for themselves")
+		require.NotEmpty(t, s.Definition.Interaction.Confirmation.Permission, "callers cannot confirm it themselves")
 		var schema struct {
 			OneOf      json.RawMessage `json:"oneOf"` //nolint:tagliatelle // A keyword of JSON Schema.
 			Required   []string        `json:"required"`

@@ -27,7 +27,7 @@ func (s *server) applyDefinition(
 	return s.applyOne(ctx, p, d, true)
 }
 
-// applyOne applies a definition, or reports what that would change.
+// applyOne applies a definition, or reports the changes it would make.
 func (s *server) applyOne(
 	ctx context.Context, p tool.Principal, d definition.Definition, write bool,
 ) (definition.Change, error) {

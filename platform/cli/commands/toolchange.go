@@ -208,7 +208,7 @@ func (a *app) toolExplainCommand() *cobra.Command {
 			})
 		}), `Applies every rule that a call would meet, and says what each looked at: which
 version would run, or why none would. With the id of a run, it says whether the run
-is tainted, by which call, and what that does to calls of the tool.`, `  toolcrib tool explain getOrder
+is tainted, by which call, and how calls of the tool are then decided.`, `  toolcrib tool explain getOrder
   toolcrib tool explain getOrder --version ^1.2 --mode debug
   toolcrib tool explain getOrder --agent support
   toolcrib tool explain getOrder --run 01987a3c-0000-7000-8000-000000000001`)

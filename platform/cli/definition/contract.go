@@ -248,7 +248,7 @@ func (p *prose) example(info, label, text string, line int) error {
 	return nil
 }
 
-// description joins what models are told: a paragraph each.
+// description joins the paragraphs of the text that models read.
 func (p *prose) description() string {
 	var parts []string
 	for _, section := range []string{sectionAbout, sectionWhen, sectionWhenNot} {
