@@ -265,27 +265,30 @@ const unknownRun = "01975c2e-7d1a-7c3e-9f00-0000000000c1"
 
 // No page has a fault of accessibility that axe finds, in light and dark, wide and narrow, and none is
 // wider than the screen.
+//
+//nolint:tparallel,paralleltest,contextcheck // One browser, one tab after another, with the context of the test.
 func TestPagesAreAccessible(t *testing.T) {
 	t.Parallel()
 
-	v := visit(t, newSite(t, ""), browser(t))
-	v.signIn(t)
-	pages := []string{
-		"/tools", "/tools?open=refundOrder", "/tools?search=nothing-is-called-so", "/tools/refundOrder",
-		"/tools/refundOrder?tab=input", "/tools/refundOrder?tab=versions", "/tools/refundOrder?tab=explain", "/tools/missing",
-		"/runs", "/runs/" + v.Run.ID, "/runs/" + v.Run.ID + "?tab=calls", "/runs/" + v.Run.ID + "?tab=events",
-		"/runs/" + v.Run.ID + "?tab=plan", "/approvals", "/agents", "/agents?open=supportDesk", "/other",
-	}
-	for _, scheme := range []string{"light", "dark"} {
-		for _, width := range []int64{1280, 320} {
-			v.do(t, emulation.SetDeviceMetricsOverride(width, 800, 1, false),
-				emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}))
-			for _, page := range pages {
-				v.open(t, page)
-				v.accessible(t, scheme, page)
+	s, started := newSite(t, ""), browser(t)
+	for _, a := range areas() {
+		t.Run(a.name, func(t *testing.T) {
+			v := visit(t, s, started)
+			v.signIn(t)
+			for _, scheme := range []string{"light", "dark"} {
+				for _, width := range []int64{1280, 320} {
+					v.do(t, emulation.SetDeviceMetricsOverride(width, 800, 1, false), emulation.SetEmulatedMedia().
+						WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}))
+					for _, page := range a.pages(s) {
+						v.open(t, page)
+						v.accessible(t, scheme, page)
+					}
+				}
 			}
-		}
+			v.blameless(t)
+		})
 	}
+	v := visit(t, s, started)
 	v.do(t, chromedp.Navigate(v.url+"/login"), settled())
 	v.accessible(t, "dark", "/login")
 	v.blameless(t)

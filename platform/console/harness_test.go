@@ -104,8 +104,39 @@ func (quiet) Info(string, ...any)  {}
 func (quiet) Warn(string, ...any)  {}
 func (quiet) Error(string, ...any) {}
 
+// area is a part of the console: what its pages show, and the addresses under a tenant at which every state
+// of them is seen, which must be accessible.
+type area struct {
+	name  string
+	fill  func(s *site, t *testing.T)
+	pages func(s *site) []string
+}
+
+// areas are those of the site. Each has a file of tests.
+func areas() []area {
+	return []area{
+		{"registry", (*site).fillRegistry, (*site).registryPages},
+	}
+}
+
 // fill makes what the pages show.
 func (s *site) fill(t *testing.T) {
+	t.Helper()
+	for _, a := range areas() {
+		a.fill(s, t)
+	}
+}
+
+func (s *site) registryPages() []string {
+	return []string{
+		"/tools", "/tools?open=refundOrder", "/tools?search=nothing-is-called-so", "/tools/refundOrder",
+		"/tools/refundOrder?tab=input", "/tools/refundOrder?tab=versions", "/tools/refundOrder?tab=explain", "/tools/missing",
+		"/runs", "/runs/" + s.Run.ID, "/runs/" + s.Run.ID + "?tab=calls", "/runs/" + s.Run.ID + "?tab=events",
+		"/runs/" + s.Run.ID + "?tab=plan", "/approvals", "/agents", "/agents?open=supportDesk", "/other",
+	}
+}
+
+func (s *site) fillRegistry(t *testing.T) {
 	t.Helper()
 	var all []json.RawMessage
 	for _, d := range []string{

@@ -1,50 +1,18 @@
-import {
-  createRootRoute, createRoute, createRouter, lazyRouteComponent, Outlet, redirect,
-} from "@tanstack/react-router";
-import { config } from "./config";
+import { createRoute, createRouter, lazyRouteComponent, redirect } from "@tanstack/react-router";
 import { me } from "./api/queries";
+import { config } from "./config";
 import { client } from "./query";
-import { LiveRegion } from "./ui/live";
-import { Shell } from "./ui/shell";
-import { Absent, Failed, Loading } from "./ui/states";
-import { Page } from "./ui/page";
+import { agentsRoutes } from "./routes/agents";
+import { root, tenant, texts } from "./routes/base";
+import { connectRoutes } from "./routes/connect";
+import { governRoutes } from "./routes/govern";
+import { inboxRoutes } from "./routes/inbox";
+import { runsRoutes } from "./routes/runs";
+import { shareRoutes } from "./routes/share";
+import { toolsRoutes } from "./routes/tools";
+import { Loading } from "./ui/states";
 
-// text returns a search parameter that is a text, and nothing else.
-const text = (v: unknown): string | undefined => (typeof v === "string" && v !== "" ? v : typeof v === "number" ? String(v) : undefined);
-const texts =
-  <K extends string>(...names: K[]) =>
-  (search: Record<string, unknown>): { [N in K]?: string } => {
-    const out: { [N in K]?: string } = {};
-    for (const n of names) {
-      const v = text(search[n]);
-      if (v !== undefined) out[n] = v;
-    }
-    return out;
-  };
-
-const root = createRootRoute({
-  component: () => (
-    <>
-      <Outlet />
-      <LiveRegion />
-    </>
-  ),
-  notFoundComponent: () => (
-    <main className="alone">
-      <Page title="Not found">
-        <Absent what="The page" />
-        <p>
-          <a href={config.prefix + "/"}>To the start</a>
-        </p>
-      </Page>
-    </main>
-  ),
-  errorComponent: ({ error, reset }) => (
-    <main className="alone">
-      <Failed error={error} retry={reset} />
-    </main>
-  ),
-});
+// Each area has its routes in a file of routes/.
 
 const home = createRoute({
   getParentRoute: () => root,
@@ -71,18 +39,6 @@ const tenants = createRoute({
   component: lazyRouteComponent(() => import("./pages/tenants"), "Tenants"),
 });
 
-const tenant = createRoute({
-  getParentRoute: () => root,
-  path: "/t/$tenant",
-  component: Shell,
-  notFoundComponent: () => (
-    <Page title="Not found">
-      <Absent what="The page" />
-    </Page>
-  ),
-  errorComponent: ({ error, reset }) => <Failed error={error} retry={reset} />,
-});
-
 const tenantHome = createRoute({
   getParentRoute: () => tenant,
   path: "/",
@@ -91,51 +47,11 @@ const tenantHome = createRoute({
   },
 });
 
-const tools = createRoute({
-  getParentRoute: () => tenant,
-  path: "/tools",
-  validateSearch: texts("search", "tool_type", "status", "implementation_type", "callable", "cursor", "open"),
-  component: lazyRouteComponent(() => import("./pages/tools"), "Tools"),
-});
-
-const tool = createRoute({
-  getParentRoute: () => tenant,
-  path: "/tools/$tool",
-  validateSearch: texts("tab", "version"),
-  component: lazyRouteComponent(() => import("./pages/tool"), "ToolPage"),
-});
-
-const runs = createRoute({
-  getParentRoute: () => tenant,
-  path: "/runs",
-  validateSearch: texts("status", "kind", "agent", "cursor"),
-  component: lazyRouteComponent(() => import("./pages/runs"), "Runs"),
-});
-
-const run = createRoute({
-  getParentRoute: () => tenant,
-  path: "/runs/$run",
-  validateSearch: texts("tab", "call"),
-  component: lazyRouteComponent(() => import("./pages/run"), "RunPage"),
-});
-
-const approvals = createRoute({
-  getParentRoute: () => tenant,
-  path: "/approvals",
-  validateSearch: texts("status", "tool", "cursor", "open"),
-  component: lazyRouteComponent(() => import("./pages/approvals"), "Approvals"),
-});
-
-const agents = createRoute({
-  getParentRoute: () => tenant,
-  path: "/agents",
-  validateSearch: texts("search", "status", "cursor", "open"),
-  component: lazyRouteComponent(() => import("./pages/agents"), "Agents"),
-});
-
 export const router = createRouter({
   routeTree: root.addChildren([
-    home, login, tenants, tenant.addChildren([tenantHome, tools, tool, runs, run, approvals, agents]),
+    home, login, tenants, tenant.addChildren([
+      tenantHome, ...toolsRoutes, ...agentsRoutes, ...runsRoutes, ...inboxRoutes, ...connectRoutes, ...governRoutes, ...shareRoutes,
+    ]),
   ]),
   basepath: config.prefix || "/",
   defaultPreload: "intent",

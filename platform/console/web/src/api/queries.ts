@@ -33,20 +33,21 @@ export const me = (tenant?: string) =>
     staleTime: 60_000,
   });
 
-const list = <T>(tenant: string, name: string, path: string, query: Query) =>
+// list and one are for the questions of an area, which have files of their own beside this.
+export const list = <T>(tenant: string, name: string, path: string, query: Query) =>
   queryOptions({
     queryKey: [tenant, name, query],
     queryFn: ({ signal }) => call<List<T>>(tenant, path, { query, signal }),
     placeholderData: keepPreviousData,
   });
 
-const one = <T>(tenant: string, key: unknown[], path: string, query?: Query) =>
+export const one = <T>(tenant: string, key: unknown[], path: string, query?: Query) =>
   queryOptions({
     queryKey: [tenant, ...key, ...(query ? [query] : [])],
     queryFn: ({ signal }) => call<T>(tenant, path, { signal, ...(query && { query }) }),
   });
 
-const at = encodeURIComponent;
+export const at = encodeURIComponent;
 
 export const tools = (t: string, q: Query) => list<Tool>(t, "tools", "/v1/tools", q);
 export const tool = (t: string, slug: string) => one<Tool>(t, ["tool", slug], `/v1/tools/${at(slug)}`);

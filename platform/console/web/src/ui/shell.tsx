@@ -1,11 +1,11 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, Outlet, useNavigate, useParams } from "@tanstack/react-router";
 import { lazy, Suspense, useEffect, useState } from "react";
-import { approvals, may, me } from "../api/queries";
+import { approvals, may, me, type Me } from "../api/queries";
 import { setPaused, useEvents, useLive } from "../api/stream";
 import { config } from "../config";
 import { keysOff } from "./keys";
-import { pages } from "./pages";
+import { groups, pages } from "./pages";
 import { bye } from "./session";
 import { Failed } from "./states";
 import { applyTheme, theme, type Theme } from "./theme";
@@ -39,26 +39,16 @@ export function Shell() {
           <kbd>{/Mac/.test(navigator.platform) ? "⌘K" : "Ctrl K"}</kbd>
         </button>
         <nav aria-label="Pages of the tenant">
-          <ul>
-            {pages.map((p) => {
-              const feature = who.data?.features.find((f) => f.name === p.feature);
-              return (
-                <li key={p.path}>
-                  {feature && !feature.available ? (
-                    <span className="nav-off" title={feature.because}>
-                      {p.name}
-                      <span className="unseen">: {feature.because}</span>
-                    </span>
-                  ) : (
-                    <Link to={p.to} params={{ tenant }} activeProps={{ "aria-current": "page" }} activeOptions={{ includeSearch: false }}>
-                      {p.name}
-                      {p.feature === "approvals" && may(who.data, "approvals.read") && <Waiting tenant={tenant} />}
-                    </Link>
-                  )}
-                </li>
-              );
-            })}
-          </ul>
+          {groups.map((g) => g.pages.length > 0 && (
+            <section key={g.name} className="nav-group">
+              <h2 id={`nav-${g.name}`}>{g.name}</h2>
+              <ul aria-labelledby={`nav-${g.name}`}>
+                {g.pages.map((p) => (
+                  <NavItem key={p.path} tenant={tenant} page={p} who={who.data} />
+                ))}
+              </ul>
+            </section>
+          ))}
         </nav>
         <Foot subject={who.data?.subject} onHelp={() => setDialog("help")} />
       </div>
@@ -75,6 +65,26 @@ export function Shell() {
         </Suspense>
       )}
     </div>
+  );
+}
+
+// NavItem is a page of the navigation, or why the key does not permit it.
+function NavItem({ tenant, page: p, who }: { tenant: string; page: (typeof pages)[number]; who: Me | undefined }) {
+  const feature = who?.features.find((f) => f.name === p.feature);
+  return (
+    <li>
+      {feature && !feature.available ? (
+        <span className="nav-off" title={feature.because}>
+          {p.name}
+          <span className="unseen">: {feature.because}</span>
+        </span>
+      ) : (
+        <Link to={p.to} params={{ tenant }} activeProps={{ "aria-current": "page" }} activeOptions={{ includeSearch: false }}>
+          {p.name}
+          {p.feature === "approvals" && may(who, "approvals.read") && <Waiting tenant={tenant} />}
+        </Link>
+      )}
+    </li>
   );
 }
 

@@ -1,0 +1,62 @@
+package console_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+	"github.com/stretchr/testify/require"
+
+	"github.com/toolcrib/toolcrib/platform/dev"
+	"github.com/toolcrib/toolcrib/platform/dev/embedded"
+)
+
+// running is the whole platform, with an engine and a worker, that the tests share which call tools.
+var running struct {
+	once sync.Once
+	dev  *dev.Dev
+	err  error
+}
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if running.dev != nil {
+		_ = running.dev.Stop(context.Background())
+	}
+	os.Exit(code)
+}
+
+// live is a tab that is signed in to the running platform. Its site has no fixture: tests make what they show,
+// under names of their own.
+func live(t *testing.T) *visitor {
+	t.Helper()
+	started := browser(t)
+	running.once.Do(func() {
+		running.dev, running.err = dev.Start(context.Background(), dev.Config{
+			Stack: embedded.Config{Throwaway: true, Headless: true},
+		})
+	})
+	require.NoError(t, running.err)
+	d := running.dev
+	key, err := os.ReadFile(filepath.Join(d.Stack().DataDir(), dev.ConsoleKeyFile))
+	require.NoError(t, err)
+	v := visit(t, &site{url: d.URL(), slug: d.Tenant().Slug, key: d.Key()}, started)
+	v.do(t, chromedp.Navigate(v.url+"/login"), settled(),
+		chromedp.SendKeys("#key", strings.TrimSpace(string(key))+kb.Enter, chromedp.ByQuery),
+		until(`location.pathname.endsWith("/tools")`), settled())
+	return v
+}
+
+// A person who started the platform on their own machine signs in with the key of its console.
+func TestTheRunningPlatformHasAConsole(t *testing.T) {
+	t.Parallel()
+
+	v := live(t)
+	v.do(t, until(`document.querySelector(".tenant").innerText.includes("`+strings.TrimSpace(running.dev.Tenant().Name)+`")`))
+	v.blameless(t)
+}

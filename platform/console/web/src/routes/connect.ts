@@ -1,0 +1,3 @@
+// What tools reach: credentials, servers, pipelines.
+
+export const connectRoutes = [] as const;

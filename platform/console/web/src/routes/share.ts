@@ -1,0 +1,3 @@
+// Published pages, sessions, and spaces.
+
+export const shareRoutes = [] as const;
