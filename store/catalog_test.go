@@ -119,7 +119,7 @@ func TestRolesHoldLittle(t *testing.T) {
 	// What tenants feed their pipelines is gone when they say so, and a start when Temporal has it.
 	deletes := map[string][]string{
 		store.AppRole: {
-			"agent_notes", "budget_holds", "budget_windows", "budgets", "chunk_embeddings", "chunk_terms", "chunks",
+			"agent_notes", "applied_objects", "budget_holds", "budget_windows", "budgets", "chunk_embeddings", "chunk_terms", "chunks",
 			"document_contents", "document_texts", "documents",
 			"file_chunks", "files", "left_files", "prices", "profiles", "published_views", "request_buckets", "roles",
 			"run_spaces",
@@ -282,6 +282,10 @@ func TestTheAppRoleIsBoundInEveryTable(t *testing.T) {
 	require.NoError(t, err)
 	_, _, err = f.Store.UseToken(t.Context(), store.TokenUser{Tenant: f.Tenant, Subject: "user:corp/ada"},
 		store.Draw{Take: true, Standard: store.Limits{RequestsPerSecond: 10}})
+	require.NoError(t, err)
+	_, err = f.Store.RecordApplied(t.Context(), f.Tenant, "shop", "user:ada", []store.AppliedObject{
+		{Kind: "tool", ID: f.Tool.ID, Slug: f.Tool.Slug},
+	})
 	require.NoError(t, err)
 	require.NoError(t, f.Store.BeginWebSession(t.Context(), store.WebSession{
 		Tenant: f.Tenant, Person: store.TokenUser{Subject: "user:corp/ada"},

@@ -3385,6 +3385,27 @@ create policy tenant_isolation on api_keys for all to public using ((tenant_id =
 grant insert, select on api_keys to toolcrib_app;
 grant update (revoked_at, last_used_at) on api_keys to toolcrib_app;
 
+create table applied_objects (
+    tenant_id uuid not null,
+    kind text not null,
+    object_id uuid not null,
+    slug text not null,
+    set_name text not null,
+    applied_at timestamp with time zone not null default now(),
+    applied_by text not null,
+    removed_at timestamp with time zone,
+    constraint applied_objects_pkey PRIMARY KEY (tenant_id, kind, object_id),
+    constraint applied_objects_kind_check CHECK ((kind = ANY (ARRAY['tool'::text, 'agent'::text, 'mcp_server'::text, 'artifact'::text, 'pipeline'::text, 'profile'::text, 'toolset'::text]))),
+    constraint applied_objects_set_name_check CHECK ((set_name ~ '^[a-z0-9][a-z0-9._-]{0,62}$'::text)),
+    constraint applied_objects_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE
+);
+CREATE INDEX applied_objects_of_set ON public.applied_objects USING btree (tenant_id, set_name);
+alter table applied_objects enable row level security;
+alter table applied_objects force row level security;
+create policy tenant_isolation on applied_objects for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid));
+grant delete, insert, select, update on applied_objects to toolcrib_app;
+comment on table applied_objects is 'The set of definitions that an object belongs to: that of the last one that it was applied with.';
+
 create table approval_decisions (
     tenant_id uuid not null,
     approval_id uuid not null,

@@ -22,6 +22,7 @@ import (
 // are secrets, or are written as files of their own. A test holds them to the catalog.
 var exportedTables = map[string]exportedTable{
 	"agent_notes": {}, "agent_versions": {}, "agents": {}, "approval_decisions": {}, "approval_grants": {},
+	"applied_objects":   {},
 	"approvals":         {},
 	"api_keys":          {secret: []string{"secret_hash"}},
 	"artifact_versions": {content: "content", folder: "artifacts", name: []string{"artifact_id", "version"}},

@@ -70,6 +70,7 @@ func testForeign(t *testing.T, d *Database) {
 	maps.Copy(cases, quotaCases)
 	maps.Copy(cases, profileCases)
 	maps.Copy(cases, toolsetCases)
+	maps.Copy(cases, appliedCases)
 	maps.Copy(cases, lifecycleCases)
 	maps.Copy(cases, viewCases)
 	maps.Copy(cases, credentialCases)

@@ -35,6 +35,7 @@ func Run(t *testing.T, newDatabase func(tb testing.TB) *Database) {
 		{"BudgetEnds", testBudgetEnds},
 		{"Profiles", testProfiles},
 		{"Toolsets", testToolsets},
+		{"AppliedSets", testAppliedSets},
 		{"Users", testUsers},
 		{"Canaries", testCanaries},
 		{"Gates", testGates},

@@ -68,6 +68,18 @@ type AgentVersion struct {
 	CreatedAt   time.Time
 }
 
+// The set of definitions that an object belongs to: that of the last one that it was applied with.
+type AppliedObject struct {
+	TenantID  string
+	Kind      string
+	ObjectID  string
+	Slug      string
+	SetName   string
+	AppliedAt time.Time
+	AppliedBy string
+	RemovedAt *time.Time
+}
+
 // Requests to approve calls; one for each call that waits for people.
 type Approval struct {
 	TenantID    string
