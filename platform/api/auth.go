@@ -29,7 +29,7 @@ func (s *server) authorize(r route) func(huma.Context, func(huma.Context)) {
 	permissions := r.permissions()
 	return func(ctx huma.Context, next func(huma.Context)) {
 		request, w := humachi.Unwrap(ctx)
-		p, sh, err := s.identify(ctx.Context(), request, w, place{tokens: r.token})
+		p, sh, err := s.identify(ctx.Context(), request, w, place{tokens: r.token, raw: takesRaw(ctx.Operation())})
 		if sh != nil {
 			s.shares.headers(sh, w.Header())
 		}
@@ -78,6 +78,7 @@ func (s *server) count(sh *share, r *http.Request, answer *record) func() {
 // toolset, or of all tools.
 type place struct {
 	tokens  bool // A token for one call suffices.
+	raw     bool // The body is the content of a file, of any type.
 	mcp     bool
 	toolset string // Its slug; empty for all tools.
 }

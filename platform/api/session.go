@@ -74,7 +74,7 @@ func (s *server) identify(
 		return tool.Principal{}, nil, refusal(v1.MalformedRequest,
 			"the request has an Authorization and the cookie of a browser: send one of them")
 	}
-	if err := fromOwnPages(r); err != nil {
+	if err := fromOwnPages(r, at.raw); err != nil {
 		return tool.Principal{}, nil, err
 	}
 	w.Header().Set("Cache-Control", "no-store") // The answer depends on headers that caches do not look at.
@@ -167,8 +167,9 @@ func endedFor(err error, ended *v1.Problem) error {
 }
 
 // fromOwnPages refuses requests that may change something and that a page of another site could have
-// made a browser send with its cookie.
-func fromOwnPages(r *http.Request) error {
+// made a browser send with its cookie. A raw body is the content of a file, of any type: forms of other sites
+// cannot send the header with it either.
+func fromOwnPages(r *http.Request, raw bool) error {
 	switch r.Method {
 	case http.MethodGet, http.MethodHead, http.MethodOptions:
 		return nil
@@ -179,11 +180,11 @@ func fromOwnPages(r *http.Request) error {
 		}
 	}
 	media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
-	if err != nil || media != jsonType || r.Header.Get(BrowserHeader) != "1" {
+	if r.Header.Get(BrowserHeader) != "1" || !raw && (err != nil || media != jsonType) {
 		return &tool.Error{
 			Kind: tool.Denied, Op: "api.fromOwnPages",
-			Msg: "with the cookie of a browser, a request that changes something needs Content-Type: " + jsonType + " and " +
-				BrowserHeader + ": 1",
+			Msg: "with the cookie of a browser, a request that changes something needs " + BrowserHeader + ": 1, and " +
+				"Content-Type: " + jsonType + " where its body is not a file",
 		}
 	}
 	return nil
@@ -232,7 +233,7 @@ func httpRequestOf(ctx context.Context) *http.Request {
 func (s *server) beginSession(ctx context.Context, in *body[v1.SignIn]) (*signInOutput, error) {
 	r := httpRequestOf(ctx)
 	refuse := func(err error) (*signInOutput, error) { return nil, s.problem(ctx, "beginSession", err) }
-	if err := fromOwnPages(r); err != nil {
+	if err := fromOwnPages(r, false); err != nil {
 		return refuse(err)
 	}
 	credential := in.Body.Credential
@@ -302,7 +303,7 @@ func (s *server) cookie(value string, maxAge int) http.Cookie {
 
 func (s *server) endSession(ctx context.Context, _ *struct{}) (*signOutOutput, error) {
 	r := httpRequestOf(ctx)
-	err := fromOwnPages(r)
+	err := fromOwnPages(r, false)
 	if browser := s.browserOf(r); err == nil && browser != nil {
 		err = s.cfg.Store.EndWebSessions(ctx, browser)
 	}

@@ -177,6 +177,35 @@ func TestOtherSitesSendNothing(t *testing.T) {
 	require.Equal(t, http.StatusBadRequest, got.status, "a key and a cookie")
 }
 
+// A browser uploads files in their own types, from its own pages alone.
+func TestBrowsersUploadFiles(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t, browsers)
+	w := &browser{bundle: b}
+	slug := w.signIn(t, b.key)
+	content := pngOf(t, 4, 3)
+	for _, media := range []string{"image/png", "application/octet-stream", "text/plain"} {
+		got := w.ask(t, http.MethodPost, "/v1/files?name=plan.png", slug, content, "Content-Type", media)
+		require.Equal(t, http.StatusCreated, got.status, "%s: %s", media, got.body)
+		var stored v1.File
+		got.into(t, &stored)
+		require.Equal(t, "image/png", stored.MediaType)
+	}
+	for name, more := range map[string][]string{
+		"another site":       {"Sec-Fetch-Site", "cross-site"},
+		"another origin":     {"Origin", "https://evil.example"},
+		"a form of its host": {api.BrowserHeader, "0"},
+	} {
+		more = append(more, "Content-Type", "image/png")
+		got := w.ask(t, http.MethodPost, "/v1/files?name=plan.png", slug, content, more...)
+		require.Equal(t, http.StatusForbidden, got.status, "%s: %s", name, got.body)
+	}
+	document := `{"key":"leave.md","content":"aGk="}`
+	got := w.ask(t, http.MethodPost, "/v1/pipelines/none/documents", slug, document, "Content-Type", "text/markdown")
+	require.Equal(t, http.StatusForbidden, got.status, "a document is JSON: %s", got.body)
+}
+
 // A code signs in from the machine of the server, as often as the server lets it.
 func TestCodesSignIn(t *testing.T) {
 	t.Parallel()
