@@ -164,22 +164,24 @@ func (c Config) validate() error {
 }
 
 type server struct {
-	cfg       Config
-	log       *slog.Logger
-	metrics   *metrics
-	runs      *runs.Service
-	records   *reconcile.Reconciler // Looks at single runs.
-	pollers   *pollers
-	hub       *hub
-	streams   *places
-	requests  *places
-	messages  *places // Of MCP clients, while they are read, and those that do not wait.
-	shares    *shares
-	webhooks  *webhook.Service
-	schedules *scheduler.Service
-	files     *file.Service
-	views     *views.Service
-	api       huma.API
+	cfg     Config
+	log     *slog.Logger
+	metrics *metrics
+	runs    *runs.Service
+	records *reconcile.Reconciler // Looks at single runs.
+	pollers *pollers
+	hub     *hub
+	streams *places
+	// connections are the streams of topics.
+	connections *connections
+	requests    *places
+	messages    *places // Of MCP clients, while they are read, and those that do not wait.
+	shares      *shares
+	webhooks    *webhook.Service
+	schedules   *scheduler.Service
+	files       *file.Service
+	views       *views.Service
+	api         huma.API
 
 	tenantsMu sync.Mutex
 	tenants   map[string]tool.TenantID // By slug, of tokens.
@@ -236,6 +238,7 @@ func New(cfg Config) (http.Handler, error) {
 	}
 	s.webhooks = webhook.NewService(s.cfg.Store, s.cfg.Vault, s.cfg.CheckWebhook)
 	s.streams = newPlaces(s.cfg.Streams.PerTenant, manyStreams)
+	s.connections = &connections{of: map[string]*connection{}}
 	s.requests = newPlaces(s.cfg.MaxTenantRequests, manyRequests)
 	s.messages = newPlaces(s.cfg.MaxTenantRequests, manyRequests)
 	router := chi.NewMux()
@@ -260,6 +263,9 @@ func New(cfg Config) (http.Handler, error) {
 	s.registerNodes()
 	s.registerGraphs()
 	s.registerEvents()
+	s.registerLive()
+	s.registerOverview()
+	s.registerSearch()
 	s.registerCalls()
 	s.registerToolTests()
 	s.registerInvocations()

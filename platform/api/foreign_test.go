@@ -150,6 +150,8 @@ func TestForeignTenant(t *testing.T) {
 	seeded := seedSchedule(t, b)
 	ids["schedules"] = []string{seeded.ID, seeded.Name}
 	ids["files"] = []string{seedFile(t, b).ID}
+	_, hello := b.stream(t, topics("runs"), nil).until(v1.EventHello, "")
+	ids["stream"] = []string{hello.Connection}
 	stranger := b.Key(t, b.Tenant(t), "*")
 	bodies := map[string]string{
 		"POST /v1/tools/{tool}/call":                "{}",
@@ -157,6 +159,7 @@ func TestForeignTenant(t *testing.T) {
 		"POST /v1/tools/{tool}/test":                "{}",
 		"POST /v1/tools/{tool}/test/stream":         "{}",
 		"PUT /v1/tools/{tool}":                      `{"implementation_type":"internal"}`,
+		"POST /v1/stream/{connection}/topics":       `{"topics":[]}`,
 		"PUT /v1/tools/{tool}/override":             `{"enabled":false}`,
 		"PUT /v1/tools/{tool}/publish-gate":         `{"replay":1}`,
 		"POST /v1/tools/{tool}/replays":             `{"calls":1}`,

@@ -216,6 +216,7 @@ func (s *server) revokeKey(ctx context.Context, p tool.Principal, in *keyInput) 
 	if err != nil {
 		return nil, err
 	}
+	s.connections.check(p.Tenant)
 	return answer(showKey(key)), nil
 }
 

@@ -306,6 +306,7 @@ func (s *server) endSession(ctx context.Context, _ *struct{}) (*signOutOutput, e
 	err := fromOwnPages(r, false)
 	if browser := s.browserOf(r); err == nil && browser != nil {
 		err = s.cfg.Store.EndWebSessions(ctx, browser)
+		s.connections.left(browser)
 	}
 	if err != nil {
 		return nil, s.problem(ctx, "endSession", err)

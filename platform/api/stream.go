@@ -84,6 +84,9 @@ func asksForStream(r *http.Request) bool {
 	}
 	isRun := strings.HasPrefix(r.URL.Path, "/v1/runs/") || strings.HasPrefix(r.URL.Path, "/v1/spaces/")
 	isEvents := strings.HasSuffix(r.URL.Path, "/events")
+	if r.URL.Path == "/v1/stream" {
+		return r.Method == http.MethodGet
+	}
 	return r.Method == http.MethodGet && (r.URL.Path == "/v1/events" || isRun && isEvents) &&
 		acceptsStream(r.Header.Get("Accept"))
 }
@@ -100,6 +103,9 @@ type frame struct {
 	id        string // The cursor behind it; empty if the stream cannot resume there.
 	eventType tool.EventType
 	data      []byte
+
+	run, call string // Of an event.
+	at        time.Time
 }
 
 // passage is what a stream writes at once.
@@ -113,7 +119,7 @@ func frameOf(id string, e tool.Event) (frame, error) {
 	if err != nil {
 		return frame{}, fmt.Errorf("writing event %d of run %s: %w", e.Seq, e.RunID, err)
 	}
-	return frame{id: id, eventType: e.Type, data: data}, nil
+	return frame{id: id, eventType: e.Type, data: data, run: e.RunID, call: e.InvocationID, at: e.At}, nil
 }
 
 // subscription is one client's stream.

@@ -1,172 +1,362 @@
-import { useEffect, useSyncExternalStore } from "react";
-import { useQueryClient, type QueryClient } from "@tanstack/react-query";
+import { useEffect, useRef, useSyncExternalStore } from "react";
+import { focusManager, useQueryClient, type QueryClient } from "@tanstack/react-query";
 import { config } from "../config";
-import { send } from "./client";
+import { call, send } from "./client";
+import { follow, type Frame } from "./frames";
 
-// One tab of a browser follows the events of a tenant and passes them to the others: browsers open six
-// connections to a server, and each tab would hold one.
+// One tab of a browser follows what happens in a tenant and passes it to the others: browsers open six
+// connections to a server, and each tab would hold one. Tabs say which topics they show; the leader follows all.
 
-export interface Event {
-  run_id: string;
-  seq: number;
-  type: string;
-  invocation_id?: string;
-  at: string;
-}
+export type { Change, Frame } from "./frames";
 
 const idleTab = 5 * 60_000;
 const pauseKey = "toolcrib.paused";
-let paused = localStorage.getItem(pauseKey) === "1";
-let connected = false;
-const watchers = new Set<() => void>();
-const changed = () => watchers.forEach((w) => w());
-const subscribe = (w: () => void) => (watchers.add(w), () => void watchers.delete(w));
+const lists = ["runs", "approvals", "waiting"];
 
 export interface Live {
   paused: boolean;
   connected: boolean;
+  news: number; // What has changed while it is paused.
 }
-let snapshot: Live = { paused, connected };
-const update = () => {
-  snapshot = { paused, connected };
-  changed();
+let live: Live = { paused: localStorage.getItem(pauseKey) === "1", connected: false, news: 0 };
+const watchers = new Set<() => void>();
+const update = (change: Partial<Live>) => {
+  live = { ...live, ...change };
+  // What asks again by itself, does not while it is paused.
+  focusManager.setFocused(live.paused ? false : undefined);
+  watchers.forEach((w) => w());
 };
+if (live.paused) focusManager.setFocused(false);
 
-export const useLive = (): Live => useSyncExternalStore(subscribe, () => snapshot);
+export const useLive = (): Live => useSyncExternalStore((w) => (watchers.add(w), () => void watchers.delete(w)), () => live);
 
-export function setPaused(value: boolean): void {
-  paused = value;
-  localStorage.setItem(pauseKey, value ? "1" : "0");
-  update();
+const feeds = new Map<string, Feed>();
+
+export function setPaused(paused: boolean): void {
+  localStorage.setItem(pauseKey, paused ? "1" : "0");
+  apply(paused);
 }
+
+function apply(paused: boolean): void {
+  update({ paused, news: 0 });
+  if (!paused) feeds.forEach((f) => f.flush());
+}
+
+// All tabs pause together.
+window.addEventListener("storage", (e) => {
+  if (e.key === pauseKey && live.paused !== (e.newValue === "1")) apply(e.newValue === "1");
+});
 
 // useEvents keeps what is shown of a tenant up to date, while the tab is seen.
 export function useEvents(tenant: string): void {
   const client = useQueryClient();
-  const { paused: off } = useLive();
   useEffect(() => {
-    if (off) return;
-    const stop = new AbortController();
-    const channel = new BroadcastChannel(`toolcrib:${config.prefix}:${tenant}`);
-    const apply = batched(client, tenant);
-    let leads = false;
-    const state = (now: boolean) => {
-      connected = now;
-      update();
-    };
-    channel.onmessage = (m: MessageEvent<Event | boolean | "who">) => {
-      if (m.data === "who") leads && channel.postMessage(connected);
-      else if (typeof m.data === "boolean") state(m.data);
-      else if (typeof m.data === "object") apply(m.data);
-    };
-    channel.postMessage("who");
-    let tab = new AbortController();
-    let timer = 0;
-    const begin = () => {
-      tab = new AbortController();
-      const signal = AbortSignal.any([stop.signal, tab.signal]);
-      const on = (e: Event) => {
-        channel.postMessage(e);
-        apply(e);
-      };
-      const onState = (now: boolean, missed: boolean) => {
-        leads = true;
-        channel.postMessage(now);
-        state(now);
-        // What was read before the stream began may be old by now.
-        if (missed) void client.invalidateQueries({ queryKey: [tenant] });
-      };
-      void lead(tenant, signal, on, onState).then(() => (leads = false));
-    };
-    const seen = () => {
-      window.clearTimeout(timer);
-      if (document.hidden) timer = window.setTimeout(() => tab.abort(), idleTab);
-      else if (tab.signal.aborted) {
-        begin();
-        void client.invalidateQueries({ queryKey: [tenant] });
-      }
-    };
-    begin();
-    document.addEventListener("visibilitychange", seen);
-    return () => {
-      document.removeEventListener("visibilitychange", seen);
-      window.clearTimeout(timer);
-      stop.abort();
-      channel.close();
-    };
-  }, [tenant, client, off]);
+    const feed = feedOf(tenant);
+    feed.begin(client);
+    return () => feed.end();
+  }, [tenant, client]);
 }
 
-// lead waits until this tab is the one that follows, then follows until it is aborted.
-async function lead(
-  tenant: string, signal: AbortSignal, on: (e: Event) => void, onState: (connected: boolean, missed: boolean) => void,
-): Promise<void> {
-  try {
-    await navigator.locks.request(`toolcrib:${config.prefix}:${tenant}`, { signal }, async () => {
-      let after = "now";
-      for (let wait = 1000; !signal.aborted; wait = Math.min(wait * 2, 30_000)) {
-        try {
-          after = await follow(tenant, after, signal, on, () => {
-            wait = 1000;
-            onState(true, after === "now");
-          });
-        } catch {
-          // The server is away, or does not permit it: asked again, ever less often.
-        }
-        onState(false, false);
-        if (!signal.aborted) await new Promise((r) => setTimeout(r, wait * (0.5 + Math.random() / 2)));
-      }
-    });
-  } catch {
-    // Aborted while it waited.
+// useTopic follows a topic beside the lists, such as run:ID, and hands on its events, in their order and each once.
+// After "resync", and after the first "subscribed", what is shown is to be read again.
+export function useTopic(tenant: string, topic: string | undefined, on: (f: Frame) => void): void {
+  const latest = useRef(on);
+  latest.current = on;
+  useEffect(() => {
+    if (!topic) return;
+    return feedOf(tenant).want(topic, (f) => latest.current(f));
+  }, [tenant, topic]);
+}
+
+const feedOf = (tenant: string): Feed => {
+  let feed = feeds.get(tenant);
+  if (!feed) feeds.set(tenant, (feed = new Feed(tenant)));
+  return feed;
+};
+
+type Note =
+  | { kind: "frame"; frame: Frame }
+  | { kind: "state"; connected: boolean; missed: boolean }
+  | { kind: "wants"; tab: string; topics: string[] }
+  | { kind: "who" } // A tab is new: the leader says how it is.
+  | { kind: "lead" }; // A tab leads from now on: the others say what they show.
+
+class Feed {
+  private readonly tab = crypto.randomUUID?.() ?? String(Math.random());
+  private readonly topics = new Map<string, Set<(f: Frame) => void>>();
+  private readonly cursors = new Map<string, string>(); // Behind what this tab has seen.
+  private readonly others = new Map<string, string[]>(); // What other tabs show; the leader's.
+  private readonly over = new Set<string>(); // Topics of which nothing follows on this connection.
+  private channel: BroadcastChannel | undefined;
+  private stop = new AbortController();
+  private turn = new AbortController(); // Of being, or waiting to be, the leader.
+  private connection = "";
+  private leads = false;
+  private asked = 0;
+  private hidden = 0;
+  private notes: Notes | undefined;
+
+  constructor(private readonly tenant: string) {}
+
+  begin(client: QueryClient): void {
+    this.notes = new Notes(client, this.tenant);
+    this.stop = new AbortController();
+    this.channel = new BroadcastChannel(`toolcrib:${config.prefix}:${this.tenant}`);
+    this.channel.onmessage = (m: MessageEvent<Note>) => this.hear(m.data);
+    this.tell({ kind: "who" });
+    this.tellWants();
+    const seen = () => this.seen();
+    const gone = () => this.tell({ kind: "wants", tab: this.tab, topics: [] });
+    document.addEventListener("visibilitychange", seen, { signal: this.stop.signal });
+    window.addEventListener("pagehide", gone, { signal: this.stop.signal });
+    void this.run();
   }
-}
 
-async function follow(
-  tenant: string, after: string, signal: AbortSignal, on: (e: Event) => void, began: () => void,
-): Promise<string> {
-  const answer = await send(tenant, "/v1/events", { query: { after }, signal }, "text/event-stream");
-  began();
-  const reader = answer.body!.pipeThrough(new TextDecoderStream()).getReader();
-  let rest = "";
-  try {
-    for (;;) {
-      const { done, value } = await reader.read();
-      if (done) return after;
-      const blocks = (rest + value).split("\n\n");
-      rest = blocks.pop()!;
-      for (const block of blocks) {
-        let id = "";
-        let data = "";
-        for (const line of block.split("\n")) {
-          if (line.startsWith("id:")) id = line.slice(3).trim();
-          if (line.startsWith("data:")) data += line.slice(5);
+  end(): void {
+    this.tell({ kind: "wants", tab: this.tab, topics: [] });
+    window.clearTimeout(this.hidden);
+    this.stop.abort();
+    this.turn.abort();
+    this.channel?.close();
+    this.channel = undefined;
+    this.cursors.clear();
+    this.others.clear();
+    update({ connected: false });
+  }
+
+  want(topic: string, on: (f: Frame) => void): () => void {
+    const all = this.topics.get(topic) ?? new Set();
+    this.topics.set(topic, all.add(on));
+    this.changed();
+    return () => {
+      all.delete(on);
+      if (all.size === 0) {
+        this.topics.delete(topic);
+        this.cursors.delete(topic);
+        this.over.delete(topic);
+      }
+      this.changed();
+    };
+  }
+
+  flush(): void {
+    this.notes?.flush();
+  }
+
+  private tell(n: Note): void {
+    this.channel?.postMessage(n);
+  }
+
+  private tellWants(): void {
+    this.tell({ kind: "wants", tab: this.tab, topics: [...this.topics.keys()] });
+  }
+
+  // changed has the leader follow what the tabs show by now.
+  private changed(): void {
+    if (!this.leads) return this.tellWants();
+    window.clearTimeout(this.asked);
+    this.asked = window.setTimeout(() => {
+      if (!this.connection) return;
+      call(this.tenant, `/v1/stream/${this.connection}/topics`, { method: "POST", body: { topics: this.list() } })
+        .catch(() => this.reconnect()); // Of another server: a new stream has them.
+    }, 50);
+  }
+
+  private reconnect: () => void = () => {};
+
+  // list is what is to be followed, from where this tab has seen it.
+  private list(): string[] {
+    const all = new Set([...lists, ...this.topics.keys(), ...[...this.others.values()].flat()]);
+    return [...all].filter((t) => !this.over.has(t)).slice(0, 32).map((t) => (this.cursors.has(t) ? `${t}@${this.cursors.get(t)}` : t));
+  }
+
+  private hear(n: Note): void {
+    switch (n.kind) {
+      case "frame":
+        return this.take(n.frame);
+      case "state":
+        update({ connected: n.connected });
+        if (n.missed) this.missed();
+        return;
+      case "lead":
+        return this.tellWants();
+      case "who":
+        if (this.leads) this.tell({ kind: "state", connected: live.connected, missed: false });
+        return;
+      case "wants": {
+        const before = this.others.get(n.tab) ?? [];
+        if (n.topics.length > 0) this.others.set(n.tab, n.topics);
+        else this.others.delete(n.tab);
+        if (!this.leads) return;
+        // What is followed already begins for the other tab too.
+        for (const t of n.topics) {
+          const cursor = this.cursors.get(t);
+          if (cursor && !before.includes(t)) this.tell({ kind: "frame", frame: { event: "subscribed", topic: t, cursor } });
         }
-        if (id) after = id;
-        if (data) on(JSON.parse(data) as Event);
+        this.changed();
       }
     }
-  } catch {
-    return after; // Goes on behind the last event that arrived.
-  } finally {
-    reader.cancel().catch(() => {});
+  }
+
+  // take passes an event on in this tab, once.
+  private take(f: Frame): void {
+    const before = this.cursors.get(f.topic);
+    switch (f.event) {
+      case "closed":
+      case "end":
+        this.cursors.delete(f.topic);
+        this.over.add(f.topic);
+        break;
+      case "subscribed":
+        if (before !== undefined) return; // It goes on where it was.
+        this.cursors.set(f.topic, f.cursor);
+        break;
+      case "resync":
+        this.cursors.set(f.topic, f.cursor);
+        this.missed();
+        break;
+      default:
+        if (before !== undefined && BigInt(f.cursor) <= BigInt(before)) return;
+        this.cursors.set(f.topic, f.cursor);
+    }
+    this.topics.get(f.topic)?.forEach((on) => on(f));
+    if (f.event === "changes") this.notes?.changes(f);
+  }
+
+  // missed has all that is shown read again: it may be older than what the stream began with.
+  private missed(): void {
+    this.notes?.all();
+  }
+
+  private seen(): void {
+    window.clearTimeout(this.hidden);
+    if (document.hidden) {
+      this.hidden = window.setTimeout(() => this.turn.abort(), idleTab);
+    } else if (this.turn.signal.aborted) {
+      this.missed();
+      void this.run();
+    }
+  }
+
+  // run waits until this tab is the one that follows, then follows until it is aborted. Where a browser has no
+  // locks, each tab follows for itself.
+  private async run(): Promise<void> {
+    this.turn = new AbortController();
+    const signal = AbortSignal.any([this.stop.signal, this.turn.signal]);
+    if (!navigator.locks) return this.lead(signal);
+    try {
+      await navigator.locks.request(`toolcrib:${config.prefix}:${this.tenant}`, { signal }, () => this.lead(signal));
+    } catch {
+      // Aborted while it waited.
+    }
+  }
+
+  private async lead(signal: AbortSignal): Promise<void> {
+    this.leads = true;
+    this.others.clear();
+    this.tell({ kind: "lead" });
+    for (let wait = 1000; !signal.aborted; ) {
+      const again = new AbortController();
+      this.reconnect = () => again.abort();
+      try {
+        await this.connect(AbortSignal.any([signal, again.signal]), () => (wait = 1000));
+      } catch {
+        // The server is away, or does not permit it: asked again, ever less often.
+      }
+      this.connection = "";
+      this.state(false, false);
+      if (!signal.aborted) await pause(wait * (0.5 + Math.random() / 2), signal);
+      wait = Math.min(wait * 2, 30_000);
+    }
+    this.leads = false;
+  }
+
+  private state(connected: boolean, missed: boolean): void {
+    this.tell({ kind: "state", connected, missed });
+    update({ connected });
+    if (missed) this.missed();
+  }
+
+  private async connect(signal: AbortSignal, began: () => void): Promise<void> {
+    const first = !this.cursors.has("runs");
+    this.over.clear();
+    const answer = await send(this.tenant, "/v1/stream", { query: { topics: this.list().join(",") }, signal }, "text/event-stream");
+    for await (const f of follow(answer)) {
+      if (f.event === "hello") {
+        began();
+        this.connection = f.connection!;
+        this.state(true, first);
+        continue;
+      }
+      if (navigator.locks) this.tell({ kind: "frame", frame: f });
+      this.take(f);
+    }
   }
 }
 
-// batched has what changed read again, at most a few times a second.
-function batched(client: QueryClient, tenant: string): (e: Event) => void {
-  const keys = new Map<string, unknown[]>();
-  let timer = 0;
-  const note = (...key: unknown[]) => keys.set(JSON.stringify(key), key);
-  return (e) => {
-    note(tenant, "run", e.run_id);
-    note(tenant, "runs");
-    if (/approv|reject|expired|cancel/.test(e.type)) note(tenant, "approvals");
-    if (e.invocation_id) note(tenant, "invocation", e.invocation_id);
-    timer ||= window.setTimeout(() => {
-      timer = 0;
-      for (const queryKey of keys.values()) void client.invalidateQueries({ queryKey });
-      keys.clear();
-    }, 200);
-  };
+// pause waits, or until the browser is online again.
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((done) => {
+    const timer = setTimeout(done, ms);
+    const now = () => {
+      clearTimeout(timer);
+      done();
+    };
+    window.addEventListener("online", now, { once: true, signal });
+    signal.addEventListener("abort", now, { once: true });
+  });
+}
+
+// Notes have what changed read again: at once, and then at most once a second.
+class Notes {
+  private readonly keys = new Map<string, unknown[]>();
+  private timer = 0;
+  private last = 0;
+
+  constructor(private readonly client: QueryClient, private readonly tenant: string) {}
+
+  changes(f: Frame): void {
+    for (const c of f.changes ?? []) {
+      if (f.topic === "runs") {
+        this.note("run", c.run_id);
+        this.note("runs");
+        this.note("overview");
+        if (c.invocation_id) {
+          this.note("invocation", c.invocation_id);
+          this.note("invocations");
+        }
+      } else if (f.topic === "approvals") this.note("approvals");
+      else {
+        this.note("inputs");
+        this.note("pending-calls");
+      }
+    }
+    if (live.paused && f.topic === "runs") update({ news: live.news + (f.changes?.length ?? 0) });
+    this.soon();
+  }
+
+  all(): void {
+    this.note();
+    this.soon();
+  }
+
+  flush(): void {
+    window.clearTimeout(this.timer);
+    this.timer = 0;
+    if (live.paused) return;
+    this.last = Date.now();
+    const keys = this.keys.has(JSON.stringify([this.tenant])) ? [[this.tenant]] : [...this.keys.values()];
+    this.keys.clear();
+    for (const queryKey of keys) void this.client.invalidateQueries({ queryKey });
+  }
+
+  private note(...key: unknown[]): void {
+    const whole = [this.tenant, ...key];
+    this.keys.set(JSON.stringify(whole), whole);
+  }
+
+  private soon(): void {
+    if (live.paused || this.timer) return;
+    this.timer = window.setTimeout(() => this.flush(), Math.max(100, this.last + 1000 - Date.now()));
+  }
 }

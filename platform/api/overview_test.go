@@ -1,0 +1,116 @@
+package api_test
+
+import (
+	"net/http"
+	"net/url"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/toolcrib/toolcrib/budget"
+	"github.com/toolcrib/toolcrib/platform/api"
+	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
+	"github.com/toolcrib/toolcrib/store"
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// An operator sees what waits, what fails, what runs and what is spent, as far as the key permits.
+func TestOverview(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t)
+	look := func(key string) (o v1.Overview) {
+		t.Helper()
+		b.do(t, http.MethodGet, "/v1/overview", "", key).into(t, &o)
+		return o
+	}
+	empty := look(b.key)
+	require.False(t, *empty.HasTools)
+	require.False(t, *empty.HasRuns)
+	require.Empty(t, empty.Waiting)
+	require.Len(t, empty.Hours, 24)
+	require.Zero(t, empty.Failures.Calls)
+
+	b.apply(t, echo("hum"))
+	b.asks(t, "user:someone")
+	b.asksPerson(t)
+	run := b.record(t)
+	for range 3 {
+		b.settle(t, run, tool.StatusFailed)
+	}
+	b.settle(t, run, tool.StatusCompleted)
+	b.finish(t, run)
+	_, err := b.Store.SetBudget(t.Context(), budget.Budget{Tenant: b.tenant, Name: "daily", Period: budget.Day, Limit: 5})
+	require.NoError(t, err)
+	o := look(b.key)
+	require.True(t, *o.HasTools)
+	require.True(t, *o.HasRuns)
+	require.Equal(t, []v1.OverviewCount{{Kind: "approvals", Count: 1}, {Kind: "input_requests", Count: 1}}, o.Waiting)
+	require.EqualValues(t, 3, o.Failures.Calls)
+	require.Equal(t, "say", o.Failures.Tools[0].Tool)
+	require.Equal(t, tool.Denied, o.Failures.Tools[0].Kind)
+	var calls, failed int64
+	for _, h := range o.Hours {
+		calls, failed = calls+h.Calls, failed+h.Failed
+	}
+	require.GreaterOrEqual(t, calls, int64(4))
+	require.EqualValues(t, 3, failed)
+	var completed int64
+	for _, r := range o.Runs {
+		if r.Status == "completed" {
+			completed = r.Runs
+		}
+	}
+	require.EqualValues(t, 1, completed)
+	require.Equal(t, "daily", o.Budgets[0].Name)
+	require.NotNil(t, o.Spent)
+
+	less := look(b.Key(t, b.tenant, api.ApprovalsRead))
+	require.Len(t, less.Waiting, 1)
+	require.Nil(t, less.Runs)
+	require.Nil(t, less.Failures)
+	require.Nil(t, less.Spent)
+	require.Nil(t, less.Budgets)
+	require.Nil(t, less.HasTools)
+	require.False(t, *look(b.Key(t, b.Tenant(t), "*")).HasTools, "another tenant's are its own")
+}
+
+// Everything is found by its names, the best match first, and by its id; of what the key may see.
+func TestSearch(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t)
+	b.apply(t, echo("refund"), echo("askForRefund"), echo("refundOrder"), desk("refundDesk", `["refund"]`))
+	space := seedSpace(t, b)
+	b.Credential(t, b.tenant, "refund-bank")
+	_, _, err := b.Store.CreateKey(t.Context(), store.Key{Tenant: b.tenant, Name: "refund robot"})
+	require.NoError(t, err)
+	run := b.record(t)
+	find := func(key, q string) []v1.Found {
+		t.Helper()
+		var out v1.Page[v1.Found]
+		b.do(t, http.MethodGet, "/v1/search?q="+url.QueryEscape(q), "", key).into(t, &out)
+		return out.Items
+	}
+	names := func(found []v1.Found) (out []string) {
+		for _, f := range found {
+			out = append(out, f.Kind+" "+f.Name)
+		}
+		return out
+	}
+	require.Equal(t, []string{
+		"tool refund", "key refund robot", "credential refund-bank", "agent refundDesk", "tool refundOrder", "tool askForRefund",
+	}, names(find(b.key, "Refund")))
+	require.Equal(t, []string{"tool refundOrder"}, names(find(b.key, "order refund")), "the words in any order")
+	require.Equal(t, []string{"run " + run.ID}, names(find(b.key, run.ID)))
+	require.Equal(t, []string{"space " + space.Slug}, names(find(b.key, space.Slug)))
+	require.Empty(t, find(b.key, "100%"), "no pattern")
+
+	require.Equal(t, []string{"agent refundDesk"}, names(find(b.Key(t, b.tenant, api.AgentsRead), "refund")))
+	require.Empty(t, find(b.Key(t, b.tenant, api.AgentsRead), run.ID))
+	require.Empty(t, find(b.Key(t, b.tenant, api.SpacesRead), space.Slug), "it is no member")
+	stranger := b.Key(t, b.Tenant(t), "*")
+	require.Empty(t, find(stranger, "refundOrder"))
+	require.Empty(t, find(stranger, run.ID))
+	require.Equal(t, http.StatusUnprocessableEntity, b.do(t, http.MethodGet, "/v1/search?q=", "").status)
+}
