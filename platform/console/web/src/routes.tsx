@@ -9,6 +9,7 @@ import { governRoutes } from "./routes/govern";
 import { inboxRoutes } from "./routes/inbox";
 import { runsRoutes } from "./routes/runs";
 import { shareRoutes } from "./routes/share";
+import { streamRoutes } from "./routes/stream";
 import { toolsRoutes } from "./routes/tools";
 import { Loading } from "./ui/states";
 
@@ -39,18 +40,10 @@ const tenants = createRoute({
   component: lazyRouteComponent(() => import("./pages/tenants"), "Tenants"),
 });
 
-const tenantHome = createRoute({
-  getParentRoute: () => tenant,
-  path: "/",
-  beforeLoad: ({ params }) => {
-    throw redirect({ to: "/t/$tenant/tools", params: { tenant: params.tenant } });
-  },
-});
-
 export const router = createRouter({
   routeTree: root.addChildren([
     home, login, tenants, tenant.addChildren([
-      tenantHome, ...toolsRoutes, ...agentsRoutes, ...runsRoutes, ...inboxRoutes, ...connectRoutes, ...governRoutes, ...shareRoutes,
+      ...streamRoutes, ...toolsRoutes, ...agentsRoutes, ...runsRoutes, ...inboxRoutes, ...connectRoutes, ...governRoutes, ...shareRoutes,
     ]),
   ]),
   basepath: config.prefix || "/",

@@ -1,5 +1,6 @@
 import { useRouterState } from "@tanstack/react-router";
 import { useEffect, useRef, type ReactNode } from "react";
+import { visited } from "./recent";
 import { words } from "./shellwords";
 import { Command } from "./states";
 
@@ -20,9 +21,12 @@ export function Page({ title, about, actions, back, cli, api, children, heading 
 }) {
   const h1 = useRef<HTMLHeadingElement>(null);
   const path = useRouterState({ select: (s) => s.location.pathname });
+  const href = useRouterState({ select: (s) => s.location.href });
   useEffect(() => {
     document.title = `${title} · Toolcrib`;
-  }, [title]);
+    const [, tenant, below] = /^\/t\/([^/?]+)\/(.+)$/.exec(href) ?? [];
+    if (tenant && below?.includes("/")) visited(decodeURIComponent(tenant), { path: below, title });
+  }, [title, href]);
   useEffect(() => {
     h1.current?.focus({ preventScroll: true });
   }, [path]);

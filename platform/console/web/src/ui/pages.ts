@@ -2,6 +2,10 @@
 // key goes there after g; feature is one of those that /v1/me lists.
 export const groups = [
   {
+    name: "Now",
+    pages: [{ name: "Overview", path: "", to: "/t/$tenant", key: "o", feature: "overview" }],
+  },
+  {
     name: "Build",
     pages: [
       { name: "Tools", path: "tools", to: "/t/$tenant/tools", key: "t", feature: "tools" },

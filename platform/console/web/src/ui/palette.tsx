@@ -1,49 +1,119 @@
 import { Dialog } from "@base-ui/react/dialog";
-import { useQuery } from "@tanstack/react-query";
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
-import { useDeferredValue, useEffect, useState } from "react";
-import { agents, tools } from "../api/queries";
+import { useEffect, useRef, useState } from "react";
+import { search, type Found } from "../api/overview";
+import { may, me } from "../api/queries";
+import { actions } from "./actions";
 import { pages } from "./pages";
+import { recent } from "./recent";
+import { bye } from "./session";
+import { Status } from "./parts";
 
 interface Hit {
   id: string;
+  group: string;
   kind: string;
   name: string;
-  detail?: string;
+  detail?: string | undefined;
+  state?: string | undefined;
   go: () => void;
 }
 
-// Palette goes to any page, tool, agent or run.
+const kinds: Record<string, string> = {
+  tool: "Tool", agent: "Agent", pipeline: "Pipeline", space: "Space", credential: "Credential", key: "Key", toolset: "Toolset",
+  schedule: "Schedule", mcp_server: "MCP server", profile: "Profile", run: "Run", call: "Call", approval: "Approval",
+};
+
+// addressOf returns where what was found is, below the tenant.
+function addressOf(f: Found): string {
+  const at = encodeURIComponent;
+  switch (f.kind) {
+    case "tool":
+      return `tools/${at(f.name)}`;
+    case "agent":
+      return `agents?open=${at(f.name)}`;
+    case "run":
+      return `runs/${f.id}`;
+    case "call":
+      return f.run_id ? `runs/${f.run_id}?tab=calls&call=${f.id}` : "runs";
+    case "approval":
+      return `approvals?open=${f.id}`;
+    case "space":
+      return `spaces/${at(f.name)}`;
+    case "mcp_server":
+      return `mcp-servers/${at(f.name)}`;
+    case "key":
+      return "access";
+    default:
+      return `${f.kind}s?open=${at(f.name)}`;
+  }
+}
+
+// matches reports whether a text has every word.
+const matches = (text: string, words: string[]) => words.every((w) => text.toLowerCase().includes(w));
+
+// useSettled returns a value when it has stayed for a moment.
+function useSettled(value: string, ms: number): string {
+  const [settled, set] = useState(value);
+  useEffect(() => {
+    const timer = setTimeout(() => set(value), ms);
+    return () => clearTimeout(timer);
+  }, [value, ms]);
+  return settled;
+}
+
+// Palette goes to any page and any thing, and does what can be done from anywhere.
 export function Palette({ tenant, onClose }: { tenant: string; onClose: () => void }) {
   const navigate = useNavigate();
+  const who = useQuery(me(tenant)).data;
   const [text, setText] = useState("");
   const [at, setAt] = useState(0);
-  const asked = useDeferredValue(text.trim());
-  const foundTools = useQuery({ ...tools(tenant, { search: asked, limit: 8 }), enabled: asked !== "" });
-  const foundAgents = useQuery({ ...agents(tenant, { search: asked, limit: 4 }), enabled: asked !== "" });
+  const list = useRef<HTMLUListElement>(null);
+  const asked = text.trim();
+  const words = asked.toLowerCase().split(/\s+/).filter(Boolean);
+  const found = useQuery({ ...search(tenant, useSettled(asked, 120)), placeholderData: keepPreviousData });
+  const open = (path: string) => () => {
+    const [where = "", query = ""] = path.split("?");
+    void navigate({ to: `/t/${encodeURIComponent(tenant)}/${where}` as string, search: Object.fromEntries(new URLSearchParams(query)) } as never);
+  };
+  // A page whose route is not there is none: parts of the console may be absent.
+  const allowed = (p: (typeof pages)[number]) => who?.features.find((f) => f.name === p.feature)?.available !== false;
   const hits: Hit[] = [
-    ...pages
-      .filter((p) => p.name.toLowerCase().includes(asked.toLowerCase()))
-      .map((p): Hit => ({ id: p.path, kind: "Page", name: p.name, go: () => void navigate({ to: p.to, params: { tenant } }) })),
-    ...(asked ? (foundTools.data?.items ?? []) : []).map((t): Hit => ({
-      id: t.id, kind: "Tool", name: t.slug, detail: t.name,
-      go: () => void navigate({ to: "/t/$tenant/tools/$tool", params: { tenant, tool: t.slug } }),
+    ...(asked ? [] : recent(tenant).map((p): Hit => ({ id: "recent-" + p.path, group: "Recent", kind: "Recent", name: p.title, go: open(p.path) }))),
+    ...pages.filter((p) => allowed(p) && matches(p.name, words)).map((p): Hit => ({
+      id: "page-" + p.path, group: "Pages", kind: "Page", name: p.name, detail: `g ${p.key}`,
+      go: () => void navigate({ to: p.to, params: { tenant } }),
     })),
-    ...(asked ? (foundAgents.data?.items ?? []) : []).map((a): Hit => ({
-      id: a.id, kind: "Agent", name: a.slug, detail: a.name,
-      go: () => void navigate({ to: "/t/$tenant/agents", params: { tenant }, search: { open: a.slug } }),
-    })),
-    ...(/^[0-9a-f]{8}-[0-9a-f-]{27}$/.test(asked)
-      ? [{ id: asked, kind: "Run", name: asked, go: () => void navigate({ to: "/t/$tenant/runs/$run", params: { tenant, run: asked } }) }]
+    ...actions
+      .filter((a) => !a.hidden?.() && (!a.needs || may(who, a.needs)) && matches(`${a.name} ${a.words ?? ""}`, words))
+      .map((a): Hit => ({ id: "do-" + a.name, group: "Actions", kind: "Do", name: a.name, go: a.run ?? open(a.at ?? "") })),
+    ...(matches("Sign out leave", words)
+      ? [{ id: "do-out", group: "Actions", kind: "Do", name: "Sign out", go: () => void bye().then(() => location.assign(location.href)) }]
       : []),
+    ...(asked ? (found.data?.items ?? []) : []).map((f): Hit => ({
+      id: `${f.kind}-${f.id}`, group: "Found", kind: kinds[f.kind] ?? f.kind, name: f.name, detail: f.title !== f.name ? f.title : undefined,
+      state: f.state, go: open(addressOf(f)),
+    })),
+    ...called(asked, found.data?.items ?? [], may(who, "runs.write")).map((slug): Hit => ({
+      id: "call-" + slug, group: "Actions", kind: "Do", name: `Call ${slug}`, go: open(`tools/${encodeURIComponent(slug)}?tab=test`),
+    })),
   ];
+  // What was found comes first where something is asked for that no page or action is called.
+  const order = asked ? ["Pages", "Found", "Actions"] : ["Recent", "Pages", "Actions"];
+  const groups = order.map((name) => ({ name, hits: hits.filter((h) => h.group === name) })).filter((g) => g.hits.length > 0);
+  const shown = groups.flatMap((g) => g.hits);
   useEffect(() => setAt(0), [asked]);
-  const chosen = Math.min(at, hits.length - 1);
+  const chosen = Math.min(at, shown.length - 1);
+  useEffect(() => {
+    list.current?.querySelector('[aria-selected="true"]')?.scrollIntoView({ block: "nearest" });
+  }, [chosen]);
   const go = (h: Hit | undefined) => {
     if (!h) return;
     onClose();
     h.go();
   };
+  const searching = asked !== "" && (found.isFetching || !found.data);
   return (
     <Dialog.Root open onOpenChange={(open) => !open && onClose()}>
       <Dialog.Portal>
@@ -51,38 +121,57 @@ export function Palette({ tenant, onClose }: { tenant: string; onClose: () => vo
         <Dialog.Popup className="dialog palette" aria-label="Search">
           <input
             role="combobox"
-            aria-label="Search pages, tools, agents and runs"
-            aria-expanded={hits.length > 0}
+            aria-label="Search everything, or do something"
+            aria-expanded={shown.length > 0}
             aria-controls="hits"
-            aria-activedescendant={hits[chosen] ? `hit-${hits[chosen].id}` : undefined}
-            placeholder="Search pages, tools, agents; or the id of a run"
+            aria-activedescendant={shown[chosen] ? `hit-${shown[chosen].id}` : undefined}
+            placeholder="Search everything by name or id; or do something"
             value={text}
             onChange={(e) => setText(e.target.value)}
             onKeyDown={(e) => {
-              if (e.key === "ArrowDown") setAt(Math.min(chosen + 1, hits.length - 1));
-              else if (e.key === "ArrowUp") setAt(Math.max(chosen - 1, 0));
-              else if (e.key === "Enter") go(hits[chosen]);
+              if (e.key === "ArrowDown") setAt((chosen + 1) % shown.length);
+              else if (e.key === "ArrowUp") setAt((chosen - 1 + shown.length) % shown.length);
+              else if (e.key === "Home" && !text) setAt(0);
+              else if (e.key === "Enter") go(shown[chosen]);
               else return;
               e.preventDefault();
             }}
             spellCheck={false}
             autoFocus
           />
-          {hits.length > 0 ? (
-            <ul id="hits" role="listbox" aria-label="Found">
-              {hits.map((h, i) => (
-                <li key={h.kind + h.id} id={`hit-${h.id}`} role="option" aria-selected={i === chosen} onClick={() => go(h)} onMouseMove={() => setAt(i)}>
-                  <span className="hit-kind">{h.kind}</span>
-                  <span className="hit-name">{h.name}</span>
-                  {h.detail && <span className="muted">{h.detail}</span>}
+          {shown.length > 0 ? (
+            <ul id="hits" ref={list} role="listbox" aria-label="Found">
+              {groups.map((g) => (
+                <li key={g.name} role="presentation" className="hit-group">
+                  <ul role="group" aria-label={g.name}>
+                    <li role="presentation" className="hit-head">{g.name}</li>
+                    {g.hits.map((h) => {
+                      const i = shown.indexOf(h);
+                      return (
+                        <li key={h.id} id={`hit-${h.id}`} role="option" aria-selected={i === chosen} onClick={() => go(h)} onMouseMove={() => setAt(i)}>
+                          <span className="hit-kind">{h.kind}</span>
+                          <span className="hit-name">{h.name}</span>
+                          <span className="muted">{h.detail}</span>
+                          {h.state && h.state !== "published" && h.state !== "active" && <Status value={h.state} />}
+                        </li>
+                      );
+                    })}
+                  </ul>
                 </li>
               ))}
             </ul>
           ) : (
-            <p className="muted none-found">Nothing is called “{asked}”.</p>
+            <p className="muted none-found" role="status">{searching ? "Searching…" : `Nothing is called “${asked}”.`}</p>
           )}
+          {found.error && <p className="error none-found" role="alert">The search failed: {found.error.message}</p>}
         </Dialog.Popup>
       </Dialog.Portal>
     </Dialog.Root>
   );
+}
+
+// called returns the tools that are asked to be called: "call refund".
+function called(asked: string, found: Found[], permitted: boolean): string[] {
+  if (!permitted || !asked) return [];
+  return found.filter((f) => f.kind === "tool" && f.state === "published").map((f) => f.name).slice(0, 3);
 }

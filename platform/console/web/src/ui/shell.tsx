@@ -27,7 +27,7 @@ export function Shell() {
       </a>
       <div className="side">
         <div className="brand">
-          <Link to="/t/$tenant/tools" params={{ tenant }} aria-label="Toolcrib, to the tools">
+          <Link to="/t/$tenant" params={{ tenant }} aria-label="Toolcrib, to the overview">
             <Mark />
             Toolcrib
           </Link>
@@ -79,7 +79,7 @@ function NavItem({ tenant, page: p, who }: { tenant: string; page: (typeof pages
           <span className="unseen">: {feature.because}</span>
         </span>
       ) : (
-        <Link to={p.to} params={{ tenant }} activeProps={{ "aria-current": "page" }} activeOptions={{ includeSearch: false }}>
+        <Link to={p.to} params={{ tenant }} activeProps={{ "aria-current": "page" }} activeOptions={{ includeSearch: false, exact: p.path === "" }}>
           {p.name}
           {p.feature === "approvals" && may(who, "approvals.read") && <Waiting tenant={tenant} />}
         </Link>
@@ -124,7 +124,7 @@ function Foot({ subject, onHelp }: { subject?: string | undefined; onHelp: () =>
     <div className="foot">
       <button type="button" className="quiet live" aria-pressed={live.paused} onClick={() => setPaused(!live.paused)}
         title={live.paused ? "Only what you open is read" : "What you see follows what happens"}>
-        <span className={`status ${live.paused ? "wait" : live.connected ? "live" : ""}`}>{live.paused ? "Paused" : "Live"}</span>
+        <span className={`status ${live.paused ? "wait" : live.connected ? "live" : ""}`}>{live.paused ? (live.news > 0 ? `Paused, ${live.news} new` : "Paused") : "Live"}</span>
       </button>
       <button type="button" className="quiet" onClick={onHelp} aria-label="Help and shortcuts">
         ?
