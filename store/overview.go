@@ -82,7 +82,7 @@ func (s *Store) Overview(ctx context.Context, tenant tool.TenantID, now time.Tim
 			PausedRuns: waiting.PausedRuns, SwitchedOff: waiting.SwitchedOff, FailingWebhooks: waiting.FailingWebhooks,
 			PausedSchedules: waiting.PausedSchedules,
 		}
-		out.HasTools, out.HasRuns = waiting.HasTools, waiting.HasRuns
+		out.HasTools, out.HasRuns = waiting.Tools > 0, waiting.Runs > 0
 		runs, err := q.CountRuns(ctx, db.CountRunsParams{
 			TenantID: string(tenant), Since: today, Most: MostCounted, Statuses: []string{
 				string(agent.RunPending), string(agent.RunRunning), string(agent.RunHosted), string(agent.RunCompleted),

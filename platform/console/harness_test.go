@@ -11,6 +11,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -42,6 +43,7 @@ type site struct {
 	*storetest.Fixture
 	url, slug, key string
 	prefix         string
+	streams        atomic.Int64 // That are open.
 }
 
 func newSite(t *testing.T, prefix string) *site {
@@ -81,6 +83,10 @@ func newSite(t *testing.T, prefix string) *site {
 			pages.ServeHTTP(w, r)
 			return
 		}
+		if strings.HasSuffix(r.URL.Path, "/v1/stream") {
+			s.streams.Add(1)
+			defer s.streams.Add(-1)
+		}
 		http.StripPrefix(prefix, answers).ServeHTTP(w, r)
 	})
 	server := httptest.NewUnstartedServer(handler)
@@ -116,6 +122,7 @@ type area struct {
 func areas() []area {
 	return []area{
 		{"registry", (*site).fillRegistry, (*site).registryPages},
+		{"stream", (*site).fillStream, (*site).streamPages},
 	}
 }
 

@@ -28,9 +28,9 @@ select (select count(*) from (
        (select count(*) from (
            select from schedules s where s.tenant_id = @tenant_id and s.paused and s.deleted_at is null
            limit @most::int) x)::bigint as paused_schedules,
-       exists (
-           select from tool_registry t where t.scope_id = @tenant_id and t.deleted_at is null)::boolean as has_tools,
-       exists (select from runs r where r.tenant_id = @tenant_id)::boolean as has_runs;
+       (select count(*) from (
+           select t.id from tool_registry t where t.scope_id = @tenant_id and t.deleted_at is null order by t.slug limit 1) x)::bigint as tools,
+       (select count(*) from (select r.id from runs r where r.tenant_id = @tenant_id order by r.id limit 1) x)::bigint as runs;
 
 -- name: CountRuns :many
 -- Runs of each status that began since a time.
@@ -83,15 +83,15 @@ where u.tenant_id = @tenant_id and u.day = cast(@day::text as date);
 with words as (
     select array(select lower(w) from unnest(@words::text[]) w) as all_of, lower(@text::text) as whole
 ), named as (
-    (select 'tool'::text as kind, t.id::text as id, t.slug as name, t.name as title, t.status as state
-     from (select @tenant_id::uuid as id union select '00000000-0000-0000-0000-000000000000'::uuid) s
-     cross join lateral (
-         select r.id, r.slug, r.name, r.status from tool_registry r, words w
-         where r.scope_id = s.id and r.deleted_at is null and r.archived_at is null
-           and not exists (select from unnest(w.all_of) x where strpos(lower(r.slug || ' ' || r.name), x) = 0)
-         order by lower(r.slug) <> w.whole, not starts_with(lower(r.slug), w.whole), r.slug
-         limit @most::int) t
-     where 'tool' = any (@kinds::text[]))
+    (select 'tool'::text as kind, r.id::text as id, r.slug as name, r.name as title, r.status as state from tool_registry r, words w
+     where 'tool' = any (@kinds::text[]) and r.scope_id = @tenant_id and r.deleted_at is null and r.archived_at is null
+       and not exists (select from unnest(w.all_of) x where strpos(lower(r.slug || ' ' || r.name), x) = 0)
+     order by lower(r.slug) <> w.whole, not starts_with(lower(r.slug), w.whole), r.slug limit @most::int)
+    union all
+    (select 'tool', r.id::text, r.slug, r.name, r.status from tool_registry r, words w
+     where 'tool' = any (@kinds::text[]) and r.scope_id = '00000000-0000-0000-0000-000000000000' and r.deleted_at is null and r.archived_at is null
+       and not exists (select from unnest(w.all_of) x where strpos(lower(r.slug || ' ' || r.name), x) = 0)
+     order by lower(r.slug) <> w.whole, not starts_with(lower(r.slug), w.whole), r.slug limit @most::int)
     union all
     (select 'agent', a.id::text, a.slug, a.name, a.status from agents a, words w
      where 'agent' = any (@kinds) and a.tenant_id = @tenant_id

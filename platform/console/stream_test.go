@@ -1,0 +1,185 @@
+package console_test
+
+import (
+	"context"
+	"sync/atomic"
+	"testing"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+)
+
+// fillStream makes nothing: what others make is seen at a glance.
+func (s *site) fillStream(*testing.T) {}
+
+func (s *site) streamPages() []string { return []string{""} }
+
+// isLive says that a tab follows what happens.
+const isLive = `document.querySelector(".foot .live .status")?.classList.contains("live")`
+
+// waiting says how many requests a tab shows to wait.
+func waiting(n string) chromedp.Action {
+	return until(`document.querySelector("nav .count")?.innerText === "` + n + `"`)
+}
+
+// ask makes a request for approval.
+func (s *site) ask(t *testing.T, turn int) {
+	t.Helper()
+	waits := s.NewTurn(t, s.Run, turn)
+	e := s.EntryOf(s.Run, waits, "effect-"+uuid.NewString())
+	s.Fixture.Turn = waits
+	s.Ask(t, s.Request(t, e))
+}
+
+// streaming waits until so many streams are open at the server.
+func (s *site) streaming(n int64) chromedp.Action {
+	return chromedp.ActionFunc(func(ctx context.Context) error {
+		for s.streams.Load() != n {
+			if err := until("true").Do(ctx); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// All tabs of a browser share one stream. What happens is seen in each without a reload, also after the tab that
+// holds the stream is closed, and after the network was away.
+func TestTabsShareAStream(t *testing.T) {
+	t.Parallel()
+
+	s, started := newSite(t, ""), browser(t)
+	one, two := visit(t, s, started), visit(t, s, started)
+	one.signIn(t)
+	one.do(t, until(isLive), waiting("1"))
+	two.open(t, "/runs")
+	two.do(t, until(isLive), waiting("1"), s.streaming(1))
+	s.ask(t, 3)
+	two.do(t, waiting("2"))
+	one.do(t, waiting("2"))
+	require.EqualValues(t, 1, s.streams.Load(), "one connection for both tabs")
+
+	one.blameless(t)
+	one.do(t, chromedp.ActionFunc(func(ctx context.Context) error { return chromedp.Cancel(one.ctx) }))
+	s.ask(t, 4)
+	two.do(t, waiting("3"), until(isLive), s.streaming(1))
+
+	two.blameless(t) // What follows are failures of requests.
+	two.do(t, offline(true), until("!("+isLive+")"))
+	s.ask(t, 5)
+	s.ask(t, 6)
+	two.do(t, offline(false), waiting("5"), until(isLive))
+}
+
+func offline(is bool) chromedp.Action {
+	return network.EmulateNetworkConditions(is, 0, -1, -1)
+}
+
+// As many tabs as one likes load: they hold one connection, and browsers open six.
+func TestTenTabsLoad(t *testing.T) {
+	t.Parallel()
+
+	s, started := newSite(t, ""), browser(t)
+	first := visit(t, s, started)
+	first.signIn(t)
+	tabs := []*visitor{first}
+	for range 9 {
+		v := visit(t, s, started)
+		v.open(t, "/approvals")
+		tabs = append(tabs, v)
+	}
+	for _, v := range tabs {
+		v.do(t, until(isLive))
+		v.blameless(t)
+	}
+	require.EqualValues(t, 1, s.streams.Load())
+}
+
+// Where it is paused, nothing is asked for, and what is new is counted.
+func TestPausing(t *testing.T) {
+	t.Parallel()
+
+	s := newSite(t, "")
+	v := visit(t, s, browser(t))
+	v.signIn(t)
+	v.open(t, "/approvals")
+	v.do(t, until(isLive), chromedp.Click(".foot .live", chromedp.ByQuery),
+		until(`document.querySelector(".foot .live").innerText === "Paused"`))
+	var asked atomic.Int64
+	chromedp.ListenTarget(v.ctx, func(event any) {
+		if _, ok := event.(*network.EventRequestWillBeSent); ok {
+			asked.Add(1)
+		}
+	})
+	s.ask(t, 3)
+	v.do(t, until(`document.querySelector(".foot .live").innerText.includes("new")`), waiting("1"))
+	require.Zero(t, asked.Load(), "nothing is asked for")
+	v.do(t, chromedp.Click(".foot .live", chromedp.ByQuery), waiting("2"),
+		until(`document.querySelector(".foot .live").innerText === "Live"`))
+	v.blameless(t)
+}
+
+// The palette finds everything by name or id, goes anywhere, and does what can be done from anywhere.
+func TestThePalette(t *testing.T) {
+	t.Parallel()
+
+	v := visit(t, newSite(t, ""), browser(t))
+	v.signIn(t)
+	find := func(text, first string) {
+		t.Helper()
+		v.do(t, chromedp.Click(".find", chromedp.ByQuery), chromedp.WaitVisible(`[role=combobox]`, chromedp.ByQuery),
+			chromedp.SendKeys(`[role=combobox]`, text, chromedp.ByQuery),
+			until(`document.querySelector("[role=option][aria-selected=true]")?.innerText.includes("`+first+`")`))
+		v.accessible(t, "palette", text)
+		v.do(t, press(kb.Enter), until(`!document.querySelector("[role=combobox]")`))
+	}
+	find("order refund", "refundOrder")
+	v.do(t, until(`location.pathname.endsWith("/tools/refundOrder")`), settled())
+	find("support", "supportDesk")
+	v.do(t, until(`location.search.includes("open=supportDesk")`), settled())
+	find(v.Run.ID, v.Run.ID)
+	v.do(t, until(`location.pathname.endsWith("/runs/`+v.Run.ID+`")`), settled())
+	find("overv", "Overview")
+	v.do(t, until(`location.pathname.endsWith("/t/`+v.slug+`")`), settled())
+	find("dark", "Switch to dark")
+	v.do(t, until(`document.documentElement.dataset.theme === "dark"`))
+	find("pause", "Pause live")
+	v.do(t, until(`document.querySelector(".foot .live").innerText.startsWith("Paused")`))
+	v.do(t, chromedp.Click(".find", chromedp.ByQuery), chromedp.WaitVisible(`[role=combobox]`, chromedp.ByQuery),
+		until(`document.querySelector("[role=option]").innerText.includes("Recent")`))
+	v.blameless(t)
+}
+
+// An operator sees at a glance what waits, and where nothing is yet, how to begin.
+func TestTheOverview(t *testing.T) {
+	t.Parallel()
+
+	s, started := newSite(t, ""), browser(t)
+	v := visit(t, s, started)
+	v.signIn(t)
+	v.do(t, press("g", "o"), until(`document.querySelector("h1")?.innerText === "Overview"`), settled(),
+		until(`document.querySelector(".cards").innerText.includes("1 approval")`),
+		until(`document.querySelectorAll(".chart svg g").length === 24`))
+	shot(t, v, "overview")
+	v.do(t, emulation.SetDeviceMetricsOverride(320, 800, 1, false))
+	shot(t, v, "overview-narrow")
+	v.do(t, emulation.ClearDeviceMetricsOverride())
+	v.do(t, chromedp.Click(".tally a", chromedp.ByQuery), until(`location.pathname.endsWith("/approvals")`), settled())
+
+	empty := s.Database.Tenant(t)
+	key := s.Key(t, empty, "*")
+	found, err := s.Store.FindTenant(t.Context(), empty)
+	require.NoError(t, err)
+	v.do(t, chromedp.Navigate(v.url+"/login"), settled(), chromedp.SendKeys("#key", key+kb.Enter, chromedp.ByQuery),
+		until(`location.pathname.endsWith("/`+found.Slug+`/tools")`), settled())
+	v.do(t, chromedp.Navigate(v.url+"/t/"+found.Slug), settled(),
+		until(`document.querySelectorAll(".first li").length === 3`))
+	v.accessible(t, "first steps")
+	shot(t, v, "first")
+	v.blameless(t)
+}
+
