@@ -44,6 +44,7 @@ type site struct {
 	url, slug, key string
 	prefix         string
 	streams        atomic.Int64 // That are open.
+	cut            func()       // Breaks all connections.
 }
 
 func newSite(t *testing.T, prefix string) *site {
@@ -97,7 +98,7 @@ func newSite(t *testing.T, prefix string) *site {
 	}
 	server.Start()
 	t.Cleanup(server.Close)
-	s.url = server.URL + prefix
+	s.url, s.cut = server.URL+prefix, server.CloseClientConnections
 	s.fill(t)
 	return s
 }

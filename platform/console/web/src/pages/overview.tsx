@@ -14,7 +14,7 @@ export function OverviewPage() {
   const found = useQuery({ ...overview(tenant), refetchInterval: 60_000 });
   const who = useQuery(me(tenant));
   return (
-    <Page title="Overview" about="What waits for you, what fails, and what runs." cli="toolcrib overview" api={address("/v1/overview")}>
+    <Page title="Overview" about="What waits for you, what fails, and what runs." api={address("/v1/overview")}>
       {found.isPending ? (
         <Loading />
       ) : found.error ? (

@@ -17,7 +17,8 @@ const dark = () => theme() === "dark" || (theme() === "system" && matchMedia("(p
 const paused = () => localStorage.getItem("toolcrib.paused") === "1";
 
 export const actions: Action[] = [
-  { name: "See what failed", words: "errors failures overview", needs: "runs.read", at: "#failures" },
+  { name: "Create a tool", words: "new add", needs: "tools.write", at: "tools/new" },
+  { name: "See what failed", words: "errors failures overview", needs: "runs.read", at: "" },
   { name: "Decide what waits", words: "approve reject approvals", needs: "approvals.read", at: "approvals" },
   { name: "Switch to dark", words: "theme appearance", run: () => applyTheme("dark"), hidden: dark },
   { name: "Switch to light", words: "theme appearance", run: () => applyTheme("light"), hidden: () => !dark() },

@@ -28,7 +28,8 @@ export function Page({ title, about, actions, back, cli, api, children, heading 
     if (tenant && below?.includes("/")) visited(decodeURIComponent(tenant), { path: below, title });
   }, [title, href]);
   useEffect(() => {
-    h1.current?.focus({ preventScroll: true });
+    // A dialog that was opened meanwhile keeps the focus.
+    if (!document.querySelector("[role=dialog], [role=alertdialog]")) h1.current?.focus({ preventScroll: true });
   }, [path]);
   return (
     <>
