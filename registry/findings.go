@@ -19,6 +19,10 @@ func (r *Registry) Findings(ctx context.Context, p tool.Principal, ref tool.Ref)
 	if err != nil {
 		return nil, err
 	}
+	return r.findings(ctx, p, &t)
+}
+
+func (r *Registry) findings(ctx context.Context, p tool.Principal, t *tool.Tool) ([]quality.Finding, error) {
 	siblings := []quality.Sibling{}
 	q := ToolQuery{Limit: 200}
 	for len(siblings) < maxSiblings {
@@ -36,7 +40,7 @@ func (r *Registry) Findings(ctx context.Context, p tool.Principal, ref tool.Ref)
 		}
 		q.AfterSlug, q.AfterID = page[len(page)-1].Slug, page[len(page)-1].ID
 	}
-	return quality.Check(subject(&t), siblings), nil
+	return quality.Check(subject(t), siblings), nil
 }
 
 func subject(t *tool.Tool) quality.Subject {

@@ -103,10 +103,27 @@ type ToolQuery struct {
 	Status         tool.Status
 	Implementation tool.Implementation
 	Bucket         tool.Bucket
-	Search         string // In slug, name and description.
-	AfterSlug      string // Start after this (slug, id).
+	Category       string
+	Egress         tool.Egress
+	Risk           tool.RiskLevel // At least what the egress class implies.
+	Search         string         // In slug, name and description.
+	AfterSlug      string         // Start after this (slug, id).
 	AfterID        string
 	Limit          int
 	UpdatedSince   time.Time
 	Archived       bool // Those that are archived, instead of the others.
+}
+
+// ToolCount is how many tools have the same of everything that people filter by.
+type ToolCount struct {
+	Bucket         tool.Bucket
+	Implementation tool.Implementation
+	Status         tool.Status
+	Egress         tool.Egress
+	Risk           tool.RiskLevel
+	Category       string
+	// RequiredPermission, Internal and Global decide who may know of the tools.
+	RequiredPermission string
+	Internal, Global   bool
+	Tools              int
 }

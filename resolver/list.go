@@ -17,6 +17,9 @@ import (
 type Filter struct {
 	Implementation tool.Implementation
 	Bucket         tool.Bucket
+	Category       string
+	Egress         tool.Egress
+	Risk           tool.RiskLevel
 	Search         string // In slug, name and description, ignoring case.
 	Outside        bool   // As in [Request].
 	Within         *Set   // As in [Request].
@@ -159,6 +162,10 @@ func shownDescription(t *tool.Tool, o tool.Overrides) string {
 
 func (f Filter) matches(t *tool.Tool, o tool.Overrides) bool {
 	if f.Implementation != "" && t.ImplementationType() != f.Implementation || f.Bucket != "" && t.Bucket() != f.Bucket {
+		return false
+	}
+	if f.Category != "" && t.Category != f.Category || f.Egress != "" && t.EgressClass != f.Egress ||
+		f.Risk != "" && t.RiskLevel() != f.Risk {
 		return false
 	}
 	return strings.Contains(fold(t.Slug+"\n"+t.Name+"\n"+shownDescription(t, o)), fold(f.Search))

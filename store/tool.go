@@ -185,10 +185,35 @@ func listParams(op string, tenant tool.TenantID, q registry.ToolQuery) (db.ListT
 		ScopeID: scopeID(tenant), AfterSlug: text(q.AfterSlug), AfterID: cmp.Or(q.AfterID, globalScope),
 		Status:         string(q.Status),
 		Implementation: string(q.Implementation), Bucket: string(q.Bucket),
+		Category: text(q.Category), Egress: string(q.Egress), Risk: string(q.Risk),
 		Search: search, SearchAscii: strings.IndexFunc(search, notASCII) < 0,
 		UpdatedSince: optionalTime(q.UpdatedSince), Archived: q.Archived, Limit: pageSize(q.Limit),
 	}, nil
 }
+
+// CountTools counts the tools of a tenant, and the global ones that are available to it, by what people
+// filter by: at most the first so many of each, in the order of slugs.
+func (s *Store) CountTools(ctx context.Context, tenant tool.TenantID, most int) ([]registry.ToolCount, error) {
+	rows, err := ask(ctx, s.doInOrder, "store.CountTools", tenant, (*db.Queries).CountTools, db.CountToolsParams{
+		ScopeID: scopeID(tenant), Most: int32(min(most, maxCounted)), //nolint:gosec // Bounded.
+	})
+	if err != nil {
+		return nil, err
+	}
+	out := make([]registry.ToolCount, len(rows))
+	for i, r := range rows {
+		out[i] = registry.ToolCount{
+			Bucket: tool.Bucket(r.Bucket), Implementation: tool.Implementation(r.Implementation),
+			Status: tool.Status(r.Status), Egress: tool.Egress(r.EgressClass), Risk: tool.RiskLevel(r.Risk),
+			Category: r.Category, RequiredPermission: r.RequiredPermission, Internal: r.Internal, Global: r.Global,
+			Tools: int(r.Tools),
+		}
+	}
+	return out, nil
+}
+
+// maxCounted bounds the tools that [Store.CountTools] reads of a scope.
+const maxCounted = 20000
 
 func notASCII(r rune) bool { return r > unicode.MaxASCII }
 

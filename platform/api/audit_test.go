@@ -78,7 +78,7 @@ func TestEveryChangeCanBeRefusedInTheAuditLog(t *testing.T) {
 	t.Parallel()
 	unrefused := map[string]string{
 		"validateGraph": "changes nothing", "importGraph": "changes nothing", "searchPipeline": "reads",
-		"diffDefinition": "changes nothing", "encodePayloads": "changes nothing",
+		"diffDefinition": "changes nothing", "checkTool": "changes nothing", "encodePayloads": "changes nothing",
 		"beginSession": "asks for no permission, and is of no tenant before", "endSession": "asks for no permission",
 		"setTopics": "changes nothing",
 	}

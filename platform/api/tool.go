@@ -15,6 +15,9 @@ type listToolsInput struct {
 	Status         string `query:"status"              enum:"draft,published,deprecated,disabled"`
 	Implementation string `query:"implementation_type"`
 	ToolType       string `query:"tool_type"           enum:"built_in,mcp,artifact,custom"`
+	Category       string `query:"category" maxLength:"200"`
+	Egress         string `query:"egress_class" enum:"none,read_only,write"`
+	Risk           string `query:"risk" enum:"low,medium,high" doc:"As declared, but at least what the egress class implies"`
 	Search         string `query:"search"                                                         maxLength:"200" doc:"In slug, name and description"`
 	Callable       string `query:"callable"            enum:"production,debug"                                    doc:"Lists only tools that may be called in this mode, by the rules of a call: each at the version a call would get"`
 	Archived       bool   `query:"archived" doc:"Lists the archived tools instead of the others"`
@@ -90,6 +93,7 @@ func (s *server) registerTools() {
 		detail: "Applies every rule of a call, and reports the input of each, with the budgets that it counts in. A " +
 			"refusal is part of the response, not an error.",
 	}, s.explainTool)
+	s.registerToolFacets()
 	s.registerForms()
 	s.registerToolEdits()
 	s.registerToolChanges()
@@ -108,7 +112,8 @@ func (s *server) listTools(ctx context.Context, p tool.Principal, in *listToolsI
 	}
 	q := registry.ToolQuery{
 		Status: tool.Status(in.Status), Implementation: tool.Implementation(in.Implementation),
-		Bucket: tool.Bucket(in.ToolType), Search: in.Search, Archived: in.Archived, Limit: in.fetch(),
+		Bucket: tool.Bucket(in.ToolType), Category: in.Category, Egress: tool.Egress(in.Egress),
+		Risk: tool.RiskLevel(in.Risk), Search: in.Search, Archived: in.Archived, Limit: in.fetch(),
 	}
 	if in.Cursor != "" {
 		var err error
@@ -176,7 +181,7 @@ func (s *server) listCallable(ctx context.Context, p tool.Principal, in *listToo
 	}
 	items, next, err := s.cfg.Resolver.List(ctx, p, tool.Mode(in.Callable), resolver.Filter{
 		Implementation: tool.Implementation(in.Implementation), Bucket: tool.Bucket(in.ToolType), Search: in.Search,
-		Outside: true,
+		Category: in.Category, Egress: tool.Egress(in.Egress), Risk: tool.RiskLevel(in.Risk), Outside: true,
 	}, resolver.Page{After: in.Cursor, Limit: in.Limit})
 	if err != nil {
 		return nil, err

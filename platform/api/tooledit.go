@@ -7,7 +7,9 @@ import (
 	"reflect"
 
 	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
+	"github.com/toolcrib/toolcrib/registry"
 	"github.com/toolcrib/toolcrib/registry/definition"
+	"github.com/toolcrib/toolcrib/store"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
@@ -39,6 +41,32 @@ func (s *server) registerToolEdits() {
 			"fields get the defaults of a new tool. Published versions are not changed, and nothing is " +
 			"published. The slug cannot change.",
 	}, s.updateTool)
+	handle(s, route{
+		id: "checkTool", method: http.MethodPost, path: "/v1/tools/check", tag: "tools", permission: ToolsWrite,
+		summary: "Check a definition of a tool", body: reflect.TypeFor[v1.ToolDefinition](), maxBody: MaxApplyBytes,
+		detail: "Saves nothing. A definition that could not be saved as a draft is part of the response, not an error; " +
+			"one that could is held against the rules of `toolcrib tool check` too.",
+	}, s.checkTool)
+}
+
+func (s *server) checkTool(
+	ctx context.Context, p tool.Principal, in *body[json.RawMessage],
+) (*body[v1.ToolCheck], error) {
+	spec, err := parseTool(in.Body)
+	var checked registry.Checked
+	if err == nil {
+		checked, err = s.cfg.Registry.CheckDraft(ctx, p, spec)
+	}
+	out := v1.ToolCheck{
+		Valid: err == nil, Exists: checked.Exists, Warnings: checked.Warnings, Findings: v1.FromFindings(checked.Findings),
+	}
+	if err != nil {
+		if kind := tool.KindOf(err); store.IsOutage(err) || kind == tool.InternalError || kind == tool.Denied {
+			return nil, err
+		}
+		out.Error = s.itemProblem(ctx, "checkTool", err)
+	}
+	return answer(out), nil
 }
 
 func (s *server) createTool(

@@ -14,6 +14,9 @@ type ToolQuery struct {
 	Status         tool.Status
 	Implementation tool.Implementation
 	ToolType       tool.Bucket
+	Category       string
+	Egress         tool.Egress
+	Risk           tool.RiskLevel
 	Search         string
 	Callable       tool.Mode // What may be called in this mode, at the version a call would get.
 	Archived       bool      // The archived tools, instead of the others.
@@ -25,8 +28,24 @@ type ToolQuery struct {
 func (c *Client) ListTools(ctx context.Context, q ToolQuery) (v1.Page[v1.Tool], error) {
 	return list[v1.Tool](ctx, c, q.query(
 		"status", q.Status, "implementation_type", q.Implementation, "tool_type", q.ToolType, "search", q.Search,
-		"callable", q.Callable, "skip", q.Skip, "archived", q.Archived,
+		"callable", q.Callable, "skip", q.Skip, "archived", q.Archived, "category", q.Category, "egress_class", q.Egress,
+		"risk", q.Risk,
 	), "tools")
+}
+
+// Taxonomy returns what tools are grouped and filtered by, in words.
+func (c *Client) Taxonomy(ctx context.Context) (v1.Taxonomy, error) {
+	return get[v1.Taxonomy](ctx, c, nil, "taxonomy")
+}
+
+// ToolFacets counts tools by what they are filtered by.
+func (c *Client) ToolFacets(ctx context.Context) (v1.ToolFacets, error) {
+	return get[v1.ToolFacets](ctx, c, nil, "tools", "facets")
+}
+
+// CheckTool reports what saving a definition would come to.
+func (c *Client) CheckTool(ctx context.Context, d v1.ToolDefinition) (v1.ToolCheck, error) {
+	return post[v1.ToolCheck](ctx, c, d, "tools", "check")
 }
 
 // ToolSummaries returns a page of summaries of tools in the order of slugs.

@@ -90,12 +90,45 @@ cross join lateral (
             when r.artifact_id <> '' or 'artifact' =
                 coalesce(nullif(r.implementation_type, ''), r.config_schema -> 'implementation' ->> 'type') then 'artifact'
             else 'custom' end then false
+        when @category::text <> '' and r.category <> @category then false
+        when @egress::text <> '' and r.egress_class <> @egress then false
+        when @risk::text <> '' and @risk <> case
+            when r.egress_class = 'write' or r.interaction -> 'risk' ->> 'level' = 'high' then 'high'
+            when r.egress_class = 'read_only' or r.interaction -> 'risk' ->> 'level' = 'medium' then 'medium'
+            else 'low' end then false
         else true end
     order by r.slug
     limit sqlc.arg('limit')::int
 ) t
 order by t.slug, t.id
 limit sqlc.arg('limit')::int;
+
+-- name: CountTools :many
+-- Counts tools by what people filter by. It reads the first of each scope in the order of slugs,
+-- so that it costs no more in a larger registry.
+select t.bucket, t.implementation, t.status, t.egress_class, t.risk, t.category, t.required_permission, t.internal,
+    (t.tenant_id is null)::boolean as global, count(*)::int as tools
+from (select @scope_id::uuid as id union select '00000000-0000-0000-0000-000000000000'::uuid) s
+cross join lateral (
+    select r.tenant_id, r.status, r.egress_class, r.category, r.required_permission,
+        coalesce(nullif(r.implementation_type, ''), r.config_schema -> 'implementation' ->> 'type', '')::text as implementation,
+        coalesce(r.interaction ->> 'visibility' = 'internal', false)::boolean as internal,
+        (case
+            when r.is_system or r.builtin_key <> '' then 'built_in'
+            when 'mcp' in (r.implementation_type, r.config_schema -> 'implementation' ->> 'type') then 'mcp'
+            when r.artifact_id <> '' or 'artifact' =
+                coalesce(nullif(r.implementation_type, ''), r.config_schema -> 'implementation' ->> 'type') then 'artifact'
+            else 'custom' end)::text as bucket,
+        (case
+            when r.egress_class = 'write' or r.interaction -> 'risk' ->> 'level' = 'high' then 'high'
+            when r.egress_class = 'read_only' or r.interaction -> 'risk' ->> 'level' = 'medium' then 'medium'
+            else 'low' end)::text as risk
+    from tool_registry r
+    where r.scope_id = s.id and r.deleted_at is null and r.archived_at is null
+    order by r.slug
+    limit @most::int
+) t
+group by 1, 2, 3, 4, 5, 6, 7, 8, 9;
 
 -- name: ListEntries :many
 -- The tools of a page of slugs, with their versions. A slug is on the page if one of its

@@ -130,3 +130,12 @@ func FromFindings(found []quality.Finding) []Finding {
 	}
 	return out
 }
+
+// ToolCheck reports what saving a definition would come to.
+type ToolCheck struct {
+	Valid    bool      `json:"valid" doc:"Whether the definition could be saved as a draft"`
+	Exists   bool      `json:"exists" doc:"Whether the tenant has a tool of this slug, whose draft it would replace"`
+	Error    *Problem  `json:"error,omitempty" doc:"Why it could not be saved; its path is within the definition"`
+	Warnings []string  `json:"warnings,omitempty" example:"[\"no description: a model does not know when to use the tool\"]"`
+	Findings []Finding `json:"findings,omitempty" doc:"Weak points, for models and people; absent where it could not be saved"`
+}

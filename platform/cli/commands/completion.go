@@ -31,6 +31,8 @@ var flagWords = map[string]string{
 	"tool list status":          "draft published deprecated disabled",
 	"tool list tool-type":       "built_in mcp artifact custom",
 	"tool list callable":        "production debug",
+	"tool list egress-class":    "none read_only write",
+	"tool list risk":            "low medium high",
 	"run list status":           "pending running completed failed cancelled hosted",
 	"run list kind":             "agent tool_call tool_test host",
 	"approvals list status":     "pending approved rejected expired cancelled",

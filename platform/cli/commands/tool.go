@@ -36,7 +36,7 @@ func (a *app) toolCommand() *cobra.Command {
 				"graphs, toolsets or runs use it."),
 		a.toolStateCommand(client.Restore, "Take a tool out of the archive",
 			"Makes an archived tool what its versions allow: published if one is, else a draft."),
-		a.toolUsersCommand(), a.toolReplayCommand(), a.toolGateCommand(), a.toolCanaryCommand(),
+		a.toolTermsCommand(), a.toolUsersCommand(), a.toolReplayCommand(), a.toolGateCommand(), a.toolCanaryCommand(),
 		a.toolDeleteCommand(), a.toolBulkCommand(), a.toolOverrideCommand(), a.toolAssignCommand(), a.toolRevokeCommand(),
 		a.toolDecideCommand("approve", "Approve a call that waits: approvals approve"),
 		a.toolDecideCommand("reject", "Reject a call that waits: approvals reject")),
@@ -86,6 +86,9 @@ profiles, and with --profiles the profiles.`,
 	cmd.Flags().StringVar((*string)(&q.Status), "status", "", "draft, published, deprecated or disabled")
 	cmd.Flags().StringVar((*string)(&q.Implementation), "type", "", "implementation type, such as http")
 	cmd.Flags().StringVar((*string)(&q.ToolType), "tool-type", "", "built_in, mcp, artifact or custom")
+	cmd.Flags().StringVar(&q.Category, "category", "", "only this category")
+	cmd.Flags().StringVar((*string)(&q.Egress), "egress-class", "", "none, read_only or write")
+	cmd.Flags().StringVar((*string)(&q.Risk), "risk", "", "low, medium or high")
 	cmd.Flags().StringVar((*string)(&q.Callable), "callable", "", "only what may be called, in production or debug mode")
 	cmd.Flags().BoolVar(&q.Archived, "archived", false, "list the archived tools instead of the others")
 	cmd.Flags().StringVar(&q.Search, "search", "", "text in slug, name or description")

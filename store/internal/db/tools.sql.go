@@ -81,6 +81,83 @@ func (q *Queries) AddToolVersion(ctx context.Context, arg AddToolVersionParams) 
 	return i, err
 }
 
+const CountTools = `-- name: CountTools :many
+select t.bucket, t.implementation, t.status, t.egress_class, t.risk, t.category, t.required_permission, t.internal,
+    (t.tenant_id is null)::boolean as global, count(*)::int as tools
+from (select $1::uuid as id union select '00000000-0000-0000-0000-000000000000'::uuid) s
+cross join lateral (
+    select r.tenant_id, r.status, r.egress_class, r.category, r.required_permission,
+        coalesce(nullif(r.implementation_type, ''), r.config_schema -> 'implementation' ->> 'type', '')::text as implementation,
+        coalesce(r.interaction ->> 'visibility' = 'internal', false)::boolean as internal,
+        (case
+            when r.is_system or r.builtin_key <> '' then 'built_in'
+            when 'mcp' in (r.implementation_type, r.config_schema -> 'implementation' ->> 'type') then 'mcp'
+            when r.artifact_id <> '' or 'artifact' =
+                coalesce(nullif(r.implementation_type, ''), r.config_schema -> 'implementation' ->> 'type') then 'artifact'
+            else 'custom' end)::text as bucket,
+        (case
+            when r.egress_class = 'write' or r.interaction -> 'risk' ->> 'level' = 'high' then 'high'
+            when r.egress_class = 'read_only' or r.interaction -> 'risk' ->> 'level' = 'medium' then 'medium'
+            else 'low' end)::text as risk
+    from tool_registry r
+    where r.scope_id = s.id and r.deleted_at is null and r.archived_at is null
+    order by r.slug
+    limit $2::int
+) t
+group by 1, 2, 3, 4, 5, 6, 7, 8, 9
+`
+
+type CountToolsParams struct {
+	ScopeID string
+	Most    int32
+}
+
+type CountToolsRow struct {
+	Bucket             string
+	Implementation     string
+	Status             string
+	EgressClass        string
+	Risk               string
+	Category           string
+	RequiredPermission string
+	Internal           bool
+	Global             bool
+	Tools              int32
+}
+
+// Counts tools by what people filter by. It reads the first of each scope in the order of slugs,
+// so that it costs no more in a larger registry.
+func (q *Queries) CountTools(ctx context.Context, arg CountToolsParams) ([]CountToolsRow, error) {
+	rows, err := q.db.Query(ctx, CountTools, arg.ScopeID, arg.Most)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []CountToolsRow
+	for rows.Next() {
+		var i CountToolsRow
+		if err := rows.Scan(
+			&i.Bucket,
+			&i.Implementation,
+			&i.Status,
+			&i.EgressClass,
+			&i.Risk,
+			&i.Category,
+			&i.RequiredPermission,
+			&i.Internal,
+			&i.Global,
+			&i.Tools,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const CreateTool = `-- name: CreateTool :one
 
 with preset as (
@@ -879,12 +956,18 @@ cross join lateral (
             when r.artifact_id <> '' or 'artifact' =
                 coalesce(nullif(r.implementation_type, ''), r.config_schema -> 'implementation' ->> 'type') then 'artifact'
             else 'custom' end then false
+        when $11::text <> '' and r.category <> $11 then false
+        when $12::text <> '' and r.egress_class <> $12 then false
+        when $13::text <> '' and $13 <> case
+            when r.egress_class = 'write' or r.interaction -> 'risk' ->> 'level' = 'high' then 'high'
+            when r.egress_class = 'read_only' or r.interaction -> 'risk' ->> 'level' = 'medium' then 'medium'
+            else 'low' end then false
         else true end
     order by r.slug
-    limit $11::int
+    limit $14::int
 ) t
 order by t.slug, t.id
-limit $11::int
+limit $14::int
 `
 
 type ListToolsParams struct {
@@ -898,6 +981,9 @@ type ListToolsParams struct {
 	SearchAscii    bool
 	Implementation string
 	Bucket         string
+	Category       string
+	Egress         string
+	Risk           string
 	Limit          int32
 }
 
@@ -916,6 +1002,9 @@ func (q *Queries) ListTools(ctx context.Context, arg ListToolsParams) ([]ToolReg
 		arg.SearchAscii,
 		arg.Implementation,
 		arg.Bucket,
+		arg.Category,
+		arg.Egress,
+		arg.Risk,
 		arg.Limit,
 	)
 	if err != nil {

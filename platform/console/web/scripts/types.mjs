@@ -1,11 +1,12 @@
 // Writes src/api/schema.d.ts from the description of a server: npm run types -- http://127.0.0.1:8080
 // Of the schemas, those stay that the console names, and what they are made of.
-import { readFileSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import openapiTS, { astToString } from "openapi-typescript";
 
 const at = process.argv[2] ?? "http://127.0.0.1:8080";
 const doc = at.startsWith("http") ? await (await fetch(at + "/openapi.json")).json() : JSON.parse(readFileSync(at, "utf8"));
-const named = readFileSync("src/api/queries.ts", "utf8").matchAll(/Schemas\["(\w+)"\]/g);
+const asked = readdirSync("src/api").filter((f) => f.endsWith(".ts") && !f.endsWith(".d.ts")).map((f) => readFileSync(`src/api/${f}`, "utf8"));
+const named = asked.join("\n").matchAll(/Schemas\["(\w+)"\]/g);
 const all = doc.components.schemas;
 const kept = {};
 const keep = (name) => {

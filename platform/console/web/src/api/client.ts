@@ -1,6 +1,12 @@
 import { config } from "../config";
 import { parse, print } from "./json";
 
+// Fault is one thing that is wrong with a request, and its place in the body: a JSON Pointer.
+export interface Fault {
+  path?: string;
+  detail: string;
+}
+
 // ApiError is a problem of the server, or that it could not be asked.
 export class ApiError extends Error {
   constructor(
@@ -9,6 +15,7 @@ export class ApiError extends Error {
     readonly detail: string,
     readonly trace?: string,
     readonly permissions: string[] = [],
+    readonly faults: Fault[] = [],
   ) {
     super(detail);
   }
@@ -25,6 +32,7 @@ export interface Ask {
   query?: Query;
   body?: unknown;
   signal?: AbortSignal;
+  headers?: Record<string, string>;
 }
 
 // signedOut is called where the session has ended.
@@ -42,7 +50,7 @@ export function address(path: string, query?: Query): string {
 
 // send makes a request of a tenant, or of none, and checks that the answer is of the same.
 export async function send(tenant: string | undefined, path: string, ask: Ask, accept: string): Promise<Response> {
-  const headers: Record<string, string> = { Accept: accept };
+  const headers: Record<string, string> = { Accept: accept, ...ask.headers };
   const method = ask.method ?? "GET";
   if (tenant) headers["X-Toolcrib-Tenant"] = tenant;
   if (method !== "GET") {
@@ -71,7 +79,9 @@ async function problem(answer: Response, inTenant: boolean): Promise<ApiError> {
   try {
     const p = JSON.parse(await answer.text());
     if (answer.status === 401 && inTenant) signedOut();
-    return new ApiError(String(p.code ?? "internal"), answer.status, String(p.detail ?? p.title ?? ""), p.trace_id ?? trace, p.permissions);
+    const detail = String(p.detail ?? p.title ?? "");
+    const faults: Fault[] = p.errors ?? (p.path !== undefined ? [{ path: p.path, detail }] : []);
+    return new ApiError(String(p.code ?? "internal"), answer.status, detail, p.trace_id ?? trace, p.permissions, faults);
   } catch {
     return new ApiError("internal", answer.status, `The server answered with status ${answer.status}.`, trace);
   }

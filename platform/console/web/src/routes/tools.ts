@@ -6,15 +6,41 @@ import { tenant, texts } from "./base";
 const tools = createRoute({
   getParentRoute: () => tenant,
   path: "/tools",
-  validateSearch: texts("search", "tool_type", "status", "implementation_type", "callable", "cursor", "open"),
+  validateSearch: texts("search", "tool_type", "status", "implementation_type", "callable", "category", "egress_class", "risk", "archived", "cursor", "open"),
   component: lazyRouteComponent(() => import("../pages/tools"), "Tools"),
 });
 
 const tool = createRoute({
   getParentRoute: () => tenant,
   path: "/tools/$tool",
-  validateSearch: texts("tab", "version"),
+  validateSearch: texts("tab", "version", "mode", "agent", "from", "to", "users", "replay"),
   component: lazyRouteComponent(() => import("../pages/tool"), "ToolPage"),
 });
 
-export const toolsRoutes = [tools, tool] as const;
+const newTool = createRoute({
+  getParentRoute: () => tenant,
+  path: "/tools/new",
+  validateSearch: texts("type"),
+  component: lazyRouteComponent(() => import("../pages/tools/new"), "NewTool"),
+});
+
+const importTools = createRoute({
+  getParentRoute: () => tenant,
+  path: "/tools/import",
+  component: lazyRouteComponent(() => import("../pages/tools/import"), "ImportTools"),
+});
+
+const editTool = createRoute({
+  getParentRoute: () => tenant,
+  path: "/tools/$tool/edit",
+  component: lazyRouteComponent(() => import("../pages/tools/edit"), "EditTool"),
+});
+
+const profiles = createRoute({
+  getParentRoute: () => tenant,
+  path: "/profiles",
+  validateSearch: texts("cursor", "open", "new"),
+  component: lazyRouteComponent(() => import("../pages/tools/profiles"), "Profiles"),
+});
+
+export const toolsRoutes = [tools, newTool, importTools, tool, editTool, profiles] as const;
