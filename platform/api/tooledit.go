@@ -51,13 +51,13 @@ func (s *server) registerToolEdits() {
 
 func (s *server) checkTool(
 	ctx context.Context, p tool.Principal, in *body[json.RawMessage],
-) (*body[v1.ToolCheck], error) {
+) (*body[v1.CheckedDefinition], error) {
 	spec, err := parseTool(in.Body)
 	var checked registry.Checked
 	if err == nil {
 		checked, err = s.cfg.Registry.CheckDraft(ctx, p, spec)
 	}
-	out := v1.ToolCheck{
+	out := v1.CheckedDefinition{
 		Valid: err == nil, Exists: checked.Exists, Warnings: checked.Warnings, Findings: v1.FromFindings(checked.Findings),
 	}
 	if err != nil {

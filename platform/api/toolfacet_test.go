@@ -71,8 +71,8 @@ func TestTaxonomyIsServed(t *testing.T) {
 func TestCheckTool(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	check := func(definition string) v1.ToolCheck {
-		return as[v1.ToolCheck](t, b.do(t, http.MethodPost, "/v1/tools/check", definition), http.StatusOK)
+	check := func(definition string) v1.CheckedDefinition {
+		return as[v1.CheckedDefinition](t, b.do(t, http.MethodPost, "/v1/tools/check", definition), http.StatusOK)
 	}
 	good := `{"slug":"findOrder","description":"Orders.","implementation_type":"http","egress_class":"read_only",
 		"implementation_config":{"url":"https://shop.example.com/orders"}}`

@@ -44,8 +44,8 @@ func (c *Client) ToolFacets(ctx context.Context) (v1.ToolFacets, error) {
 }
 
 // CheckTool reports what saving a definition would come to.
-func (c *Client) CheckTool(ctx context.Context, d v1.ToolDefinition) (v1.ToolCheck, error) {
-	return post[v1.ToolCheck](ctx, c, d, "tools", "check")
+func (c *Client) CheckTool(ctx context.Context, d v1.ToolDefinition) (v1.CheckedDefinition, error) {
+	return post[v1.CheckedDefinition](ctx, c, d, "tools", "check")
 }
 
 // ToolSummaries returns a page of summaries of tools in the order of slugs.

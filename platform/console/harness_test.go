@@ -124,6 +124,7 @@ func areas() []area {
 	return []area{
 		{"registry", (*site).fillRegistry, (*site).registryPages},
 		{"stream", (*site).fillStream, (*site).streamPages},
+		{"tools", (*site).fillTools, (*site).toolsPages},
 	}
 }
 

@@ -131,8 +131,8 @@ func FromFindings(found []quality.Finding) []Finding {
 	return out
 }
 
-// ToolCheck reports what saving a definition would come to.
-type ToolCheck struct {
+// CheckedDefinition reports what saving a definition would come to.
+type CheckedDefinition struct {
 	Valid    bool      `json:"valid" doc:"Whether the definition could be saved as a draft"`
 	Exists   bool      `json:"exists" doc:"Whether the tenant has a tool of this slug, whose draft it would replace"`
 	Error    *Problem  `json:"error,omitempty" doc:"Why it could not be saved; its path is within the definition"`

@@ -13,8 +13,8 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// term is a value that tools are grouped by, with how many have it.
-type term struct {
+// countedTerm is a value that tools are grouped by, with how many have it.
+type countedTerm struct {
 	Filter string `json:"filter"`
 	tool.Term
 	Tools int `json:"tools"`
@@ -33,8 +33,8 @@ func (a *app) toolTermsCommand() *cobra.Command {
 				return err
 			}
 			all := termsOf(taxonomy, counted)
-			return a.Printer.Show(v1.Page[term]{Items: all}, func(w io.Writer) error {
-				return terminal.Table(w, "FILTER NAME TOOLS MEANING~", each(all, func(t term) []string {
+			return a.Printer.Show(v1.Page[countedTerm]{Items: all}, func(w io.Writer) error {
+				return terminal.Table(w, "FILTER NAME TOOLS MEANING~", each(all, func(t countedTerm) []string {
 					tools := strconv.Itoa(t.Tools)
 					if !counted.Complete {
 						tools += "+"
@@ -47,8 +47,8 @@ func (a *app) toolTermsCommand() *cobra.Command {
 "tool list" filters by, in words, with the number of tools of each.`, `  toolcrib tool terms`)
 }
 
-func termsOf(t v1.Taxonomy, counted v1.ToolFacets) []term {
-	var out []term
+func termsOf(t v1.Taxonomy, counted v1.ToolFacets) []countedTerm {
+	var out []countedTerm
 	for _, group := range []struct {
 		filter string
 		terms  []tool.Term
@@ -61,7 +61,7 @@ func termsOf(t v1.Taxonomy, counted v1.ToolFacets) []term {
 		{"--risk", t.Risks, counted.Risks},
 	} {
 		for _, is := range group.terms {
-			one := term{Filter: group.filter, Term: is}
+			one := countedTerm{Filter: group.filter, Term: is}
 			for _, f := range group.counts {
 				if f.Name == is.Name {
 					one.Tools = f.Tools

@@ -34,6 +34,7 @@ export interface components {
             status: "draft" | "published" | "deprecated" | "disabled";
             /** @enum {string} */
             text_tool_calls?: "fallback" | "only";
+            tool_groups?: string[];
             /** @enum {string} */
             tool_mode?: "sequential" | "parallel_safe";
             tools: string[];
@@ -252,6 +253,7 @@ export interface components {
             batch: string;
             binding: string;
             call_id: string;
+            change?: components["schemas"]["ToolChange"];
             /** Format: date-time */
             created_at: string;
             credential?: string;
@@ -286,9 +288,76 @@ export interface components {
             turn: number;
             version: string;
         };
+        Assignment: {
+            agent?: string;
+            agent_id?: string;
+            /** Format: date-time */
+            changed_at: string;
+            changed_by: string;
+            id: string;
+            profile?: string;
+            tool: string;
+            tool_id: string;
+        };
         BrowserTenant: {
             name?: string;
             slug: string;
+        };
+        BudgetUse: {
+            agent?: string;
+            agent_id?: string;
+            /** @enum {string} */
+            by: "tenant" | "platform";
+            /** Format: date-time */
+            changed_at: string;
+            changed_by: string;
+            id: string;
+            /** Format: int64 */
+            left_micros: number;
+            /** Format: int64 */
+            limit_micros: number;
+            name: string;
+            /** @enum {string} */
+            period: "day" | "month" | "run";
+            /** Format: int64 */
+            price_micros?: number;
+            profile?: string;
+            refuses: boolean;
+            /** Format: int64 */
+            reserved_micros: number;
+            /** Format: date-time */
+            resets_at?: string;
+            /** Format: int64 */
+            spent_micros: number;
+            tool?: string;
+            tool_id?: string;
+        };
+        BulkCounts: {
+            /** Format: int64 */
+            changed: number;
+            /** Format: int64 */
+            failed: number;
+            /** Format: int64 */
+            skipped: number;
+            /** Format: int64 */
+            unchanged: number;
+        };
+        BulkItem: {
+            error?: components["schemas"]["Problem"];
+            /** @enum {string} */
+            outcome: "changed" | "unchanged" | "failed" | "skipped";
+            /** @enum {string} */
+            status?: "draft" | "published" | "deprecated" | "disabled";
+            tool: string;
+            tool_id?: string;
+            version?: string;
+        };
+        BulkResult: {
+            /** @enum {string} */
+            action: "publish" | "disable" | "enable" | "delete";
+            counts: components["schemas"]["BulkCounts"];
+            dry_run: boolean;
+            items: components["schemas"]["BulkItem"][];
         };
         CallWait: {
             /** Format: int64 */
@@ -302,6 +371,53 @@ export interface components {
             tool?: string;
             /** Format: int64 */
             turn: number;
+        };
+        Canary: {
+            /** Format: int64 */
+            calls: number;
+            digest: string;
+            /** Format: date-time */
+            ended_at?: string;
+            ended_by?: string;
+            /** Format: int64 */
+            failures: number;
+            id: string;
+            /** Format: date-time */
+            judged_at: string;
+            /** Format: int64 */
+            max_error_percent: number;
+            /** Format: int64 */
+            min_calls: number;
+            promote: boolean;
+            reason?: string;
+            /** Format: int64 */
+            share: number;
+            /** Format: int64 */
+            stable_calls: number;
+            /** Format: int64 */
+            stable_failures: number;
+            /** Format: date-time */
+            started_at: string;
+            started_by: string;
+            /** @enum {string} */
+            state: "running" | "passed" | "promoted" | "returned" | "stopped";
+            tool: string;
+            /** Format: int64 */
+            until_calls: number;
+            version: string;
+        };
+        Change: {
+            /** @enum {string} */
+            bump: "none" | "patch" | "minor" | "major";
+            path: string;
+            reason: string;
+        };
+        CheckedDefinition: {
+            valid: boolean;
+            exists: boolean;
+            error?: components["schemas"]["Problem"];
+            warnings?: string[];
+            findings?: components["schemas"]["Finding"][];
         };
         Confirm: {
             reasons: string[];
@@ -341,25 +457,133 @@ export interface components {
             output_check?: "refuse" | "warn";
             output_schema?: unknown;
         };
+        Diff: {
+            /** @enum {string} */
+            bump: "none" | "patch" | "minor" | "major";
+            changes: components["schemas"]["Change"][];
+            enough: boolean;
+            from?: string;
+            least_version?: string;
+            number: string;
+            refusal?: string;
+            to: string;
+            tool: string;
+        };
+        Effective: {
+            defaults?: {
+                [key: string]: unknown;
+            };
+            description: string;
+            enabled: boolean;
+            limits?: components["schemas"]["OverrideLimits"];
+            requires_approval: boolean;
+            why: string;
+        };
         Explanation: {
+            budgets?: components["schemas"]["BudgetUse"][];
             code?: string;
             detail?: string;
             digest?: string;
             draft?: boolean;
+            input_schema?: unknown;
             mode: string;
             reads_declared?: components["schemas"]["Declaration"];
             ref: string;
             shadows?: boolean;
             slug?: string;
             steps: components["schemas"]["Step"][];
+            taint?: components["schemas"]["Taint"];
             tool_id?: string;
             version?: string;
             weakened?: components["schemas"]["Weakened"][];
+        };
+        Facet: {
+            name: string;
+            /** Format: int64 */
+            tools: number;
         };
         Feature: {
             available: boolean;
             because?: string;
             name: string;
+        };
+        FieldError: {
+            detail: string;
+            path?: string;
+        };
+        Finding: {
+            code: string;
+            path?: string;
+            text: string;
+        };
+        GoneTool: {
+            method: string;
+            operation_id?: string;
+            path: string;
+            /** @enum {string} */
+            status: "draft" | "published" | "deprecated" | "disabled";
+            tool: string;
+            tool_id: string;
+        };
+        ImportCounts: {
+            /** Format: int64 */
+            created: number;
+            /** Format: int64 */
+            failed: number;
+            /** Format: int64 */
+            gone: number;
+            /** Format: int64 */
+            mapped: number;
+            /** Format: int64 */
+            mapped_with_losses: number;
+            /** Format: int64 */
+            published: number;
+            /** Format: int64 */
+            skipped: number;
+            /** Format: int64 */
+            unchanged: number;
+            /** Format: int64 */
+            unselected: number;
+            /** Format: int64 */
+            updated: number;
+        };
+        ImportedOpenAPI: {
+            counts: components["schemas"]["ImportCounts"];
+            digest: string;
+            document_version: string;
+            dry_run: boolean;
+            gone?: components["schemas"]["GoneTool"][];
+            hosts: string[];
+            name: string;
+            needs?: components["schemas"]["NeededCredential"][];
+            notes?: components["schemas"]["Loss"][];
+            openapi: string;
+            operations: components["schemas"]["ImportedOperation"][];
+            title: string;
+        };
+        ImportedOperation: {
+            /** @enum {string} */
+            action: "created" | "updated" | "unchanged" | "failed" | "skipped";
+            diff?: components["schemas"]["Diff"];
+            /** @enum {string} */
+            egress_class?: "none" | "read_only" | "write";
+            error?: components["schemas"]["Problem"];
+            losses?: components["schemas"]["Loss"][];
+            /** @enum {string} */
+            mapping: "mapped" | "mapped_with_losses" | "skipped";
+            method: string;
+            needs?: string;
+            operation_id?: string;
+            /** @enum {string} */
+            pagination?: "link" | "next_url" | "cursor" | "page";
+            path: string;
+            pointer: string;
+            published?: boolean;
+            reason?: string;
+            tool?: string;
+            tool_id?: string;
+            version?: string;
+            warnings?: string[];
         };
         InputWait: {
             /** Format: date-time */
@@ -411,6 +635,10 @@ export interface components {
             turn: number;
             version?: string;
         };
+        Loss: {
+            pointer?: string;
+            reason: string;
+        };
         Me: {
             features: components["schemas"]["Feature"][];
             permissions: string[];
@@ -432,10 +660,63 @@ export interface components {
             /** Format: int64 */
             turn: number;
         };
+        NeededCredential: {
+            holds: string;
+            /** Format: int64 */
+            operations: number;
+            scheme: string;
+        };
         Omission: {
             kind: string;
             reason: string;
             tool: string;
+        };
+        Override: {
+            /** @enum {string} */
+            by: "tenant" | "platform";
+            /** Format: date-time */
+            changed_at: string;
+            changed_by: string;
+            defaults?: {
+                [key: string]: unknown;
+            };
+            description?: string;
+            enabled?: boolean;
+            limits?: components["schemas"]["OverrideLimits"];
+            reason?: string;
+            requires_approval: boolean;
+            /** Format: int64 */
+            revision: number;
+            tool: string;
+            tool_id: string;
+        };
+        OverrideLimits: {
+            /** Format: int64 */
+            inline_bytes?: number;
+            /** Format: int64 */
+            max_attempts?: number;
+            /** Format: double */
+            timeout_s?: number;
+        };
+        OverrideVersion: {
+            /** @enum {string} */
+            by: "tenant" | "platform";
+            /** Format: date-time */
+            changed_at: string;
+            changed_by: string;
+            defaults?: {
+                [key: string]: unknown;
+            };
+            description?: string;
+            enabled?: boolean;
+            limits?: components["schemas"]["OverrideLimits"];
+            reason?: string;
+            removed?: boolean;
+            requires_approval: boolean;
+            /** Format: int64 */
+            revision: number;
+            tool: string;
+            tool_id: string;
         };
         Parent: {
             detached?: boolean;
@@ -454,6 +735,105 @@ export interface components {
             implementation_type: "internal" | "http" | "function" | "rag_retrieval" | "mcp" | "custom" | "agent_call" | "task" | "composition" | "graph" | "artifact" | "prompt" | "client" | "input" | "provider";
             tool: string;
             version: string;
+        };
+        Problem: {
+            /** @enum {string} */
+            code: "invalid" | "not_found" | "denied" | "conflict" | "rate_limited" | "unavailable" | "timeout" | "unknown" | "cancelled" | "internal";
+            detail?: string;
+            errors?: components["schemas"]["FieldError"][];
+            instance?: string;
+            path?: string;
+            permissions?: string[];
+            quota?: components["schemas"]["QuotaUse"];
+            /** Format: double */
+            retry_after_s?: number;
+            retryable: boolean;
+            /** Format: int64 */
+            status: number;
+            title: string;
+            trace_id?: string;
+            type: string;
+        };
+        Profile: {
+            /** Format: int64 */
+            assignments: number;
+            changed_by: string;
+            /** Format: date-time */
+            created_at: string;
+            denied?: boolean;
+            description?: string;
+            egress_class?: string;
+            id: string;
+            /** Format: int64 */
+            max_concurrency?: number;
+            name: string;
+            permission_policy?: string;
+            rate?: components["schemas"]["Rate"];
+            required_permission?: string;
+            requires_approval?: boolean;
+            /** Format: int64 */
+            revision: number;
+            /** Format: date-time */
+            updated_at: string;
+        };
+        PublishGate: {
+            changed_by?: string;
+            /** Format: int64 */
+            max_different: number;
+            /** Format: int64 */
+            replay: number;
+            tool?: string;
+        };
+        Published: {
+            findings?: components["schemas"]["Finding"][];
+            tool: components["schemas"]["Tool"];
+            version: components["schemas"]["ToolVersion"];
+            warnings?: string[];
+        };
+        QuotaUse: {
+            /** Format: int64 */
+            limit: number;
+            name: string;
+            /** Format: int64 */
+            used: number;
+        };
+        Rate: {
+            /** Format: int64 */
+            burst?: number;
+            /** Format: int64 */
+            calls: number;
+            /** @enum {string} */
+            per: "second" | "minute" | "hour" | "day";
+        };
+        Replay: {
+            /** Format: int64 */
+            asked: number;
+            calls: components["schemas"]["ReplayedCall"][];
+            /** Format: int64 */
+            different: number;
+            digest: string;
+            ended: boolean;
+            id: string;
+            /** Format: int64 */
+            same: number;
+            /** Format: int64 */
+            skipped: number;
+            started_by: string;
+            tool: string;
+            version: string;
+        };
+        ReplayedCall: {
+            differences?: string[];
+            invocation_id: string;
+            /** Format: int64 */
+            is_ms?: number;
+            outcome: string;
+            reason?: string;
+            run_id?: string;
+            version: string;
+            /** Format: int64 */
+            was_ms?: number;
+            way: string;
         };
         Run: {
             agent?: string;
@@ -489,6 +869,7 @@ export interface components {
             /** @enum {string} */
             status: "pending" | "running" | "completed" | "failed" | "cancelled" | "hosted";
             subject?: string;
+            taint?: components["schemas"]["Taint"];
             tools?: components["schemas"]["Pin"][];
             /** Format: int64 */
             turns: number;
@@ -497,12 +878,10 @@ export interface components {
             warning?: string;
             workflow_id: string;
         };
-        Step: {
-            passed: boolean;
-            rule: string;
-            saw: string;
-        };
-        Tool: {
+        SavedTool: {
+            /** Format: date-time */
+            archived_at?: string;
+            archived_by?: string;
             artifact_id?: string;
             artifact_version?: string;
             builtin_key?: string;
@@ -510,6 +889,7 @@ export interface components {
             /** Format: date-time */
             created_at: string;
             description: string;
+            effective?: components["schemas"]["Effective"];
             egress_class: string;
             egress_rules?: components["schemas"]["ToolEgressRules"];
             execution: components["schemas"]["ToolExecution"];
@@ -549,6 +929,91 @@ export interface components {
             updated_at: string;
             version: string;
             visible: boolean;
+            warnings?: string[];
+        };
+        Step: {
+            passed: boolean;
+            rule: string;
+            saw: string;
+        };
+        Taint: {
+            /** Format: date-time */
+            at: string;
+            invocation_id: string;
+            run_id: string;
+            tool: string;
+            /** Format: int64 */
+            turn: number;
+            version: string;
+        };
+        Taxonomy: {
+            buckets: components["schemas"]["ToolTerm"][];
+            subtypes: components["schemas"]["ToolTerm"][];
+            egress_classes: components["schemas"]["ToolTerm"][];
+            risks: components["schemas"]["ToolTerm"][];
+            statuses: components["schemas"]["ToolTerm"][];
+            implementation_types: string[];
+        };
+        Tool: {
+            /** Format: date-time */
+            archived_at?: string;
+            archived_by?: string;
+            artifact_id?: string;
+            artifact_version?: string;
+            builtin_key?: string;
+            category?: string;
+            /** Format: date-time */
+            created_at: string;
+            description: string;
+            effective?: components["schemas"]["Effective"];
+            egress_class: string;
+            egress_rules?: components["schemas"]["ToolEgressRules"];
+            execution: components["schemas"]["ToolExecution"];
+            icon?: string;
+            id: string;
+            implementation_config?: unknown;
+            /** @enum {string} */
+            implementation_type: "internal" | "http" | "function" | "rag_retrieval" | "mcp" | "custom" | "agent_call" | "task" | "composition" | "graph" | "artifact" | "prompt" | "client" | "input" | "provider";
+            input_schema?: unknown;
+            interaction: components["schemas"]["ToolInteraction"];
+            is_active: boolean;
+            is_system?: boolean;
+            name: string;
+            /** @enum {string} */
+            output_check?: "refuse" | "warn";
+            output_schema?: unknown;
+            permission_policy: string;
+            /** Format: date-time */
+            published_at?: string;
+            quarantine?: string;
+            reads_declared?: components["schemas"]["Declaration"];
+            required_permission?: string;
+            requires_approval: boolean;
+            /** Format: int64 */
+            revision: number;
+            /** @enum {string} */
+            risk: "low" | "medium" | "high";
+            /** @enum {string} */
+            scope: "tenant" | "global";
+            slug: string;
+            /** @enum {string} */
+            status: "draft" | "published" | "deprecated" | "disabled";
+            tenant_slugs?: string[];
+            /** @enum {string} */
+            tool_type: "built_in" | "mcp" | "artifact" | "custom";
+            /** Format: date-time */
+            updated_at: string;
+            version: string;
+            visible: boolean;
+        };
+        ToolChange: {
+            /** @enum {string} */
+            action: "create" | "update" | "publish" | "deprecate" | "disable" | "enable" | "delete";
+            after?: unknown;
+            before?: unknown;
+            changes: components["schemas"]["Change"][];
+            refusal?: string;
+            tool: string;
         };
         ToolCheck: {
             advice: string;
@@ -592,7 +1057,7 @@ export interface components {
         ToolEvent: {
             /** Format: date-time */
             at: string;
-            data?: components["schemas"]["AgentInboxTaken"] | components["schemas"]["AgentOutput"] | components["schemas"]["AgentTurnAnswered"] | components["schemas"]["AgentNodeEnded"] | components["schemas"]["AgentModelRetry"] | components["schemas"]["AgentRunEnded"] | components["schemas"]["AgentPauseChanged"] | components["schemas"]["AgentRunStarted"] | components["schemas"]["AgentApprovalEscalated"] | components["schemas"]["AgentCallApproved"] | components["schemas"]["AgentCallEnded"] | components["schemas"]["AgentApprovalAsked"] | components["schemas"]["AgentCallOffered"] | components["schemas"]["AgentResultReceived"] | components["schemas"]["AgentCallStarted"] | components["schemas"]["AgentWarning"];
+            data?: components["schemas"]["AgentInboxTaken"] | components["schemas"]["AgentOutput"] | components["schemas"]["AgentTurnAnswered"] | components["schemas"]["AgentNodeEnded"] | components["schemas"]["AgentModelRetry"] | components["schemas"]["AgentRunEnded"] | components["schemas"]["AgentPauseChanged"] | components["schemas"]["AgentRunStarted"] | components["schemas"]["ToolTaint"] | components["schemas"]["AgentApprovalEscalated"] | components["schemas"]["AgentCallApproved"] | components["schemas"]["AgentCallEnded"] | components["schemas"]["AgentApprovalAsked"] | components["schemas"]["AgentCallOffered"] | components["schemas"]["AgentResultReceived"] | components["schemas"]["AgentCallStarted"] | components["schemas"]["AgentWarning"];
             invocation_id?: string;
             run_id: string;
             /** Format: int64 */
@@ -614,6 +1079,18 @@ export interface components {
             tenant_max_concurrency?: number;
             /** Format: double */
             timeout_s?: number;
+            trust?: string;
+        };
+        ToolFacets: {
+            /** Format: int64 */
+            total: number;
+            complete: boolean;
+            buckets: components["schemas"]["Facet"][];
+            subtypes: components["schemas"]["Facet"][];
+            egress_classes: components["schemas"]["Facet"][];
+            risks: components["schemas"]["Facet"][];
+            statuses: components["schemas"]["Facet"][];
+            categories: components["schemas"]["Facet"][];
         };
         ToolForm: {
             annotations?: unknown;
@@ -662,6 +1139,19 @@ export interface components {
             label?: string;
             type: string;
         };
+        ToolOverrides: {
+            defaults?: {
+                [key: string]: unknown;
+            };
+            description: string;
+            enabled: boolean;
+            limits?: components["schemas"]["OverrideLimits"];
+            platform?: components["schemas"]["Override"];
+            requires_approval: boolean;
+            tenant?: components["schemas"]["Override"];
+            tool: string;
+            tool_id: string;
+        };
         ToolResult: {
             content?: components["schemas"]["ToolContent"][];
             is_error?: boolean;
@@ -673,6 +1163,48 @@ export interface components {
             data?: string[];
             level?: string;
             reason?: string;
+        };
+        ToolTaint: {
+            /** Format: date-time */
+            at: string;
+            invocation_id: string;
+            rule?: string;
+            run_id: string;
+            tool: string;
+            /** Format: int64 */
+            turn: number;
+            version: string;
+        };
+        ToolTerm: {
+            name: string;
+            label: string;
+            description: string;
+        };
+        ToolUsage: {
+            candidate: string;
+            items: components["schemas"]["ToolUse"][];
+            next?: string;
+            runs: string[];
+            tool: string;
+            tool_id: string;
+        };
+        ToolUse: {
+            changes?: components["schemas"]["Change"][];
+            constraint?: string;
+            gets?: string;
+            id: string;
+            /** @enum {string} */
+            kind: "agent" | "tool" | "toolset" | "schedule" | "assignment" | "profile";
+            name: string;
+            published: boolean;
+            reason: string;
+            status?: string;
+            through?: string;
+            /** @enum {string} */
+            verdict: "stays" | "moves" | "breaks" | "none";
+            version?: string;
+            without: string;
+            would_get?: string;
         };
         ToolVersion: {
             /** Format: date-time */
@@ -688,6 +1220,8 @@ export interface components {
             slug: string;
             tool_id: string;
             version: string;
+            /** Format: int64 */
+            withheld?: number;
         };
         Weakened: {
             /** @enum {string} */

@@ -7,7 +7,7 @@ import type { components } from "./schema";
 // What the pages of the registry ask, and what they change.
 
 type Schemas = components["schemas"];
-export type ToolCheck = Schemas["ToolCheck"];
+export type ToolCheck = Schemas["CheckedDefinition"];
 export type Finding = Schemas["Finding"];
 export type SavedTool = Schemas["SavedTool"];
 export type Published = Schemas["Published"];

@@ -1,18 +1,21 @@
 import { useQuery } from "@tanstack/react-query";
-import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
-import { useState } from "react";
+import { Link, useParams, useSearch } from "@tanstack/react-router";
 import { address } from "../api/client";
-import { explain, json, tool, toolForm, toolVersions, type Tool } from "../api/queries";
+import { json, tool, toolForm, type Tool } from "../api/queries";
 import { Form, type FormSpec } from "../ui/form";
 import { JsonView } from "../ui/json";
-import { Rows } from "../ui/list";
 import { Page, tabOptions } from "../ui/page";
-import { Back, Badge, Copy, Facts, Id, Status, Text, Time } from "../ui/parts";
+import { Back, Badge, Facts, Id, Status, Time } from "../ui/parts";
 import { words } from "../ui/shellwords";
 import { Empty, Failed, Loading } from "../ui/states";
 import { Egress, ToolStatus } from "./tools";
+import { Access } from "./tools/access";
+import { Explain } from "./tools/explain";
+import { ToolActions, Users } from "./tools/lifecycle";
+import { Overrides } from "./tools/overrides";
+import { Versions } from "./tools/versions";
 
-const tabs = [["", "Definition"], ["input", "Input"], ["versions", "Versions"], ["explain", "Explain"]] as const;
+const tabs = [["", "Definition"], ["input", "Input"], ["versions", "Versions"], ["users", "Used by"], ["explain", "Explain"], ["overrides", "Overrides"], ["access", "Access"]] as const;
 
 export function ToolPage() {
   const { tenant, tool: slug } = useParams({ from: "/t/$tenant/tools/$tool" });
@@ -24,10 +27,14 @@ export function ToolPage() {
     input: [words("toolcrib", "tool", "fields", slug), address(`/v1/tools/${encodeURIComponent(slug)}/fields`)],
     versions: [words("toolcrib", "tool", "versions", slug), address(`/v1/tools/${encodeURIComponent(slug)}/versions`)],
     explain: [words("toolcrib", "tool", "explain", slug), address(`/v1/tools/${encodeURIComponent(slug)}/explain`)],
+    users: [words("toolcrib", "tool", "users", slug), address(`/v1/tools/${encodeURIComponent(slug)}/users`)],
+    overrides: [words("toolcrib", "tool", "override", "show", slug), address(`/v1/tools/${encodeURIComponent(slug)}/override`)],
+    access: [words("toolcrib", "tool", "list", "--assignments"), address("/v1/assignments", { tool: slug })],
   }[tab] ?? ["", ""];
   return (
     <Page title={slug} back={<Back to="/t/$tenant/tools" params={{ tenant }}>Tools</Back>} cli={cli} api={api}
       heading={<><span className="slug">{slug}</span>{t && <ToolStatus of={t} />}</>}
+      actions={t && <ToolActions tenant={tenant} of={t} />}
       about={t && <>{t.name !== slug && <strong>{t.name}. </strong>}{t.description}</>}>
       {found.isPending ? (
         <Loading />
@@ -45,8 +52,11 @@ export function ToolPage() {
           </nav>
           {tab === "" && <Definition of={found.data} />}
           {tab === "input" && <Input tenant={tenant} slug={slug} />}
-          {tab === "versions" && <Versions tenant={tenant} slug={slug} />}
-          {tab === "explain" && <Explain tenant={tenant} slug={slug} />}
+          {tab === "versions" && <Versions tenant={tenant} of={found.data} />}
+          {tab === "users" && <Users tenant={tenant} of={found.data} />}
+          {tab === "explain" && <Explain tenant={tenant} of={found.data} />}
+          {tab === "overrides" && <Overrides tenant={tenant} of={found.data} />}
+          {tab === "access" && <Access tenant={tenant} of={found.data} />}
         </>
       )}
     </Page>
@@ -117,72 +127,6 @@ function Input({ tenant, slug }: { tenant: string; slug: string }) {
         <>
           <p className="muted">What a person fills in is what an agent would send. Calls from here come with the test panel.</p>
           <Form spec={form} />
-        </>
-      )}
-    </section>
-  );
-}
-
-function Versions({ tenant, slug }: { tenant: string; slug: string }) {
-  const found = useQuery(toolVersions(tenant, slug));
-  if (found.isPending) return <Loading />;
-  if (found.error) return <Failed error={found.error} retry={() => void found.refetch()} what="The list of versions" />;
-  if (found.data.items.length === 0) {
-    return <Empty title="No version was made yet" command={words("toolcrib", "tool", "publish", slug)}>A draft never runs in production.</Empty>;
-  }
-  return (
-    <Rows label="Versions" rows={found.data.items} keyOf={(v) => v.id}
-      columns={[
-        { name: "Version", show: (v) => <strong className="version">{v.version}</strong> },
-        { name: "State", show: (v) => <Status value={v.published ? "published" : "draft"} /> },
-        { name: "Digest", from: "medium", show: (v) => <span className="id"><code title={v.digest}>{v.digest.slice(0, 12)}</code><Copy text={v.digest} label="Copy the digest" /></span> },
-        { name: "By", from: "wide", show: (v) => (v.created_by ? <Id value={v.created_by} /> : <span className="none">–</span>) },
-        { name: "Made", end: true, show: (v) => <Time at={v.created_at} /> },
-      ]} />
-  );
-}
-
-function Explain({ tenant, slug }: { tenant: string; slug: string }) {
-  const search = useSearch({ from: "/t/$tenant/tools/$tool" });
-  const navigate = useNavigate({ from: "/t/$tenant/tools/$tool" });
-  const [mode, setMode] = useState("production");
-  const found = useQuery(explain(tenant, slug, { mode, version: search.version }));
-  return (
-    <section className="narrow">
-      <div className="filters">
-        <label className="choice set">
-          <span>Mode</span>
-          <select value={mode} onChange={(e) => setMode(e.target.value)}>
-            <option>production</option>
-            <option>debug</option>
-          </select>
-        </label>
-        <form className="search" onSubmit={(e) => {
-          e.preventDefault();
-          const version = new FormData(e.currentTarget).get("version") as string;
-          void navigate({ search: (s) => ({ ...s, version: version || undefined }), replace: true });
-        }}>
-          <input name="version" aria-label="Version or constraint" placeholder="Version or constraint, such as ^1.2" defaultValue={search.version ?? ""} />
-        </form>
-      </div>
-      {found.isPending ? (
-        <Loading />
-      ) : found.error ? (
-        <Failed error={found.error} retry={() => void found.refetch()} what="The explanation" />
-      ) : (
-        <>
-          <p className={found.data.code ? "notice bad" : "notice good"}>
-            {found.data.code ? <>Nothing would run: {found.data.detail}</> : <>{found.data.slug}@{found.data.version} would run{found.data.draft ? ", the draft" : ""}.</>}
-          </p>
-          <ol className="steps">
-            {found.data.steps.map((s) => (
-              <li key={s.rule} className={s.passed ? "good" : "bad"}>
-                <span className={`status ${s.passed ? "good" : "bad"}`}>{s.passed ? "passed" : "refused"}</span>
-                <strong>{s.rule.replaceAll("_", " ")}</strong>
-                <Text>{s.saw}</Text>
-              </li>
-            ))}
-          </ol>
         </>
       )}
     </section>

@@ -9,6 +9,7 @@ export const groups = [
     name: "Build",
     pages: [
       { name: "Tools", path: "tools", to: "/t/$tenant/tools", key: "t", feature: "tools" },
+      { name: "Profiles", path: "profiles", to: "/t/$tenant/profiles", key: "p", feature: "tools" },
       { name: "Agents", path: "agents", to: "/t/$tenant/agents", key: "a", feature: "agents" },
     ],
   },

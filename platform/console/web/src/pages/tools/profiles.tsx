@@ -35,7 +35,7 @@ export function Profiles() {
           ) : found.error ? (
             <Failed error={found.error} retry={() => void found.refetch()} what="The list of profiles" />
           ) : found.data.items.length === 0 ? (
-            <Empty title="There are no profiles yet" command="toolcrib profile create careful --requires-approval">
+            <Empty title="There are no profiles yet" command="toolcrib profile set careful --require-approval">
               {own ? "Make one, then assign a tool with it: on the tool's page, under Access." : <>Making one takes the permission <code>profiles.write</code>.</>}
             </Empty>
           ) : (
