@@ -94,6 +94,9 @@ type Config struct {
 	// CodecOrigins are the origins of the Temporal UI, whose pages may have payloads decrypted from
 	// a browser, and call nothing else. None when empty.
 	CodecOrigins []string
+	// TemporalUI is where people find the workflows of a namespace, such as
+	// https://temporal.example.com/namespaces/toolcrib. Empty where that is not known.
+	TemporalUI string
 	// AllowedOrigins are the origins, such as https://app.example.com, of pages that may call
 	// the API from a browser. None when empty.
 	AllowedOrigins []string
@@ -278,6 +281,7 @@ func New(cfg Config) (http.Handler, error) {
 	s.registerConversations()
 	s.registerSessions()
 	s.registerMe()
+	s.registerMarkdown()
 	s.registerKeys()
 	s.registerRoles()
 	s.registerCredentials()
