@@ -157,7 +157,8 @@ type RunQuery struct {
 	Status  agent.RunStatus
 	Kind    agent.RunKind
 	AgentID string
-	Subject string    // Who started it.
+	Subject string // Who started it.
+	Mode    tool.Mode
 	Parent  string    // Parent run.
 	Top     bool      // Without a parent run.
 	Since   time.Time // Created at or after.
@@ -174,7 +175,8 @@ func (s *Store) ListRuns(ctx context.Context, tenant tool.TenantID, q RunQuery) 
 	}
 	rows, err := ask(ctx, s.doFiltered, op, tenant, (*db.Queries).ListRuns, db.ListRunsParams{
 		TenantID: string(tenant), Before: optional(q.Before), Status: string(q.Status), Kind: string(q.Kind),
-		AgentID: optional(q.AgentID), Subject: q.Subject, ParentRunID: optional(q.Parent), Top: q.Top,
+		AgentID: optional(q.AgentID), Subject: q.Subject, Mode: string(q.Mode),
+		ParentRunID: optional(q.Parent), Top: q.Top,
 		Since: idTime(q.Since), Until: idTime(q.Until), Limit: pageSize(q.Limit),
 	})
 	if err != nil {

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"net/http"
@@ -30,6 +31,13 @@ func (o StreamOptions) cursor(after string) string {
 		return o.LastEventID
 	}
 	return after
+}
+
+type listMessagesInput struct {
+	ID     string `path:"id" maxLength:"64"`
+	Last   int    `query:"last" minimum:"0" maximum:"200" doc:"Only so many messages, the last ones; all when absent"`
+	First  int    `query:"first" minimum:"0" maximum:"200" doc:"Only so many messages, the first ones"`
+	Cursor string `query:"cursor" maxLength:"300" doc:"Next of the previous answer: of last, those before it, and of first, those after it"`
 }
 
 type listEventsInput struct {
@@ -94,9 +102,25 @@ func (s *server) describeStream(path string, page reflect.Type, ends bool) {
 	}
 }
 
-// listMessages answers with the whole transcript: a run's limits bound it.
-func (s *server) listMessages(ctx context.Context, p tool.Principal, in *runInput) (*listed[agent.Message], error) {
-	messages, err := s.cfg.Store.Transcript(ctx, p.Tenant, in.ID)
+// listMessages answers with the whole transcript, which a run's limits bound, or with its last messages.
+func (s *server) listMessages(
+	ctx context.Context, p tool.Principal, in *listMessagesInput,
+) (*listed[agent.Message], error) {
+	var messages []agent.Message
+	var more bool
+	place, err := openCursor(in.Cursor)
+	switch {
+	case err != nil || place != "" && !tool.ValidID(place):
+		return nil, badCursor()
+	case in.Last > 0 && in.First > 0:
+		return nil, &tool.Error{Kind: tool.Invalid, Op: "api", Path: "first", Msg: "give either first or last"}
+	case in.Last > 0 || in.First > 0 || place != "":
+		messages, more, err = s.cfg.Store.TranscriptPage(ctx, p.Tenant, in.ID, store.TranscriptPlace{
+			ID: place, Limit: cmp.Or(in.First, in.Last, v1.DefaultLimit), Forward: in.First > 0,
+		})
+	default:
+		messages, err = s.cfg.Store.Transcript(ctx, p.Tenant, in.ID)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -104,13 +128,17 @@ func (s *server) listMessages(ctx context.Context, p tool.Principal, in *runInpu
 	if err != nil {
 		return nil, err
 	}
+	out := v1.Page[agent.Message]{Items: make([]agent.Message, len(messages))}
 	for i := range messages {
-		messages[i] = shown.message(messages[i])
+		out.Items[i] = shown.message(messages[i])
 	}
-	if messages == nil {
-		messages = []agent.Message{}
+	switch {
+	case more && in.First > 0:
+		out.Next = sealCursor(messages[len(messages)-1].ID)
+	case more:
+		out.Next = sealCursor(messages[0].ID)
 	}
-	return answer(v1.Page[agent.Message]{Items: messages}), nil
+	return answer(out), nil
 }
 
 func (s *server) listEvents(

@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"time"
@@ -20,12 +21,21 @@ type listInvocationsInput struct {
 	Parent string    `query:"parent" maxLength:"64" doc:"Id of the invocation whose steps to list"`
 	Since  time.Time `query:"since" doc:"Created at or after"`
 	Until  time.Time `query:"until" doc:"Created before"`
+	Brief  bool      `query:"brief" doc:"Without arguments, receipts and answers"`
 	Paging
 }
 
 type invocationInput struct {
 	ID string `path:"id" maxLength:"64"`
 }
+
+type getInvocationInput struct {
+	ID    string `path:"id" maxLength:"64"`
+	Brief bool   `query:"brief" doc:"Without an answer of more than 64 KiB: output_bytes says how large it is"`
+}
+
+// maxBriefOutput bounds the answer that a brief invocation is returned with, in bytes.
+const maxBriefOutput = 64 << 10
 
 func (s *server) registerInvocations() {
 	handle(s, route{
@@ -86,6 +96,11 @@ func (s *server) listInvocations(
 	if err != nil {
 		return nil, err
 	}
+	if in.Brief {
+		for i := range invocations {
+			invocations[i].Input, invocations[i].Receipt, invocations[i].Output = nil, nil, nil
+		}
+	}
 	id := func(i tool.Invocation) string { return i.InvocationID }
 	return answer(page(in.Paging, invocations, shown.invocation, id)), nil
 }
@@ -93,7 +108,7 @@ func (s *server) listInvocations(
 func (s *server) getInvocation(
 	ctx context.Context,
 	p tool.Principal,
-	in *invocationInput,
+	in *getInvocationInput,
 ) (*body[v1.Invocation], error) {
 	invocation, err := s.cfg.Store.FindInvocation(ctx, p.Tenant, in.ID)
 	if err != nil {
@@ -110,5 +125,15 @@ func (s *server) getInvocation(
 	if err != nil {
 		return nil, err
 	}
-	return answer(shown.invocation(invocation)), nil
+	out := shown.invocation(invocation)
+	if in.Brief && out.Output != nil {
+		raw, err := json.Marshal(out.Output)
+		if err != nil {
+			return nil, fmt.Errorf("measuring the answer: %w", err)
+		}
+		if len(raw) > maxBriefOutput {
+			out.Output, out.OutputBytes = nil, int64(len(raw))
+		}
+	}
+	return answer(out), nil
 }

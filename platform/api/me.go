@@ -110,6 +110,7 @@ func (s *server) features(p tool.Principal) []v1.Feature {
 func (s *server) meta() v1.Meta {
 	m := v1.Meta{
 		Version: s.cfg.Version, Development: s.cfg.Browsers.PlainHTTP, Tokens: s.cfg.Issuers != nil,
+		TemporalUI:          s.cfg.TemporalUI,
 		ImplementationTypes: []string{}, ProblemKinds: []string{},
 	}
 	for _, t := range s.cfg.Registry.Types().Names() {

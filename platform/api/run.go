@@ -42,12 +42,14 @@ func (in *pauseRunInput) request(p tool.Principal) runs.PauseRequest {
 }
 
 type listRunsInput struct {
-	Status string    `query:"status" enum:"pending,running,completed,failed,cancelled,hosted"`
-	Kind   string    `query:"kind" enum:"agent,tool_call,tool_test,host"`
-	Agent  string    `query:"agent" maxLength:"64" doc:"Slug or id"`
-	Parent string    `query:"parent" maxLength:"64" doc:"Id of the run that asked for them"`
-	Since  time.Time `query:"since" doc:"Created at or after"`
-	Until  time.Time `query:"until" doc:"Created before"`
+	Status  string    `query:"status" enum:"pending,running,completed,failed,cancelled,hosted"`
+	Kind    string    `query:"kind" enum:"agent,tool_call,tool_test,host"`
+	Agent   string    `query:"agent" maxLength:"64" doc:"Slug or id"`
+	Parent  string    `query:"parent" maxLength:"64" doc:"Id of the run that asked for them"`
+	Subject string    `query:"subject" maxLength:"200" doc:"Who started them" example:"key:01975c2e-7d1a-7c3e-9f00-0000000000d1"`
+	Mode    string    `query:"mode" enum:"production,debug"`
+	Since   time.Time `query:"since" doc:"Created at or after"`
+	Until   time.Time `query:"until" doc:"Created before"`
 	Paging
 }
 
@@ -88,7 +90,9 @@ func (s *server) registerRuns() {
 	}, s.resumeRun)
 	handle(s, route{
 		id: "listMessages", method: http.MethodGet, path: "/v1/runs/{id}/messages", tag: "runs", permission: RunsRead,
-		summary: "Get a run's transcript", detail: "All messages in order; a run's limits bound them.",
+		summary: "Get a run's transcript",
+		detail: "All messages in order; a run's limits bound them. With `last` the last ones, in order too, and `next` leads " +
+			"to those before them; with `first` the first ones, and `next` leads to those after them.",
 	}, s.listMessages)
 }
 
@@ -133,7 +137,8 @@ func (s *server) getRun(ctx context.Context, p tool.Principal, in *getRunInput) 
 
 func (s *server) listRuns(ctx context.Context, p tool.Principal, in *listRunsInput) (*listed[v1.Run], error) {
 	q := store.RunQuery{
-		Status: agent.RunStatus(in.Status), Kind: agent.RunKind(in.Kind), Since: in.Since, Until: in.Until, Limit: in.fetch(),
+		Status: agent.RunStatus(in.Status), Kind: agent.RunKind(in.Kind), Subject: in.Subject, Mode: tool.Mode(in.Mode),
+		Since: in.Since, Until: in.Until, Limit: in.fetch(),
 	}
 	var err error
 	if q.Before, err = in.before(); err != nil {

@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"net/http"
+	"slices"
 	"time"
 
 	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
@@ -14,6 +15,11 @@ type usageInput struct {
 	GroupBy string `query:"group_by" maxLength:"64" doc:"day, agent, tool and model, separated by commas; one sum when absent" example:"tool"`
 	From    string `query:"from" maxLength:"10" doc:"The first day, in UTC; that of this month when absent" example:"2026-03-01"`
 	To      string `query:"to" maxLength:"10" doc:"The last day, in UTC; today when absent" example:"2026-03-31"`
+}
+
+type runUsageInput struct {
+	ID   string `path:"id" maxLength:"64"`
+	From int    `query:"from_turn" minimum:"0" doc:"Of the turns only those from this one on"`
 }
 
 func (s *server) registerUsage() {
@@ -65,10 +71,11 @@ func readDay(name, text string, day *time.Time) error {
 	return nil
 }
 
-func (s *server) getRunUsage(ctx context.Context, p tool.Principal, in *runInput) (*body[v1.RunUsage], error) {
+func (s *server) getRunUsage(ctx context.Context, p tool.Principal, in *runUsageInput) (*body[v1.RunUsage], error) {
 	used, err := s.cfg.Store.RunUsage(ctx, p.Tenant, in.ID)
 	if err != nil {
 		return nil, err
 	}
+	used.Turns = slices.DeleteFunc(used.Turns, func(t usage.Turn) bool { return t.Turn < in.From })
 	return answer(v1.FromRunUsage(used)), nil
 }

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"maps"
 	"net"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -149,6 +150,9 @@ func (d *Dev) startAPI(ctx context.Context) error {
 		ShowMetrics: serve.Local(listener), PublicURL: "http://" + listener.Addr().String(),
 		CheckWebhook: d.worker.CheckWebhook, PayloadKeys: d.payloads,
 		Browsers: api.BrowserConfig{PlainHTTP: serve.Local(listener)},
+	}
+	if ui := d.stack.UIURL(); ui != "" {
+		config.TemporalUI = ui + "/namespaces/" + url.PathEscape(d.stack.Namespace())
 	}
 	if config.Browsers.PlainHTTP {
 		d.signIn = newOneTime(d.consoleKey)

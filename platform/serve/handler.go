@@ -74,6 +74,8 @@ type HandlerConfig struct {
 	Browsers api.BrowserConfig
 	// CodecOrigins are those of the Temporal UI, whose pages may have payloads decrypted.
 	CodecOrigins []string
+	// TemporalUI is where people find the workflows of the namespace, as [api.Config] has it.
+	TemporalUI string
 	// AllowedOrigins are those of pages that may call the API from a browser.
 	AllowedOrigins []string
 	// ElicitWait is how long the person at an MCP client is asked, as [api.Config] has it.
@@ -193,8 +195,8 @@ func Handler(ctx context.Context, cfg HandlerConfig) (http.Handler, error) {
 		Issuers: cfg.Issuers, KeyLimits: cfg.KeyLimits,
 		PublicURL: cfg.PublicURL, CheckWebhook: cfg.CheckWebhook, Browsers: cfg.Browsers,
 		AllowedOrigins: cfg.AllowedOrigins, CodecOrigins: cfg.CodecOrigins, PayloadKeys: cfg.PayloadKeys,
-		ElicitWait: cfg.ElicitWait,
-		Version:    cfg.Version, Logger: cfg.Logger,
+		ElicitWait: cfg.ElicitWait, TemporalUI: cfg.TemporalUI,
+		Version: cfg.Version, Logger: cfg.Logger,
 	}
 	if o := cfg.Observer; o != nil {
 		o.Collect(observe.Backlog(cfg.Temporal, cfg.Namespace, cfg.TaskQueue))

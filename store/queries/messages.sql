@@ -4,6 +4,13 @@
 -- low estimate costs a factor of a thousand.
 select * from messages where tenant_id = @tenant_id and run_id = @run_id;
 
+-- name: ListMessageLinks :many
+-- How a run's messages are linked, without what they say.
+select id, parent_id, role, position from messages where tenant_id = @tenant_id and run_id = @run_id;
+
+-- name: ListMessagesByID :many
+select * from messages where tenant_id = @tenant_id and run_id = @run_id and id = any(@ids::uuid[]);
+
 -- name: FindHead :one
 -- The message that a run starts from: the requested one, or the run's first.
 select m.id from messages m

@@ -140,6 +140,7 @@ where tenant_id = @tenant_id
   and (@kind::text = '' or kind = @kind)
   and (sqlc.narg('agent_id')::uuid is null or agent_id = sqlc.narg('agent_id'))
   and (@subject::text = '' or subject = @subject)
+  and (@mode::text = '' or mode = @mode)
   and (sqlc.narg('parent_run_id')::uuid is null or parent_run_id = sqlc.narg('parent_run_id'))
   and (not @top::boolean or parent_run_id is null)
   and (sqlc.narg('since')::timestamptz is null or id >= uuid_floor(sqlc.narg('since')))

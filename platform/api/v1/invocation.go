@@ -32,6 +32,7 @@ type Invocation struct {
 	Input          json.RawMessage       `json:"input,omitempty"`
 	Receipt        json.RawMessage       `json:"receipt,omitempty" doc:"Changes by coercion; absent if there were none"`
 	Output         *tool.Result          `json:"output,omitempty"`
+	OutputBytes    int64                 `json:"output_bytes,omitempty" doc:"Of an answer that was left out: its size" example:"1048576"`
 	IsError        bool                  `json:"is_error"`
 	ErrorKind      tool.Kind             `json:"error_kind,omitempty"`
 	Error          string                `json:"error,omitempty"`

@@ -38,6 +38,7 @@ type Meta struct {
 	Version             string   `json:"version" example:"0.9.0"`
 	Development         bool     `json:"development" doc:"Whether it is toolcrib dev, or another server for its own machine" example:"false"`
 	Tokens              bool     `json:"tokens" doc:"Whether tokens of issuers are accepted" example:"true"`
+	TemporalUI          string   `json:"temporal_ui,omitempty" doc:"Where people find the workflows of runs: /workflows/ and the id of one follow" example:"https://temporal.example.com/namespaces/default"`
 	ImplementationTypes []string `json:"implementation_types" example:"[\"http\"]"`
 	ProblemKinds        []string `json:"problem_kinds" example:"[\"not_found\"]"`
 }

@@ -25,7 +25,7 @@ import (
 const defaultListen = "127.0.0.1:8080"
 
 func (a *app) serveCommand() *cobra.Command {
-	var database, address, metrics, queue, kek, public, payloads string
+	var database, address, metrics, queue, kek, public, ui, payloads string
 	var connections int
 	var verbose, plain bool
 	var reach WorkerFlags
@@ -93,12 +93,18 @@ Metrics are at /metrics of an API that only this machine can reach, or else at
 			if settings.handler.PublicURL, err = publicURL(cmp.Or(public, a.Env.Getenv(publicVariable))); err != nil {
 				return err
 			}
+			if settings.handler.TemporalUI, err = temporalUI(cmp.Or(ui, a.Env.Getenv(temporalUIVariable))); err != nil {
+				return err
+			}
 			settings.handler.Browsers.PlainHTTP = plain
 			if err := files.read(a.Env.Getenv); err != nil {
 				return err
 			}
 			if settings.temporal, err = temporal.options(a.Env.Environ, log); err != nil {
 				return err
+			}
+			if at := &settings.handler.TemporalUI; *at != "" {
+				*at += "/namespaces/" + url.PathEscape(cmp.Or(settings.temporal.Namespace, client.DefaultNamespace))
 			}
 			payload.Configure(&settings.temporal, payloadKeys)
 			settings.handler.PayloadKeys = payloadKeys
@@ -114,6 +120,9 @@ Metrics are at /metrics of an API that only this machine can reach, or else at
 		"address to listen on (default "+defaultListen+"; "+cli.ListenVariable+")")
 	cmd.Flags().StringVar(&public, "public-url", "",
 		"where people reach this server, such as https://tools.example.com, for links to pages ("+publicVariable+")")
+	cmd.Flags().StringVar(&ui, "temporal-ui", "",
+		"where people reach the Temporal UI, such as https://temporal.example.com: the console links runs to it ("+
+			temporalUIVariable+")")
 	cmd.Flags().BoolVar(&plain, "plain-http", false,
 		"let browsers of this machine sign in to the console without TLS; refused on an address that others reach")
 	metricsFlag(cmd, &metrics, "default: at /metrics of the API, if that is on loopback")
@@ -148,6 +157,22 @@ func publicURL(text string) (string, error) {
 		return "", cli.Usagef("--public-url %q: expected an address without a path, such as https://tools.example.com", text)
 	}
 	return u.Scheme + "://" + u.Host, nil
+}
+
+// temporalUIVariable is the environment variable of --temporal-ui.
+const temporalUIVariable = "TOOLCRIB_TEMPORAL_UI"
+
+// temporalUI checks the address of the Temporal UI; empty for none. It may have a path.
+func temporalUI(text string) (string, error) {
+	if text == "" {
+		return "", nil
+	}
+	u, err := url.Parse(text)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil ||
+		u.RawQuery != "" || u.Fragment != "" {
+		return "", cli.Usagef("--temporal-ui %q: expected an address such as https://temporal.example.com", text)
+	}
+	return strings.TrimRight(u.String(), "/"), nil
 }
 
 type serveSettings struct {

@@ -28,3 +28,24 @@ func TestPublicURL(t *testing.T) {
 		require.ErrorContains(t, err, "--public-url", text)
 	}
 }
+
+// The Temporal UI may be under a path.
+func TestTemporalUI(t *testing.T) {
+	t.Parallel()
+
+	for text, want := range map[string]string{
+		"": "", "https://temporal.example.com/": "https://temporal.example.com",
+		"http://127.0.0.1:8233/ui": "http://127.0.0.1:8233/ui",
+	} {
+		got, err := temporalUI(text)
+		require.NoError(t, err, text)
+		require.Equal(t, want, got)
+	}
+	for _, text := range []string{
+		"temporal.example.com", "javascript:alert(1)", "https://", "https://me:secret@temporal.example.com",
+		"https://temporal.example.com?a=1", "https://temporal.example.com#a",
+	} {
+		_, err := temporalUI(text)
+		require.ErrorContains(t, err, "--temporal-ui", text)
+	}
+}

@@ -32,6 +32,48 @@ func (q *Queries) FindHead(ctx context.Context, arg FindHeadParams) (string, err
 	return id, err
 }
 
+const ListMessageLinks = `-- name: ListMessageLinks :many
+select id, parent_id, role, position from messages where tenant_id = $1 and run_id = $2
+`
+
+type ListMessageLinksParams struct {
+	TenantID string
+	RunID    string
+}
+
+type ListMessageLinksRow struct {
+	ID       string
+	ParentID *string
+	Role     string
+	Position int32
+}
+
+// How a run's messages are linked, without what they say.
+func (q *Queries) ListMessageLinks(ctx context.Context, arg ListMessageLinksParams) ([]ListMessageLinksRow, error) {
+	rows, err := q.db.Query(ctx, ListMessageLinks, arg.TenantID, arg.RunID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []ListMessageLinksRow
+	for rows.Next() {
+		var i ListMessageLinksRow
+		if err := rows.Scan(
+			&i.ID,
+			&i.ParentID,
+			&i.Role,
+			&i.Position,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const ListMessages = `-- name: ListMessages :many
 select id, tenant_id, run_id, parent_id, turn, position, role, content, calls, prepared, turn_key, call_id, is_error, input_tokens, output_tokens, created_at, model, cached_input_tokens, reasoning_tokens, cost_micros from messages where tenant_id = $1 and run_id = $2
 `
@@ -46,6 +88,57 @@ type ListMessagesParams struct {
 // low estimate costs a factor of a thousand.
 func (q *Queries) ListMessages(ctx context.Context, arg ListMessagesParams) ([]Message, error) {
 	rows, err := q.db.Query(ctx, ListMessages, arg.TenantID, arg.RunID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []Message
+	for rows.Next() {
+		var i Message
+		if err := rows.Scan(
+			&i.ID,
+			&i.TenantID,
+			&i.RunID,
+			&i.ParentID,
+			&i.Turn,
+			&i.Position,
+			&i.Role,
+			&i.Content,
+			&i.Calls,
+			&i.Prepared,
+			&i.TurnKey,
+			&i.CallID,
+			&i.IsError,
+			&i.InputTokens,
+			&i.OutputTokens,
+			&i.CreatedAt,
+			&i.Model,
+			&i.CachedInputTokens,
+			&i.ReasoningTokens,
+			&i.CostMicros,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const ListMessagesByID = `-- name: ListMessagesByID :many
+select id, tenant_id, run_id, parent_id, turn, position, role, content, calls, prepared, turn_key, call_id, is_error, input_tokens, output_tokens, created_at, model, cached_input_tokens, reasoning_tokens, cost_micros from messages where tenant_id = $1 and run_id = $2 and id = any($3::uuid[])
+`
+
+type ListMessagesByIDParams struct {
+	TenantID string
+	RunID    string
+	Ids      []string
+}
+
+func (q *Queries) ListMessagesByID(ctx context.Context, arg ListMessagesByIDParams) ([]Message, error) {
+	rows, err := q.db.Query(ctx, ListMessagesByID, arg.TenantID, arg.RunID, arg.Ids)
 	if err != nil {
 		return nil, err
 	}

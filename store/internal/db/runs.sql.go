@@ -792,12 +792,13 @@ where tenant_id = $1
   and ($4::text = '' or kind = $4)
   and ($5::uuid is null or agent_id = $5)
   and ($6::text = '' or subject = $6)
-  and ($7::uuid is null or parent_run_id = $7)
-  and (not $8::boolean or parent_run_id is null)
-  and ($9::timestamptz is null or id >= uuid_floor($9))
-  and ($10::timestamptz is null or id < uuid_floor($10))
+  and ($7::text = '' or mode = $7)
+  and ($8::uuid is null or parent_run_id = $8)
+  and (not $9::boolean or parent_run_id is null)
+  and ($10::timestamptz is null or id >= uuid_floor($10))
+  and ($11::timestamptz is null or id < uuid_floor($11))
 order by id desc
-limit $11::int
+limit $12::int
 `
 
 type ListRunsParams struct {
@@ -807,6 +808,7 @@ type ListRunsParams struct {
 	Kind        string
 	AgentID     *string
 	Subject     string
+	Mode        string
 	ParentRunID *string
 	Top         bool
 	Since       *time.Time
@@ -823,6 +825,7 @@ func (q *Queries) ListRuns(ctx context.Context, arg ListRunsParams) ([]Run, erro
 		arg.Kind,
 		arg.AgentID,
 		arg.Subject,
+		arg.Mode,
 		arg.ParentRunID,
 		arg.Top,
 		arg.Since,
