@@ -33,6 +33,7 @@ export interface Ask {
   body?: unknown;
   signal?: AbortSignal;
   headers?: Record<string, string>;
+  once?: string; // Idempotency key: a second request with it is answered as the first one.
 }
 
 // signedOut is called where the session has ended.
@@ -53,6 +54,7 @@ export async function send(tenant: string | undefined, path: string, ask: Ask, a
   const headers: Record<string, string> = { Accept: accept, ...ask.headers };
   const method = ask.method ?? "GET";
   if (tenant) headers["X-Toolcrib-Tenant"] = tenant;
+  if (ask.once) headers["Idempotency-Key"] = ask.once;
   if (method !== "GET") {
     headers["X-Toolcrib"] = "1";
     headers["Content-Type"] = "application/json";

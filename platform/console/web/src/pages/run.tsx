@@ -1,36 +1,43 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
-import { useState } from "react";
 import { address } from "../api/client";
-import { print } from "../api/json";
-import { calls, events, invocation, json, messages, run, type Invocation, type Message, type Run } from "../api/queries";
-import { JsonView } from "../ui/json";
-import { Drawer, Rows } from "../ui/list";
+import { run, type Run } from "../api/queries";
+import { meta, money, runUsage } from "../api/runs";
+import { Rows } from "../ui/list";
 import { Page, tabOptions } from "../ui/page";
-import { Back, Badge, Facts, Id, Status, Text, Time, took } from "../ui/parts";
+import { Back, Badge, Facts, Id, Text, Time, took } from "../ui/parts";
 import { words } from "../ui/shellwords";
 import { Empty, Failed, Loading } from "../ui/states";
+import { CallDrawer } from "./runs/call";
+import { RunCalls, walker } from "./runs/calls";
+import { Controls, Say } from "./runs/controls";
+import { Events } from "./runs/events";
+import { Files } from "./runs/files";
+import { Timeline, useNow } from "./runs/timeline";
+import { ended, Transcript, useCalls } from "./runs/transcript";
 import { RunStatus } from "./runs";
 
-const tabs = [["", "Transcript"], ["calls", "Calls"], ["events", "Events"], ["plan", "Plan"]] as const;
-const newest = 60; // Messages that are shown at first.
+const tabs = [["", "Transcript"], ["timeline", "Timeline"], ["calls", "Calls"], ["events", "Events"], ["files", "Files"], ["plan", "Plan"]] as const;
 
 export function RunPage() {
   const { tenant, run: id } = useParams({ from: "/t/$tenant/runs/$run" });
-  const { tab = "", call } = useSearch({ from: "/t/$tenant/runs/$run" });
+  const { tab = "", call, from, fork, scale, cursor } = useSearch({ from: "/t/$tenant/runs/$run" });
   const navigate = useNavigate({ from: "/t/$tenant/runs/$run" });
   const found = useQuery(run(tenant, id));
   const r = found.data;
   const at = encodeURIComponent(id);
   const [cli, api] = {
-    "": [words("toolcrib", "run", "show", id), address(`/v1/runs/${at}/messages`)],
+    "": [words("toolcrib", "run", "show", id), address(`/v1/runs/${at}/messages`, { last: 60 })],
+    timeline: [words("toolcrib", "run", "usage", id), address(`/v1/runs/${at}/usage`)],
     calls: [words("toolcrib", "invocations", "list", "--run", id), address("/v1/invocations", { run: id })],
     events: [words("toolcrib", "run", "follow", id), address(`/v1/runs/${at}/events`)],
+    files: [words("toolcrib", "files", "list", "--run", id), address(`/v1/runs/${at}/files`)],
     plan: [words("toolcrib", "run", "show", id, "--json"), address(`/v1/runs/${at}`)],
   }[tab] ?? ["", ""];
   return (
     <Page title={r ? `Run of ${r.agent ?? r.kind.replaceAll("_", " ")}` : "Run"} back={<Back to="/t/$tenant/runs" params={{ tenant }}>Runs</Back>} cli={cli} api={api}
-      heading={r && <><span className="slug">{r.agent ?? r.kind.replaceAll("_", " ")}</span><RunStatus of={r} /></>}>
+      heading={r && <><span className="slug">{r.agent ?? r.kind.replaceAll("_", " ")}</span><RunStatus of={r} /></>}
+      actions={r && <Controls tenant={tenant} of={r} />}>
       {found.isPending ? (
         <Loading />
       ) : found.error ? (
@@ -47,13 +54,17 @@ export function RunPage() {
             ))}
           </nav>
           <div className={call ? "split open" : "split"}>
-            <div className="split-list">
-              {tab === "" && <Transcript tenant={tenant} of={found.data} />}
-              {tab === "calls" && <Calls tenant={tenant} id={id} current={call} />}
-              {tab === "events" && <Events tenant={tenant} id={id} />}
+            <div className="split-list" key={id}>
+              {tab === "" && <Transcript tenant={tenant} of={found.data} fromStart={from === "start"} />}
+              {tab === "" && <Say key={fork} tenant={tenant} of={found.data} fork={fork} />}
+              {tab === "timeline" && <Timeline tenant={tenant} of={found.data} scale={scale} current={call} />}
+              {tab === "calls" && <RunCalls tenant={tenant} of={found.data} current={call} cursor={cursor} />}
+              {tab === "events" && <Events tenant={tenant} of={found.data} fromStart={from === "start"} />}
+              {tab === "files" && <Files tenant={tenant} run={id} />}
               {tab === "plan" && <Plan of={found.data} />}
             </div>
-            {call && <CallDrawer tenant={tenant} id={call} onClose={() => void navigate({ search: (s) => ({ ...s, call: undefined }), resetScroll: false })} />}
+            {call && <Opened tenant={tenant} id={id} call={call} onOpen={(c) => void navigate({ search: (s) => ({ ...s, call: c }), replace: true, resetScroll: false })}
+              onClose={() => void navigate({ search: (s) => ({ ...s, call: undefined }), resetScroll: false })} />}
           </div>
         </>
       )}
@@ -61,182 +72,42 @@ export function RunPage() {
   );
 }
 
+// Opened is a call of the run; the next one is the one that was made after it.
+function Opened({ tenant, id, call, onOpen, onClose }: { tenant: string; id: string; call: string; onOpen: (id: string) => void; onClose: () => void }) {
+  const made = useCalls(tenant, id);
+  return <CallDrawer tenant={tenant} id={call} inRun {...walker(made.items, call, onOpen)} onClose={onClose} />;
+}
+
 function Summary({ of: r, tenant }: { of: Run; tenant: string }) {
+  const used = useQuery(runUsage(tenant, r.id, 1_000_000));
+  const server = useQuery(meta());
+  const now = useNow(!ended(r));
+  const sum = used.data?.total;
   return (
     <>
       <Facts of={[
         ["Begun", <Time at={r.created_at} />],
-        ["Took", took(r.started_at, r.completed_at)],
+        ["Took", took(r.started_at, r.completed_at ?? (r.started_at && new Date(now).toISOString()))],
         ["Turns", String(r.turns)],
+        ["Tokens", sum && `${sum.input_tokens} → ${sum.output_tokens}`],
+        ["Cost", sum && (sum.turns > 0 || sum.calls > 0) && <>{money(sum.cost_micros)}{sum.unpriced_turns > 0 && <span className="muted"> without {sum.unpriced_turns} turns that have no price</span>}</>],
         ["Version", r.agent_version],
         ["Mode", r.mode],
         ["For", r.subject && <Id value={r.subject} />],
         ["Run", <Id value={r.id} />],
-        ["Parent", r.parent && <Link to="/t/$tenant/runs/$run" params={{ tenant, run: r.parent.run_id }}>the run above</Link>],
+        ["Parent", r.parent && <Link to="/t/$tenant/runs/$run" params={{ tenant, run: r.parent.run_id }} search={{ call: r.parent.invocation_id }}>the call that made it</Link>],
+        ["Goes on from", r.continues && <Link to="/t/$tenant/runs/$run" params={{ tenant, run: r.continues.run_id }}>turn {r.continues.turn} of another run</Link>],
+        ["Runs below", used.data && used.data.below > 0 && String(used.data.below)],
+        ["Temporal", server.data?.temporal_ui && r.workflow_id && <a href={`${server.data.temporal_ui}/workflows/${encodeURIComponent(r.workflow_id)}`} target="_blank" rel="noopener noreferrer">the workflow</a>],
       ]} />
-      {r.error && <p className="notice bad" role="alert"><strong>{r.error_kind}</strong>: {r.error}</p>}
+      {r.paused && <p className="notice">Paused <Time at={r.paused.at} /> by <Id value={r.paused.by} />{r.paused.reason && <>: {r.paused.reason}</>}</p>}
+      {r.error && <div className="notice bad" role="alert"><strong>{r.error_kind}</strong><Text>{r.error}</Text></div>}
       {r.warning && <p className="notice">{r.warning}</p>}
       {(r.waits_for?.length ?? 0) > 0 && (
         <p className="notice">
           Waits for {r.waits_for!.length === 1 ? "an approval" : `${r.waits_for!.length} approvals`}:{" "}
           <Link to="/t/$tenant/approvals" params={{ tenant }} search={{ open: r.waits_for![0] }}>decide</Link>
         </p>
-      )}
-    </>
-  );
-}
-
-function Transcript({ tenant, of: r }: { tenant: string; of: Run }) {
-  const found = useQuery(messages(tenant, r.id));
-  const made = useQuery(calls(tenant, r.id));
-  const [shown, setShown] = useState(newest);
-  if (found.isPending) return <Loading />;
-  if (found.error) return <Failed error={found.error} retry={() => void found.refetch()} what="The transcript" />;
-  const all = found.data.items;
-  if (all.length === 0) return <Empty title="Nothing was said yet" />;
-  const byCall = new Map((made.data?.items ?? []).map((c) => [`${c.turn}/${c.call_id}`, c]));
-  const from = Math.max(0, all.length - shown);
-  return (
-    <div className="transcript" role="log" aria-live="off" aria-label="Transcript">
-      {from > 0 && (
-        <button type="button" className="button" onClick={() => setShown(shown + 200)}>
-          {from} older messages
-        </button>
-      )}
-      {all.slice(from).map((m) => (
-        <Said key={m.id} of={m} byCall={byCall} />
-      ))}
-      {(r.status === "running" || r.status === "pending") && <p className="muted still"><Status value={r.paused ? "paused" : r.waits_for?.length ? "waiting" : r.status} /></p>}
-    </div>
-  );
-}
-
-const names: Record<string, string> = { user: "User", assistant: "Agent", tool: "Tool", system: "System" };
-
-function Said({ of: m, byCall }: { of: Message; byCall: Map<string, Invocation> }) {
-  const answered = m.role === "tool" ? byCall.get(`${m.turn}/${m.call_id}`) : undefined;
-  return (
-    <article className={`said ${m.role}${m.is_error ? " bad" : ""}`}>
-      <header>
-        <strong>{m.role === "tool" ? (answered?.tool ?? "Tool") : (names[m.role] ?? m.role)}</strong>
-        {m.turn > 0 && <span className="muted">turn {m.turn}</span>}
-        {m.is_error && <Badge tone="bad">error</Badge>}
-        {m.usage && <span className="muted">{m.usage.input_tokens} → {m.usage.output_tokens} tokens</span>}
-        <Time at={m.created_at} />
-      </header>
-      {m.content?.map((c, i) => <Part key={i} of={c} />)}
-      {m.calls?.map((c) => {
-        const made = byCall.get(`${m.turn}/${c.id}`);
-        return (
-          <details key={c.id} className="call">
-            <summary>
-              <span className="slug">{c.name}</span>
-              {made && <Status value={made.status} />}
-              <span className="muted line">{print(c.arguments).slice(0, 160)}</span>
-            </summary>
-            <JsonView value={json(c.arguments)} label={`Arguments of ${c.name}`} />
-            {made && (
-              <p>
-                <Link from="/t/$tenant/runs/$run" search={(s) => ({ ...s, call: made.id })} resetScroll={false}>The call</Link>
-              </p>
-            )}
-          </details>
-        );
-      })}
-    </article>
-  );
-}
-
-// Part is a part of what was said. What tools and models write is text here, never markup.
-function Part({ of }: { of: { type: string; [other: string]: unknown } }) {
-  if (typeof of.text === "string") return <Text>{of.text}</Text>;
-  return <JsonView value={json(of.type === "json" ? of.json : of)} label={`Content of type ${of.type}`} />;
-}
-
-function Calls({ tenant, id, current }: { tenant: string; id: string; current?: string | undefined }) {
-  const found = useQuery(calls(tenant, id));
-  if (found.isPending) return <Loading />;
-  if (found.error) return <Failed error={found.error} retry={() => void found.refetch()} what="The list of calls" />;
-  if (found.data.items.length === 0) return <Empty title="No tool was called" />;
-  return (
-    <Rows label="Calls" rows={found.data.items} keyOf={(c) => c.id} current={current}
-      columns={[
-        {
-          name: "Tool",
-          show: (c) => (
-            <Link from="/t/$tenant/runs/$run" search={(s) => ({ ...s, call: c.id })} className="row-link" replace={!!current} resetScroll={false}>
-              <span className="slug">{c.tool}</span>
-              <span className="muted line">{c.input === undefined ? "" : print(c.input).slice(0, 160)}</span>
-            </Link>
-          ),
-        },
-        { name: "Status", show: (c) => <Status value={c.status} /> },
-        { name: "Turn", from: "medium", end: true, show: (c) => c.turn },
-        { name: "Attempt", from: "wide", end: true, show: (c) => c.attempt },
-        { name: "Took", end: true, show: (c) => took(c.started_at, c.completed_at) },
-      ]} />
-  );
-}
-
-function CallDrawer({ tenant, id, onClose }: { tenant: string; id: string; onClose: () => void }) {
-  const found = useQuery(invocation(tenant, id));
-  const c = found.data;
-  return (
-    <Drawer title={c?.tool ?? "Call"} onClose={onClose}>
-      {found.isPending ? (
-        <Loading rows={5} />
-      ) : found.error ? (
-        <Failed error={found.error} retry={() => void found.refetch()} what="The call" />
-      ) : (
-        <>
-          <p className="badges">
-            <Status value={found.data.status} />
-            {found.data.is_error && <Badge tone="bad">answered no</Badge>}
-            {found.data.approval_status !== "not_required" && <Badge>approval {found.data.approval_status}</Badge>}
-          </p>
-          <Facts of={[
-            ["Version", found.data.version],
-            ["Turn", String(found.data.turn)],
-            ["Attempt", String(found.data.attempt)],
-            ["Took", took(found.data.started_at, found.data.completed_at)],
-            ["Reaches out", found.data.egress_class],
-            ["Call", <Id value={found.data.id} />],
-            ["Effect", found.data.effect_id && <Id value={found.data.effect_id} />],
-          ]} />
-          {found.data.error && <p className="notice bad">{found.data.error_kind}: {found.data.error}</p>}
-          <h3>Input</h3>
-          <JsonView value={json(found.data.input)} label="Input" />
-          {found.data.receipt !== undefined && (
-            <>
-              <h3>Changed before the call</h3>
-              <JsonView value={json(found.data.receipt)} label="Receipt" />
-            </>
-          )}
-          <h3>Output</h3>
-          <JsonView value={json(found.data.output)} label="Output" />
-        </>
-      )}
-    </Drawer>
-  );
-}
-
-function Events({ tenant, id }: { tenant: string; id: string }) {
-  const [after, setAfter] = useState(0);
-  const found = useQuery(events(tenant, id, after));
-  if (found.isPending) return <Loading />;
-  if (found.error) return <Failed error={found.error} retry={() => void found.refetch()} what="The list of events" />;
-  const { items, next } = found.data;
-  return (
-    <>
-      <Rows label="Events" rows={items} keyOf={(e) => String(e.seq)}
-        columns={[
-          { name: "Event", show: (e) => <span className="slug">{e.type}</span> },
-          { name: "Data", show: (e) => <span className="muted line">{e.data === undefined ? "" : print(e.data).slice(0, 200)}</span> },
-          { name: "No.", from: "medium", end: true, show: (e) => e.seq },
-          { name: "At", end: true, show: (e) => <Time at={e.at} /> },
-        ]} />
-      {next && items.length === 500 && (
-        <button type="button" className="button" onClick={() => setAfter(Number(next))}>Later events</button>
       )}
     </>
   );

@@ -3,13 +3,15 @@ import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router"
 import { useCallback } from "react";
 import { address } from "../api/client";
 import { print } from "../api/json";
-import { runs, type Run } from "../api/queries";
+import { may, me, runs, type Run } from "../api/queries";
 import { Buckets, Choice, Search } from "../ui/filters";
 import { Pager, Rows } from "../ui/list";
 import { Page } from "../ui/page";
 import { Badge, Status, Time, took } from "../ui/parts";
 import { option, words } from "../ui/shellwords";
 import { Empty, Failed, Loading } from "../ui/states";
+import { Named } from "./runs/calls";
+import { Range, range } from "./runs/range";
 
 const statuses = [["", "All"], ["running", "Running"], ["completed", "Completed"], ["failed", "Failed"]] as const;
 
@@ -17,18 +19,24 @@ export function Runs() {
   const { tenant } = useParams({ from: "/t/$tenant" });
   const search = useSearch({ from: "/t/$tenant/runs" });
   const navigate = useNavigate({ from: "/t/$tenant/runs" });
-  const found = useQuery(runs(tenant, { ...search, limit: 50 }));
+  const query = { ...search, ...range(search) };
+  const found = useQuery(runs(tenant, { ...query, limit: 50 }));
+  const who = useQuery(me(tenant));
   const set = useCallback((change: typeof search) => void navigate({ search: (s) => ({ ...s, cursor: undefined, ...change }), replace: true }), [navigate]);
   const onAgent = useCallback((v: string) => set({ agent: v }), [set]);
-  const filtered = search.status || search.kind || search.agent;
+  const filtered = Object.keys(search).some((k) => k !== "cursor");
   return (
     <Page title="Runs" about="Agents at work, and single calls, newest first." cli={words("toolcrib", "run", "list", ...option("status", search.status), ...option("kind", search.kind), ...option("agent", search.agent))}
-      api={address("/v1/runs", search)}>
+      api={address("/v1/runs", query)}
+      actions={may(who.data, "runs.write") && <Link className="button primary" to="/t/$tenant/runs/new" params={{ tenant }} search={search.agent ? { agent: search.agent } : {}}>Start a run</Link>}>
       <div className="filters">
         <Search value={search.agent ?? ""} onChange={onAgent} label="Slug of an agent" />
         <Buckets label="Status" value={search.status ?? ""} options={statuses} onChange={(v) => set({ status: v })} />
         <Choice label="Other status" value={search.status ?? ""} options={["pending", "cancelled", "hosted"]} onChange={(v) => set({ status: v })} />
         <Choice label="Kind" value={search.kind ?? ""} options={["agent", "tool_call", "tool_test", "host"]} onChange={(v) => set({ kind: v })} />
+        <Choice label="Mode" value={search.mode ?? ""} options={["production", "debug"]} onChange={(v) => set({ mode: v })} />
+        <Named label="For" value={search.subject} onChange={(v) => set({ subject: v })} />
+        <Range of={search} onChange={(d) => set(d)} />
       </div>
       {found.isPending ? (
         <Loading />

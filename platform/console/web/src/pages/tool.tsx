@@ -8,6 +8,7 @@ import { Page, tabOptions } from "../ui/page";
 import { Back, Badge, Facts, Id, Status, Time } from "../ui/parts";
 import { words } from "../ui/shellwords";
 import { Empty, Failed, Loading } from "../ui/states";
+import { Calls } from "./runs/calls";
 import { Egress, ToolStatus } from "./tools";
 import { Access } from "./tools/access";
 import { Explain } from "./tools/explain";
@@ -15,7 +16,16 @@ import { ToolActions, Users } from "./tools/lifecycle";
 import { Overrides } from "./tools/overrides";
 import { Versions } from "./tools/versions";
 
-const tabs = [["", "Definition"], ["input", "Input"], ["versions", "Versions"], ["users", "Used by"], ["explain", "Explain"], ["overrides", "Overrides"], ["access", "Access"]] as const;
+const tabs = [
+  ["", "Definition"],
+  ["input", "Input"],
+  ["versions", "Versions"],
+  ["calls", "Calls"],
+  ["users", "Used by"],
+  ["explain", "Explain"],
+  ["overrides", "Overrides"],
+  ["access", "Access"],
+] as const;
 
 export function ToolPage() {
   const { tenant, tool: slug } = useParams({ from: "/t/$tenant/tools/$tool" });
@@ -26,6 +36,7 @@ export function ToolPage() {
     "": [words("toolcrib", "tool", "show", slug), address(`/v1/tools/${encodeURIComponent(slug)}`)],
     input: [words("toolcrib", "tool", "fields", slug), address(`/v1/tools/${encodeURIComponent(slug)}/fields`)],
     versions: [words("toolcrib", "tool", "versions", slug), address(`/v1/tools/${encodeURIComponent(slug)}/versions`)],
+    calls: [words("toolcrib", "invocations", "list", "--tool", slug), address("/v1/invocations", { tool: slug })],
     explain: [words("toolcrib", "tool", "explain", slug), address(`/v1/tools/${encodeURIComponent(slug)}/explain`)],
     users: [words("toolcrib", "tool", "users", slug), address(`/v1/tools/${encodeURIComponent(slug)}/users`)],
     overrides: [words("toolcrib", "tool", "override", "show", slug), address(`/v1/tools/${encodeURIComponent(slug)}/override`)],
@@ -57,6 +68,7 @@ export function ToolPage() {
           {tab === "explain" && <Explain tenant={tenant} of={found.data} />}
           {tab === "overrides" && <Overrides tenant={tenant} of={found.data} />}
           {tab === "access" && <Access tenant={tenant} of={found.data} />}
+          {tab === "calls" && <Calls tenant={tenant} tool={slug} />}
         </>
       )}
     </Page>

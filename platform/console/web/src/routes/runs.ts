@@ -6,15 +6,29 @@ import { tenant, texts } from "./base";
 const runs = createRoute({
   getParentRoute: () => tenant,
   path: "/runs",
-  validateSearch: texts("status", "kind", "agent", "cursor"),
+  validateSearch: texts("status", "kind", "agent", "mode", "subject", "since", "until", "cursor"),
   component: lazyRouteComponent(() => import("../pages/runs"), "Runs"),
+});
+
+const newRun = createRoute({
+  getParentRoute: () => tenant,
+  path: "/runs/new",
+  validateSearch: texts("agent", "version", "mode", "from"),
+  component: lazyRouteComponent(() => import("../pages/runs/new"), "NewRun"),
 });
 
 const run = createRoute({
   getParentRoute: () => tenant,
   path: "/runs/$run",
-  validateSearch: texts("tab", "call"),
+  validateSearch: texts("tab", "call", "from", "scale", "fork", "cursor"),
   component: lazyRouteComponent(() => import("../pages/run"), "RunPage"),
 });
 
-export const runsRoutes = [runs, run] as const;
+const calls = createRoute({
+  getParentRoute: () => tenant,
+  path: "/calls",
+  validateSearch: texts("status", "kind", "tool", "agent", "since", "until", "cursor", "open"),
+  component: lazyRouteComponent(() => import("../pages/runs/calls"), "CallsPage"),
+});
+
+export const runsRoutes = [runs, newRun, run, calls] as const;

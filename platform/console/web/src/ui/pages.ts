@@ -17,6 +17,7 @@ export const groups = [
     name: "Work",
     pages: [
       { name: "Runs", path: "runs", to: "/t/$tenant/runs", key: "r", feature: "runs" },
+      { name: "Calls", path: "calls", to: "/t/$tenant/calls", key: "c", feature: "runs" },
       { name: "Approvals", path: "approvals", to: "/t/$tenant/approvals", key: "i", feature: "approvals" },
     ],
   },
