@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
+	"strings"
 
 	"github.com/toolcrib/toolcrib/agent"
 	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
@@ -13,6 +15,12 @@ import (
 // AgentPath names the agent of a path. It is exported as [Paging] is.
 type AgentPath struct {
 	Agent string `path:"agent" maxLength:"64" doc:"Slug or id" example:"supportDesk"`
+}
+
+type listAgentsInput struct {
+	Status string `query:"status" enum:"draft,published,deprecated,disabled"`
+	Search string `query:"search" maxLength:"200" doc:"In slug, name and description"`
+	Paging
 }
 
 type agentInput struct {
@@ -54,7 +62,7 @@ func (s *server) registerAgents() {
 	s.registerAgentChanges()
 }
 
-func (s *server) listAgents(ctx context.Context, p tool.Principal, in *Paging) (*listed[v1.Agent], error) {
+func (s *server) listAgents(ctx context.Context, p tool.Principal, in *listAgentsInput) (*listed[v1.Agent], error) {
 	after, err := openCursor(in.Cursor)
 	if err != nil {
 		return nil, err
@@ -62,11 +70,33 @@ func (s *server) listAgents(ctx context.Context, p tool.Principal, in *Paging) (
 	if after != "" && !tool.ValidSlug(after) {
 		return nil, badCursor()
 	}
-	agents, err := s.cfg.Registry.ListAgents(ctx, p, after, in.fetch())
-	if err != nil {
-		return nil, err
+	var agents []agent.Agent
+	for want := in.fetch(); len(agents) < want; {
+		found, err := s.cfg.Registry.ListAgents(ctx, p, after, want)
+		if err != nil {
+			return nil, err
+		}
+		for i := range found {
+			if after = found[i].Slug; in.matches(&found[i]) && len(agents) < want {
+				agents = append(agents, found[i])
+			}
+		}
+		if len(found) < want {
+			break
+		}
 	}
-	return answer(page(*in, agents, v1.FromAgent, func(a agent.Agent) string { return a.Slug })), nil
+	return answer(page(in.Paging, agents, v1.FromAgent, func(a agent.Agent) string { return a.Slug })), nil
+}
+
+// matches reports whether an agent is asked for. A tenant has few of them, so that they are read to be filtered.
+func (in *listAgentsInput) matches(a *agent.Agent) bool {
+	if in.Status != "" && tool.Status(in.Status) != a.Status {
+		return false
+	}
+	wanted := strings.ToLower(in.Search)
+	return slices.ContainsFunc([]string{a.Slug, a.Name, a.Description}, func(text string) bool {
+		return strings.Contains(strings.ToLower(text), wanted)
+	})
 }
 
 func (s *server) getAgent(ctx context.Context, p tool.Principal, in *agentInput) (*agentOutput, error) {

@@ -125,6 +125,7 @@ func areas() []area {
 		{"registry", (*site).fillRegistry, (*site).registryPages},
 		{"stream", (*site).fillStream, (*site).streamPages},
 		{"tools", (*site).fillTools, (*site).toolsPages},
+		{"graphs", (*site).fillGraphs, (*site).graphPages},
 	}
 }
 

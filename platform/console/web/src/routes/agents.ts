@@ -7,7 +7,23 @@ const agents = createRoute({
   getParentRoute: () => tenant,
   path: "/agents",
   validateSearch: texts("search", "status", "cursor", "open"),
-  component: lazyRouteComponent(() => import("../pages/agents"), "Agents"),
+  component: lazyRouteComponent(() => import("../pages/agents/list"), "Agents"),
 });
 
-export const agentsRoutes = [agents] as const;
+const editing = texts("tab", "search", "bucket", "type", "shown", "from", "to", "cursor");
+
+const newAgent = createRoute({
+  getParentRoute: () => tenant,
+  path: "/agents/new",
+  validateSearch: editing,
+  component: lazyRouteComponent(() => import("../pages/agents/agent"), "NewAgent"),
+});
+
+const agent = createRoute({
+  getParentRoute: () => tenant,
+  path: "/agents/$agent",
+  validateSearch: editing,
+  component: lazyRouteComponent(() => import("../pages/agents/agent"), "AgentPage"),
+});
+
+export const agentsRoutes = [agents, newAgent, agent] as const;

@@ -1,24 +1,26 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { useCallback } from "react";
-import { address } from "../api/client";
-import { agent, agents, type Agent } from "../api/queries";
-import { Choice, Search } from "../ui/filters";
-import { Drawer, Pager, Rows } from "../ui/list";
-import { Page } from "../ui/page";
-import { Badge, Facts, Id, Status, Text, Time } from "../ui/parts";
-import { Empty, Failed, Loading } from "../ui/states";
+import { address } from "../../api/client";
+import { agent, agents, may, me, type Agent } from "../../api/queries";
+import { Choice, Search } from "../../ui/filters";
+import { Drawer, Pager, Rows } from "../../ui/list";
+import { Page } from "../../ui/page";
+import { Badge, Facts, Id, Status, Text, Time } from "../../ui/parts";
+import { Empty, Failed, Loading } from "../../ui/states";
 
 export function Agents() {
   const { tenant } = useParams({ from: "/t/$tenant" });
   const search = useSearch({ from: "/t/$tenant/agents" });
   const navigate = useNavigate({ from: "/t/$tenant/agents" });
+  const who = useQuery(me(tenant));
   const { open, ...query } = search;
   const found = useQuery(agents(tenant, { ...query, limit: 50 }));
   const set = useCallback((change: typeof search) => void navigate({ search: (s) => ({ ...s, cursor: undefined, ...change }), replace: true }), [navigate]);
   const onSearch = useCallback((v: string) => set({ search: v }), [set]);
   return (
-    <Page title="Agents" about="Models with instructions, and the tools that they may use." cli="toolcrib agent list" api={address("/v1/agents", query)}>
+    <Page title="Agents" about="Models with instructions, and the tools that they may use." cli="toolcrib agent list" api={address("/v1/agents", query)}
+      actions={may(who.data, "agents.write") && <Link to="/t/$tenant/agents/new" params={{ tenant }} className="button primary">New agent</Link>}>
       <div className={open ? "split open" : "split"}>
         <div className="split-list">
           <div className="filters">
@@ -35,7 +37,9 @@ export function Agents() {
                 <button type="button" className="button" onClick={() => void navigate({ search: {} })}>Clear the filters</button>
               </Empty>
             ) : (
-              <Empty title="There are no agents yet" command="toolcrib apply -f examples/support-desk" />
+              <Empty title="There are no agents yet" command="toolcrib apply -f examples/support-desk">
+                {may(who.data, "agents.write") && <Link to="/t/$tenant/agents/new" params={{ tenant }} className="button primary">New agent</Link>}
+              </Empty>
             )
           ) : (
             <>
@@ -108,8 +112,9 @@ function Details({ tenant, of: a }: { tenant: string; of: Agent }) {
           ))}
         </ul>
       )}
-      <p>
-        <Link to="/t/$tenant/runs" params={{ tenant }} search={{ agent: a.slug }} className="button">Its runs</Link>
+      <p className="actions">
+        <Link to="/t/$tenant/agents/$agent" params={{ tenant, agent: a.slug }} className="button primary">Open</Link>
+        <Link to="/t/$tenant/agents/$agent" params={{ tenant, agent: a.slug }} search={{ tab: "runs" }} className="button">Its runs</Link>
       </p>
     </>
   );
