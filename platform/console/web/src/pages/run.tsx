@@ -4,6 +4,7 @@ import { address } from "../api/client";
 import { run, type Run } from "../api/queries";
 import { meta, money, runUsage } from "../api/runs";
 import { Rows } from "../ui/list";
+import { RunGraphLink, RunGraphTab } from "../graph/tabs";
 import { Page, tabOptions } from "../ui/page";
 import { Back, Badge, Facts, Id, Text, Time, took } from "../ui/parts";
 import { words } from "../ui/shellwords";
@@ -32,6 +33,7 @@ export function RunPage() {
     calls: [words("toolcrib", "invocations", "list", "--run", id), address("/v1/invocations", { run: id })],
     events: [words("toolcrib", "run", "follow", id), address(`/v1/runs/${at}/events`)],
     files: [words("toolcrib", "files", "list", "--run", id), address(`/v1/runs/${at}/files`)],
+    graph: [words("toolcrib", "run", "nodes", id), address(`/v1/runs/${at}/nodes`)],
     plan: [words("toolcrib", "run", "show", id, "--json"), address(`/v1/runs/${at}`)],
   }[tab] ?? ["", ""];
   return (
@@ -52,6 +54,7 @@ export function RunPage() {
                 {name}
               </Link>
             ))}
+            <RunGraphLink of={found.data} />
           </nav>
           <div className={call ? "split open" : "split"}>
             <div className="split-list" key={id}>
@@ -61,6 +64,7 @@ export function RunPage() {
               {tab === "calls" && <RunCalls tenant={tenant} of={found.data} current={call} cursor={cursor} />}
               {tab === "events" && <Events tenant={tenant} of={found.data} fromStart={from === "start"} />}
               {tab === "files" && <Files tenant={tenant} run={id} />}
+              {tab === "graph" && <RunGraphTab tenant={tenant} of={found.data} />}
               {tab === "plan" && <Plan of={found.data} />}
             </div>
             {call && <Opened tenant={tenant} id={id} call={call} onOpen={(c) => void navigate({ search: (s) => ({ ...s, call: c }), replace: true, resetScroll: false })}

@@ -2,6 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Link, useParams, useSearch } from "@tanstack/react-router";
 import { address } from "../api/client";
 import { json, tool, toolForm, type Tool } from "../api/queries";
+import { ToolGraphLink, ToolGraphTab } from "../graph/tabs";
 import { Form, type FormSpec } from "../ui/form";
 import { JsonView } from "../ui/json";
 import { Page, tabOptions } from "../ui/page";
@@ -37,6 +38,7 @@ export function ToolPage() {
     input: [words("toolcrib", "tool", "fields", slug), address(`/v1/tools/${encodeURIComponent(slug)}/fields`)],
     versions: [words("toolcrib", "tool", "versions", slug), address(`/v1/tools/${encodeURIComponent(slug)}/versions`)],
     calls: [words("toolcrib", "invocations", "list", "--tool", slug), address("/v1/invocations", { tool: slug })],
+    graph: [words("toolcrib", "graph", "show", slug), address(`/v1/tools/${encodeURIComponent(slug)}/graph`)],
     explain: [words("toolcrib", "tool", "explain", slug), address(`/v1/tools/${encodeURIComponent(slug)}/explain`)],
     users: [words("toolcrib", "tool", "users", slug), address(`/v1/tools/${encodeURIComponent(slug)}/users`)],
     overrides: [words("toolcrib", "tool", "override", "show", slug), address(`/v1/tools/${encodeURIComponent(slug)}/override`)],
@@ -60,7 +62,9 @@ export function ToolPage() {
                 {name}
               </Link>
             ))}
+            <ToolGraphLink of={found.data} />
           </nav>
+          {tab === "graph" && <ToolGraphTab tenant={tenant} of={found.data} />}
           {tab === "" && <Definition of={found.data} />}
           {tab === "input" && <Input tenant={tenant} slug={slug} />}
           {tab === "versions" && <Versions tenant={tenant} of={found.data} />}

@@ -26,4 +26,20 @@ const agent = createRoute({
   component: lazyRouteComponent(() => import("../pages/agents/agent"), "AgentPage"),
 });
 
-export const agentsRoutes = [agents, newAgent, agent] as const;
+const drawn = texts("node", "show", "version");
+
+const newGraph = createRoute({
+  getParentRoute: () => tenant,
+  path: "/graphs/new",
+  validateSearch: drawn,
+  component: lazyRouteComponent(() => import("../graph/edit"), "NewGraph"),
+});
+
+const editGraph = createRoute({
+  getParentRoute: () => tenant,
+  path: "/tools/$tool/graph/edit",
+  validateSearch: drawn,
+  component: lazyRouteComponent(() => import("../graph/edit"), "EditGraph"),
+});
+
+export const agentsRoutes = [agents, newAgent, agent, newGraph, editGraph] as const;

@@ -20,7 +20,12 @@ export function Agents() {
   const onSearch = useCallback((v: string) => set({ search: v }), [set]);
   return (
     <Page title="Agents" about="Models with instructions, and the tools that they may use." cli="toolcrib agent list" api={address("/v1/agents", query)}
-      actions={may(who.data, "agents.write") && <Link to="/t/$tenant/agents/new" params={{ tenant }} className="button primary">New agent</Link>}>
+      actions={
+        <>
+          {may(who.data, "tools.write") && <Link to="/t/$tenant/graphs/new" params={{ tenant }} className="button">New graph</Link>}
+          {may(who.data, "agents.write") && <Link to="/t/$tenant/agents/new" params={{ tenant }} className="button primary">New agent</Link>}
+        </>
+      }>
       <div className={open ? "split open" : "split"}>
         <div className="split-list">
           <div className="filters">
