@@ -1,9 +1,11 @@
 import { useQuery } from "@tanstack/react-query";
+import { lazy, Suspense } from "react";
 import { Link, useParams, useSearch } from "@tanstack/react-router";
 import { address } from "../api/client";
 import { json, tool, toolForm, type Tool } from "../api/queries";
+import { Described } from "../form/described";
+import type { FormSpec } from "../form/spec";
 import { ToolGraphLink, ToolGraphTab } from "../graph/tabs";
-import { Form, type FormSpec } from "../ui/form";
 import { JsonView } from "../ui/json";
 import { Page, tabOptions } from "../ui/page";
 import { Back, Badge, Facts, Id, Status, Time } from "../ui/parts";
@@ -17,8 +19,11 @@ import { ToolActions, Users } from "./tools/lifecycle";
 import { Overrides } from "./tools/overrides";
 import { Versions } from "./tools/versions";
 
+const TestPanel = lazy(() => import("../form/test"));
+
 const tabs = [
   ["", "Definition"],
+  ["test", "Test"],
   ["input", "Input"],
   ["versions", "Versions"],
   ["calls", "Calls"],
@@ -35,6 +40,7 @@ export function ToolPage() {
   const t = found.data;
   const [cli, api] = {
     "": [words("toolcrib", "tool", "show", slug), address(`/v1/tools/${encodeURIComponent(slug)}`)],
+    test: [words("toolcrib", "tool", "test", slug), address(`/v1/tools/${encodeURIComponent(slug)}/test`)],
     input: [words("toolcrib", "tool", "fields", slug), address(`/v1/tools/${encodeURIComponent(slug)}/fields`)],
     versions: [words("toolcrib", "tool", "versions", slug), address(`/v1/tools/${encodeURIComponent(slug)}/versions`)],
     calls: [words("toolcrib", "invocations", "list", "--tool", slug), address("/v1/invocations", { tool: slug })],
@@ -66,6 +72,11 @@ export function ToolPage() {
           </nav>
           {tab === "graph" && <ToolGraphTab tenant={tenant} of={found.data} />}
           {tab === "" && <Definition of={found.data} />}
+          {tab === "test" && (
+            <Suspense fallback={<Loading />}>
+              <TestPanel tenant={tenant} slug={slug} />
+            </Suspense>
+          )}
           {tab === "input" && <Input tenant={tenant} slug={slug} />}
           {tab === "versions" && <Versions tenant={tenant} of={found.data} />}
           {tab === "users" && <Users tenant={tenant} of={found.data} />}
@@ -141,8 +152,8 @@ function Input({ tenant, slug }: { tenant: string; slug: string }) {
         <Empty title="The tool takes no input" command={words("toolcrib", "tool", "call", slug)} />
       ) : (
         <>
-          <p className="muted">What a person fills in is what an agent would send. Calls from here come with the test panel.</p>
-          <Form spec={form} />
+          <p className="muted">What a person fills in is what an agent would send.</p>
+          <Described spec={form} />
         </>
       )}
     </section>
