@@ -2,11 +2,9 @@ import { defaultKeymap, history, historyKeymap } from "@codemirror/commands";
 import { json } from "@codemirror/lang-json";
 import { bracketMatching, foldGutter, foldKeymap, HighlightStyle, indentOnInput, syntaxHighlighting } from "@codemirror/language";
 import { tags } from "@lezer/highlight";
-import { linter, type Diagnostic } from "@codemirror/lint";
 import { EditorState, Transaction } from "@codemirror/state";
 import { drawSelection, EditorView, highlightActiveLine, keymap, lineNumbers } from "@codemirror/view";
 import { useEffect, useRef } from "react";
-import { parse } from "../api/json";
 import { nonce } from "../config";
 
 // An editor of JSON. It is loaded where it is shown. Tab leaves it, as it does any other input.
@@ -29,19 +27,6 @@ const colours = HighlightStyle.define([
   { tag: [tags.bool, tags.null], color: "var(--live)" },
 ]);
 
-const check = linter((view): Diagnostic[] => {
-  const text = view.state.doc.toString();
-  if (text.trim() === "") return [];
-  try {
-    parse(text);
-    return [];
-  } catch (e) {
-    const message = (e as Error).message;
-    const at = Math.min(Number(/character (\d+)/.exec(message)?.[1] ?? 0), text.length);
-    return [{ from: Math.max(0, Math.min(at, text.length - 1)), to: Math.min(at + 1, text.length), severity: "error", message }];
-  }
-});
-
 export default function Code({ text, onChange, label, problem }: { text: string; onChange: (text: string) => void; label: string; problem?: string | undefined }) {
   const host = useRef<HTMLDivElement>(null);
   const view = useRef<EditorView>(null);
@@ -54,7 +39,7 @@ export default function Code({ text, onChange, label, problem }: { text: string;
         doc: text,
         extensions: [
           EditorView.cspNonce.of(nonce), lineNumbers(), foldGutter(), history(), drawSelection(), indentOnInput(), bracketMatching(), highlightActiveLine(),
-          json(), syntaxHighlighting(colours), check, theme, EditorView.lineWrapping, keymap.of([...defaultKeymap, ...historyKeymap, ...foldKeymap]),
+          json(), syntaxHighlighting(colours), theme, EditorView.lineWrapping, keymap.of([...defaultKeymap, ...historyKeymap, ...foldKeymap]),
           EditorView.contentAttributes.of({ "aria-label": label }),
           EditorView.updateListener.of((u) => {
             if (u.docChanged && !u.transactions.some((t) => t.annotation(Transaction.remote))) on.current(u.state.doc.toString());
