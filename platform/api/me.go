@@ -7,8 +7,10 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humachi"
 
+	"github.com/toolcrib/toolcrib/audit"
 	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
 	"github.com/toolcrib/toolcrib/tool"
+	"github.com/toolcrib/toolcrib/webhook"
 )
 
 // registerMe adds what a client asks first.
@@ -27,7 +29,7 @@ func (s *server) registerMe() {
 	huma.Register(s.api, me, s.getMe)
 	s.describeProblems(&me, route{method: me.Method, path: me.Path})
 	huma.Register(s.api, op("getMeta", "/v1/meta", "What the server is",
-		"Its version, and the names that lists can be filtered by. Without a key."),
+		"Its version, and the names that lists can be filtered by, with what they mean. Without a key."),
 		func(context.Context, *struct{}) (*body[v1.Meta], error) { return answer(s.meta()), nil })
 }
 
@@ -97,6 +99,10 @@ func (s *server) features(p tool.Principal) []v1.Feature {
 		{"keys", KeysRead},
 		{"usage", UsageRead},
 		{"audit", AuditRead},
+		{"budgets", BudgetsRead},
+		{"settings", TenantsRead},
+		{"webhooks", WebhooksRead},
+		{"schedules", SchedulesRead},
 	} {
 		feature := v1.Feature{Name: f.name, Available: p.May(f.permission)}
 		if !feature.Available {
@@ -118,6 +124,15 @@ func (s *server) meta() v1.Meta {
 	}
 	for _, kind := range tool.Kinds() {
 		m.ProblemKinds = append(m.ProblemKinds, string(kind))
+	}
+	for _, p := range KnownPermissions() {
+		m.Permissions = append(m.Permissions, v1.KnownPermission{Name: p.Name, Meaning: p.Meaning, Roles: p.In})
+	}
+	for _, a := range audit.Actions() {
+		m.AuditActions = append(m.AuditActions, v1.KnownName{Name: string(a.Action), Meaning: a.Meaning})
+	}
+	for _, e := range webhook.Events() {
+		m.WebhookEvents = append(m.WebhookEvents, v1.KnownName{Name: string(e.Type), Meaning: e.Meaning})
 	}
 	return m
 }

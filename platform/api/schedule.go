@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"time"
@@ -44,6 +45,16 @@ type scheduleTimesInput struct {
 	From  time.Time `query:"from" doc:"Start of the window; now when absent"`
 	Until time.Time `query:"until" doc:"End of the window; ten years after its start when absent"`
 	Limit int       `query:"limit" minimum:"1" maximum:"1000" default:"10"`
+}
+
+type previewTimesInput struct {
+	Crons    []string  `query:"cron,explode" maxItems:"10" doc:"Cron expressions" example:"[\"0 9 * * mon-fri\"]"`
+	TimeZone string    `query:"time_zone" maxLength:"80" doc:"Of the crons; UTC when absent" example:"Europe/Berlin"`
+	EveryS   int64     `query:"every_s" minimum:"0" maximum:"31622400" doc:"An interval in seconds, instead of crons"`
+	OffsetS  int64     `query:"offset_s" minimum:"0" maximum:"31622400"`
+	StartAt  time.Time `query:"start_at"`
+	EndAt    time.Time `query:"end_at"`
+	Limit    int       `query:"limit" minimum:"1" maximum:"100" default:"10"`
 }
 
 type listSchedulesInput struct{ Paging }
@@ -92,6 +103,11 @@ func (s *server) registerSchedules() {
 }
 
 func (s *server) registerScheduleActions() {
+	handle(s, route{
+		id: "previewScheduleTimes", method: http.MethodGet, path: "/v1/schedule-times", tag: "schedules",
+		permission: SchedulesRead, summary: "Preview the next times that a schedule would have",
+		detail: "Without jitter, before there is a schedule. Of the hour that clocks go through twice it has each time once.",
+	}, s.previewTimes)
 	handle(s, route{
 		id: "pauseSchedule", method: http.MethodPost, path: "/v1/schedules/{schedule}/pause", tag: "schedules",
 		permission: SchedulesWrite, summary: "Pause a schedule",
@@ -264,6 +280,29 @@ func (s *server) backfillSchedule(
 		return nil, err
 	}
 	return s.showTimes(ctx, p, in.Name, times)
+}
+
+func (s *server) previewTimes(
+	_ context.Context, _ tool.Principal, in *previewTimesInput,
+) (*scheduleTimesOutput, error) {
+	t := schedule.Times{
+		Crons: in.Crons, Zone: cmp.Or(in.TimeZone, "UTC"), Every: time.Duration(in.EveryS) * time.Second,
+		Offset: time.Duration(in.OffsetS) * time.Second,
+	}
+	if !in.StartAt.IsZero() {
+		t.StartAt = &in.StartAt
+	}
+	if !in.EndAt.IsZero() {
+		t.EndAt = &in.EndAt
+	}
+	times, err := t.Next(time.Now(), in.Limit)
+	if err != nil {
+		return nil, err
+	}
+	if times == nil {
+		times = []time.Time{}
+	}
+	return &scheduleTimesOutput{Body: v1.ScheduleTimes{TimeZone: t.Zone, Times: times}}, nil
 }
 
 func (s *server) listScheduleTimes(

@@ -256,6 +256,13 @@ func TestMeta(t *testing.T) {
 	b.do(t, http.MethodGet, "/v1/meta", "", "").into(t, &meta)
 	require.Contains(t, meta.ImplementationTypes, "http")
 	require.Contains(t, meta.ProblemKinds, string(tool.NotFound))
+	require.Contains(t, meta.Permissions, v1.KnownPermission{
+		Name: "tools.declare_reads", Meaning: "declare that a tool's POST only reads, beside tools.write", Roles: []string{"admin"},
+	})
+	require.Contains(t, meta.AuditActions, v1.KnownName{Name: "tool.published", Meaning: "a version of a tool was published"})
+	require.Contains(t, meta.WebhookEvents, v1.KnownName{
+		Name: "tool.needs_approval", Meaning: "a call waits for approval",
+	})
 	require.False(t, meta.Development)
 	var me v1.Me
 	b.do(t, http.MethodGet, "/v1/me", "").into(t, &me)

@@ -126,6 +126,7 @@ func areas() []area {
 		{"stream", (*site).fillStream, (*site).streamPages},
 		{"tools", (*site).fillTools, (*site).toolsPages},
 		{"graphs", (*site).fillGraphs, (*site).graphPages},
+		{"govern", (*site).fillGovern, (*site).governPages},
 	}
 }
 

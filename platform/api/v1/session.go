@@ -35,10 +35,26 @@ type Feature struct {
 
 // Meta is what a server is.
 type Meta struct {
-	Version             string   `json:"version" example:"0.9.0"`
-	Development         bool     `json:"development" doc:"Whether it is toolcrib dev, or another server for its own machine" example:"false"`
-	Tokens              bool     `json:"tokens" doc:"Whether tokens of issuers are accepted" example:"true"`
-	TemporalUI          string   `json:"temporal_ui,omitempty" doc:"Where people find the workflows of runs: /workflows/ and the id of one follow" example:"https://temporal.example.com/namespaces/default"`
-	ImplementationTypes []string `json:"implementation_types" example:"[\"http\"]"`
-	ProblemKinds        []string `json:"problem_kinds" example:"[\"not_found\"]"`
+	Version             string            `json:"version" example:"0.9.0"`
+	Development         bool              `json:"development" doc:"Whether it is toolcrib dev, or another server for its own machine" example:"false"`
+	Tokens              bool              `json:"tokens" doc:"Whether tokens of issuers are accepted" example:"true"`
+	TemporalUI          string            `json:"temporal_ui,omitempty" doc:"Where people find the workflows of runs: /workflows/ and the id of one follow" example:"https://temporal.example.com/namespaces/default"`
+	ImplementationTypes []string          `json:"implementation_types" example:"[\"http\"]"`
+	ProblemKinds        []string          `json:"problem_kinds" example:"[\"not_found\"]"`
+	Permissions         []KnownPermission `json:"permissions" doc:"All that endpoints require"`
+	AuditActions        []KnownName       `json:"audit_actions" doc:"What the audit log records"`
+	WebhookEvents       []KnownName       `json:"webhook_events" doc:"What webhooks can be sent"`
+}
+
+// KnownPermission is a permission that endpoints require.
+type KnownPermission struct {
+	Name    string   `json:"name" example:"runs.read"`
+	Meaning string   `json:"meaning" example:"see runs, transcripts, events and invocations"`
+	Roles   []string `json:"roles" doc:"The built-in roles that have it" example:"[\"viewer\"]"`
+}
+
+// KnownName is a name with what it means.
+type KnownName struct {
+	Name    string `json:"name" example:"run.failed"`
+	Meaning string `json:"meaning" example:"a run failed"`
 }

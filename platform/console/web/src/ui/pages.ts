@@ -22,7 +22,18 @@ export const groups = [
     ],
   },
   { name: "Connect", pages: [] },
-  { name: "Govern", pages: [] },
+  {
+    name: "Govern",
+    pages: [
+      { name: "Usage", path: "usage", to: "/t/$tenant/usage", key: "u", feature: "usage" },
+      { name: "Limits", path: "limits", to: "/t/$tenant/limits", key: "l", feature: "budgets" },
+      { name: "Audit log", path: "audit", to: "/t/$tenant/audit", key: "o", feature: "audit" },
+      { name: "Access", path: "access", to: "/t/$tenant/access", key: "k", feature: "keys" },
+      { name: "Schedules", path: "schedules", to: "/t/$tenant/schedules", key: "d", feature: "schedules" },
+      { name: "Webhooks", path: "webhooks", to: "/t/$tenant/webhooks", key: "w", feature: "webhooks" },
+      { name: "Settings", path: "settings", to: "/t/$tenant/settings", key: ",", feature: "settings" },
+    ],
+  },
 ] as const;
 
 export const pages = groups.flatMap((g) => [...g.pages]);
