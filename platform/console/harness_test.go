@@ -22,7 +22,9 @@ import (
 	"github.com/toolcrib/toolcrib/agent"
 	"github.com/toolcrib/toolcrib/executors"
 	"github.com/toolcrib/toolcrib/executors/httpcall"
+	"github.com/toolcrib/toolcrib/internal/egress"
 	"github.com/toolcrib/toolcrib/internal/nested"
+	"github.com/toolcrib/toolcrib/internal/vault"
 	"github.com/toolcrib/toolcrib/platform/api"
 	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
 	"github.com/toolcrib/toolcrib/platform/console"
@@ -31,6 +33,7 @@ import (
 	"github.com/toolcrib/toolcrib/resolver"
 	"github.com/toolcrib/toolcrib/store/storetest"
 	"github.com/toolcrib/toolcrib/tool"
+	"github.com/toolcrib/toolcrib/webhook/deliver"
 )
 
 var stay = flag.String("stay", "", "serve the pages of the tests at this address until interrupted")
@@ -45,6 +48,9 @@ type site struct {
 	prefix         string
 	streams        atomic.Int64 // That are open.
 	cut            func()       // Breaks all connections.
+	vault          *vault.Vault
+	gate           *egress.Gate           // Of webhooks.
+	receiver       atomic.Pointer[string] // The host and port of this machine that it lets them reach.
 }
 
 func newSite(t *testing.T, prefix string) *site {
@@ -58,9 +64,21 @@ func newSite(t *testing.T, prefix string) *site {
 	temporal, err := client.NewLazyClient(client.Options{HostPort: "127.0.0.1:1", Logger: quiet{}})
 	require.NoError(t, err)
 	t.Cleanup(temporal.Close)
+	s.gate, err = egress.New(egress.Config{Policy: func(tool.TenantID) egress.Policy {
+		if host := s.receiver.Load(); host != nil {
+			return egress.Policy{AllowHosts: []string{*host}}
+		}
+		return egress.Policy{}
+	}})
+	require.NoError(t, err)
+	t.Cleanup(s.gate.Close)
+	keys, err := vault.ParseKeys(vault.GenerateKey())
+	require.NoError(t, err)
+	s.vault = vault.New(d.Store, vault.Options{Keys: keys})
 	resolve := resolver.New(d.Store, resolver.Options{})
 	answers, err := api.New(api.Config{
 		Store: d.Store, Resolver: resolve, Temporal: temporal, TaskQueue: "test",
+		Vault: s.vault, CheckWebhook: deliver.Checker(s.gate),
 		Registry: registry.New(d.Store, registry.Options{
 			Resolver: resolve, Types: registrytest.Types(nested.AgentCall(), nested.Task(), nested.Composition(), executors.Type{
 				Traits: tool.Traits{Implementation: tool.HTTP, Quick: true, Guarded: true}, DeclaresReads: httpcall.DeclaresReads,

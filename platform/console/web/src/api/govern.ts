@@ -1,5 +1,6 @@
+import { queryOptions } from "@tanstack/react-query";
+import { call, type Query } from "./client";
 import { at, list, one, type List } from "./queries";
-import type { Query } from "./client";
 import type { components } from "./schema";
 
 // What the pages of routes/govern ask.
@@ -27,7 +28,9 @@ export type ScheduleTimes = Schemas["ScheduleTimes"];
 export type ScheduleStart = Schemas["ScheduleStart"];
 type Invocation = Schemas["Invocation"];
 
-export const meta = (t: string) => ({ ...one<Meta>(t, ["meta"], "/v1/meta"), staleTime: Infinity });
+// meta is of no tenant.
+export const meta = (t: string) =>
+  queryOptions({ queryKey: [t, "meta"], queryFn: ({ signal }) => call<Meta>(undefined, "/v1/meta", { signal }), staleTime: Infinity });
 export const usage = (t: string, q: Query) => one<UsageReport>(t, ["usage"], "/v1/usage", q);
 export const toolCalls = (t: string, q: Query) => list<Invocation>(t, "calls", "/v1/invocations", q);
 export const budgets = (t: string, q: Query) => list<Budget>(t, "budgets", "/v1/budgets", q);
