@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
+	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
 	"github.com/toolcrib/toolcrib/schedule"
 )
 
@@ -37,4 +38,24 @@ func TestSchedulesNeedThePermissionToStartRuns(t *testing.T) {
 	} {
 		require.Equal(t, http.StatusForbidden, b.do(t, http.MethodPost, path, body, key).status, path)
 	}
+}
+
+// The times of a schedule are previewed before it is made, and what is wrong is named.
+func TestScheduleTimesArePreviewed(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	key := b.Key(t, b.tenant, "schedules.read")
+	var times v1.ScheduleTimes
+	const preview = "/v1/schedule-times?cron=30+2+*+*+*&cron=0,15+9+1+*+*&time_zone=Europe/Berlin&limit=3"
+	got := b.do(t, http.MethodGet, preview, "", key)
+	require.Equal(t, http.StatusOK, got.status, string(got.body))
+	got.into(t, &times)
+	require.Equal(t, "Europe/Berlin", times.TimeZone)
+	require.Len(t, times.Times, 3)
+	require.True(t, times.Times[0].After(time.Now()))
+	got = b.do(t, http.MethodGet, "/v1/schedule-times?cron=61+2+*+*+*", "", key)
+	require.Equal(t, http.StatusUnprocessableEntity, got.status)
+	require.Contains(t, string(got.body), "/crons/0")
+	got = b.do(t, http.MethodGet, "/v1/schedule-times?every_s=3600", "", b.Key(t, b.tenant, "runs.read"))
+	require.Equal(t, http.StatusForbidden, got.status)
 }

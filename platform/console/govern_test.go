@@ -184,10 +184,9 @@ func TestAPersonReadsWhatWasUsed(t *testing.T) {
 	v.signIn(t)
 	v.open(t, "/usage")
 	v.do(t, until(`document.querySelector(".tile strong").innerText === "3.750003"`))
-	v.look(t, "usage")
-	v.do(t,
-		until(`document.querySelector(".plot canvas")`),
+	v.do(t, until(`document.querySelector(".plot canvas")`),
 		until(`document.querySelector(".days-slider").getAttribute("aria-valuetext").includes("Spend 3.750003")`))
+	v.look(t, "usage")
 	// The day before is read with an arrow key.
 	v.do(t, chromedp.Focus(".days-slider", chromedp.ByQuery), press(kb.ArrowLeft),
 		until(`document.querySelector(".days-read").innerText.includes("`+

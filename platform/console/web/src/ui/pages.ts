@@ -27,7 +27,7 @@ export const groups = [
     pages: [
       { name: "Usage", path: "usage", to: "/t/$tenant/usage", key: "u", feature: "usage" },
       { name: "Limits", path: "limits", to: "/t/$tenant/limits", key: "l", feature: "budgets" },
-      { name: "Audit log", path: "audit", to: "/t/$tenant/audit", key: "o", feature: "audit" },
+      { name: "Audit", path: "audit", to: "/t/$tenant/audit", key: "o", feature: "audit" },
       { name: "Access", path: "access", to: "/t/$tenant/access", key: "k", feature: "keys" },
       { name: "Schedules", path: "schedules", to: "/t/$tenant/schedules", key: "d", feature: "schedules" },
       { name: "Webhooks", path: "webhooks", to: "/t/$tenant/webhooks", key: "w", feature: "webhooks" },

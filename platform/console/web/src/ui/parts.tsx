@@ -69,6 +69,8 @@ const tones: Record<string, string> = {
   published: "good", completed: "good", approved: "good",
   running: "live", pending: "wait", waiting: "wait", hosted: "live", paused: "wait",
   failed: "bad", rejected: "bad", unknown: "bad", disabled: "bad", quarantined: "bad", high: "bad", write: "warn",
+  active: "good", valid: "good", done: "good", delivered: "good", started: "good", starting: "wait", failing: "warn",
+  refused: "bad", revoked: "bad", suspended: "bad",
   deprecated: "warn", expired: "warn", medium: "warn", draft: "", cancelled: "", low: "",
 };
 

@@ -87,7 +87,7 @@ export function Audit() {
   );
 }
 
-const Outcome = ({ of }: { of: AuditEntry }) => (of.outcome === "refused" ? <Status value="rejected" /> : <Status value="done" />);
+const Outcome = ({ of }: { of: AuditEntry }) => <Status value={of.outcome} />;
 
 // Action is a kind of object, with all that can be done to it, or one action.
 function Action({ tenant, value, onChange }: { tenant: string; value: string; onChange: (v: string) => void }) {

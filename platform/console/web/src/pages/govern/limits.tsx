@@ -218,7 +218,7 @@ function Prices({ tenant }: { tenant: string }) {
                   ),
                 },
                 { name: "Price", end: true, show: priceWords },
-                { name: "State", show: (p) => <Status value={valid(p) === "valid" ? "valid" : valid(p)} /> },
+                { name: "State", show: (p) => <Status value={valid(p)} /> },
                 { name: "From", from: "medium", end: true, show: (p) => <Time at={p.valid_from} /> },
                 { name: "Until", from: "medium", end: true, show: (p) => (p.valid_until ? <Time at={p.valid_until} /> : <span className="none">no end</span>) },
                 { name: "Set by", from: "wide", show: (p) => (p.by === "platform" ? "the platform" : <Subject of={p.changed_by} />) },

@@ -188,7 +188,7 @@ function Starts({ tenant, name }: { tenant: string; name: string }) {
         <ul className="deliveries">
           {found.data.items.map((b) => (
             <li key={b.id} className="start">
-              <Status value={b.status === "refused" ? "failed" : b.status === "started" ? "completed" : "pending"} /> <span className="version">{clock(b.at)}</span>
+              <Status value={b.status} /> <span className="version">{clock(b.at)}</span>
               {b.run_id && <Link to="/t/$tenant/runs/$run" params={{ tenant, run: b.run_id }}>the run</Link>}
               {b.reason && <span className="error">{b.reason}</span>}
             </li>

@@ -165,7 +165,7 @@ function Deliveries({ tenant, id, write }: { tenant: string; id: string; write: 
           {found.data.items.map((d) => (
             <li key={d.id}>
               <details>
-                <summary><Status value={d.status === "delivered" ? "delivered" : d.status} /> <code>{d.type}</code> <Time at={d.at} /></summary>
+                <summary><Status value={d.status} /> <code>{d.type}</code> <Time at={d.at} /></summary>
                 <Facts of={[
                   ["Attempts", d.attempts], ["Answer", d.last_status], ["Took", d.last_ms !== undefined && `${d.last_ms} ms`],
                   ["Next attempt", d.next_attempt_at && <Time at={d.next_attempt_at} />], ["Replayed", d.replays ? `${d.replays} times` : undefined],
