@@ -276,10 +276,21 @@ func (s *Store) ListApprovals(ctx context.Context, q wait.Query) ([]wait.Approva
 	if err := checkIDs(op, q.RunID, q.Before); err != nil {
 		return nil, err
 	}
-	rows, err := ask(ctx, s.doFiltered, op, q.Tenant, (*db.Queries).ListApprovals, db.ListApprovalsParams{
+	params := db.ListApprovalsParams{
 		TenantID: string(q.Tenant), Status: string(q.Status), RunID: optional(q.RunID), Turn: turn, Tool: text(q.Tool),
 		Before: optional(q.Before), Limit: min(pageSize(q.Limit), maxApprovals),
-	})
+	}
+	if q.Oldest {
+		rows, err := ask(ctx, s.doFiltered, op, q.Tenant, (*db.Queries).ListOldestApprovals,
+			db.ListOldestApprovalsParams(params))
+		if err != nil {
+			return nil, err
+		}
+		return collect(rows, func(row db.ListOldestApprovalsRow) (wait.Approval, error) {
+			return approvalOf(db.FindApprovalRow(row))
+		})
+	}
+	rows, err := ask(ctx, s.doFiltered, op, q.Tenant, (*db.Queries).ListApprovals, params)
 	if err != nil {
 		return nil, err
 	}

@@ -3,6 +3,7 @@ package store
 import (
 	"bytes"
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -103,6 +104,9 @@ type deciding struct {
 	q     *db.Queries
 	found storedApproval
 	grant string // ID of the standing grant that decides; empty for a person.
+	// lineages keeps who is behind the principal and behind others, by these others, for decisions
+	// that are only checked; nil to ask each time.
+	lineages map[string]db.SubjectsBehindRow
 }
 
 func (d *deciding) decide(ctx context.Context) error {
@@ -191,9 +195,7 @@ func (d *deciding) authorize(ctx context.Context) error {
 			own = append(own, subject)
 		}
 	}
-	behind, err := d.q.SubjectsBehind(ctx, db.SubjectsBehindParams{
-		TenantID: string(p.Tenant), Subject: text(p.Subject), Others: own,
-	})
+	behind, err := d.lineage(ctx, own)
 	among := func(subjects []string) func(string) bool {
 		return func(s string) bool { return slices.Contains(subjects, s) }
 	}
@@ -212,6 +214,98 @@ func (d *deciding) authorize(ctx context.Context) error {
 	return nil
 }
 
+// lineage returns the subjects behind the principal, and those behind others.
+func (d *deciding) lineage(ctx context.Context, others []string) (db.SubjectsBehindRow, error) {
+	key := strings.Join(others, "\x00")
+	if known, ok := d.lineages[key]; ok {
+		return known, nil
+	}
+	found, err := d.q.SubjectsBehind(ctx, db.SubjectsBehindParams{
+		TenantID: string(d.v.Principal.Tenant), Subject: text(d.v.Principal.Subject), Others: others,
+	})
+	if err == nil && d.lineages != nil {
+		d.lineages[key] = found
+	}
+	return found, err
+}
+
+// MayDecide implements [wait.Approvals].
+func (s *Store) MayDecide(ctx context.Context, p tool.Principal, asked []wait.Approval) ([]error, error) {
+	const op = "store.MayDecide"
+	refusals := make([]error, len(asked))
+	if len(asked) == 0 {
+		return refusals, nil
+	}
+	ids := make([]string, len(asked))
+	for i, a := range asked {
+		ids[i] = a.ID
+	}
+	if err := checkIDs(op, ids...); err != nil {
+		return nil, err
+	}
+	err := s.do(ctx, op, p.Tenant, func(q *db.Queries) error {
+		rows, err := q.StandingOfApprovals(ctx, db.StandingOfApprovalsParams{TenantID: string(p.Tenant), Ids: ids})
+		if err != nil {
+			return err
+		}
+		standing := map[string]db.StandingOfApprovalsRow{}
+		for _, row := range rows {
+			standing[row.ID] = row
+		}
+		lineages := map[string]db.SubjectsBehindRow{}
+		for i, a := range asked {
+			known, ok := standing[a.ID]
+			if !ok {
+				refusals[i] = approvalNotFound(op)
+				continue
+			}
+			d := &deciding{
+				op: op, v: wait.Verdict{Principal: p, ID: a.ID, Approve: true}, q: q, lineages: lineages,
+				found: storedApproval{Approval: a, overdue: known.Overdue, subject: known.Subject},
+			}
+			var refusal *tool.Error
+			if err := d.counts(ctx); errors.As(err, &refusal) {
+				refusals[i] = refusal
+			} else if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return refusals, err
+}
+
+// counts returns why a decision would not count; nil where it would.
+func (d *deciding) counts(ctx context.Context) error {
+	if err := checkVerdict(d.op, d.v); err != nil {
+		return err
+	}
+	if d.found.Status.Final() || d.found.overdue {
+		_, err := d.check()
+		if err == nil {
+			err = &tool.Error{Kind: tool.Conflict, Op: d.op, Msg: d.over()}
+		}
+		return err
+	}
+	if err := d.authorize(ctx); err != nil {
+		return err
+	}
+	repeated, err := d.check()
+	if repeated {
+		err = &tool.Error{Kind: tool.Conflict, Op: d.op, Msg: "you have approved it: it needs the approval of others too"}
+	}
+	return err
+}
+
+// over says that the request is over, and who ended it.
+func (d *deciding) over() string {
+	if last := len(d.found.Decisions) - 1; last >= 0 &&
+		(d.found.Status == wait.Approved || d.found.Status == wait.Rejected) {
+		return "the request is over: it is " + string(d.found.Status) + ", already decided by " + d.found.Decisions[last].Subject
+	}
+	return "the request is over: it is " + string(d.found.Status)
+}
+
 // others says who decides instead.
 func (d *deciding) others() string {
 	return ": another person with the permission " + d.found.Permission + " has to"
@@ -226,14 +320,18 @@ func (d *deciding) check() (repeated bool, err error) {
 			continue
 		}
 		same, err := d.repeats(made)
-		if err == nil && !same {
+		switch {
+		case err != nil || same:
+		case d.found.Status.Final():
+			err = conflict(d.over())
+		default:
 			err = conflict("the same subject has decided otherwise")
 		}
 		return same, err
 	}
 	switch {
 	case d.found.Status.Final():
-		return false, conflict("the request is over: it is " + string(d.found.Status))
+		return false, conflict(d.over())
 	case d.found.overdue:
 		return false, conflict("the time of the request is over")
 	case d.v.Seen != "" && d.v.Seen != d.found.Binding:

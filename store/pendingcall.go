@@ -295,11 +295,23 @@ func (s *Store) ListCalls(ctx context.Context, q wait.CallQuery) ([]wait.Call, e
 	if err := checkIDs(op, q.RunID, q.Before); err != nil {
 		return nil, err
 	}
-	rows, err := ask(ctx, s.doFiltered, op, q.Tenant, (*db.Queries).ListPendingCalls, db.ListPendingCallsParams{
+	params := db.ListPendingCallsParams{
 		TenantID: string(q.Tenant), Status: string(q.Status), RunID: optional(q.RunID), Tools: texts(q.Tools),
 		CallID: text(q.CallID), Implementation: string(q.Of), Before: optional(q.Before),
 		Limit: min(pageSize(q.Limit), maxApprovals),
-	})
+	}
+	if q.Oldest {
+		rows, err := ask(ctx, s.doFiltered, op, q.Tenant, (*db.Queries).ListOldestPendingCalls,
+			db.ListOldestPendingCallsParams(params))
+		if err != nil {
+			return nil, err
+		}
+		return collect(rows, func(row db.ListOldestPendingCallsRow) (wait.Call, error) {
+			found, err := callOf(db.FindPendingCallRow(row))
+			return found.Call, err
+		})
+	}
+	rows, err := ask(ctx, s.doFiltered, op, q.Tenant, (*db.Queries).ListPendingCalls, params)
 	if err != nil {
 		return nil, err
 	}

@@ -142,14 +142,15 @@ type Verdict struct {
 	Seen string
 }
 
-// Query selects requests, newest first.
+// Query selects requests, newest first unless Oldest.
 type Query struct {
 	Tenant tool.TenantID
 	Status Status // Empty for all.
 	RunID  string // Of the run or of its outermost run; empty for all.
 	Batch  *Batch // Instead of RunID: the requests of one batch.
 	Tool   string // Slug; empty for all.
-	Before string // ID to continue after; empty for the first page.
+	Oldest bool   // The oldest first.
+	Before string // ID to continue after, in the order of the list; empty for the first page.
 	Limit  int    // 1 to 500.
 }
 
@@ -185,6 +186,11 @@ type Approvals interface {
 	// Decide does, save for what is wrong with edited arguments: those of the verdict are not
 	// read.
 	CheckDecision(ctx context.Context, v Verdict) (Approval, error)
+
+	// MayDecide returns, for each of the requests as they were read, why a decision of the principal
+	// would be refused now; nil where it would count. It is what Decide asks too, save for what the
+	// principal saw and for edited arguments. Of a request that is gone the reason is NotFound.
+	MayDecide(ctx context.Context, p tool.Principal, asked []Approval) ([]error, error)
 
 	// End ends a pending request as expired (if its time is over) or cancelled, and
 	// returns it as it is then. One that is over is returned unchanged.

@@ -88,7 +88,7 @@ type Submission struct {
 	Files []string
 }
 
-// CallQuery selects calls, newest first.
+// CallQuery selects calls, newest first unless Oldest.
 type CallQuery struct {
 	Tenant tool.TenantID
 	Status CallStatus          // Empty for all, [CallsOpen] for those that take a result.
@@ -96,7 +96,8 @@ type CallQuery struct {
 	CallID string              // As the caller named the call; empty for all.
 	Tools  []string            // Slugs; empty for all.
 	Of     tool.Implementation // Empty for all.
-	Before string              // ID to continue after; empty for the first page.
+	Oldest bool                // The oldest first.
+	Before string              // ID to continue after, in the order of the list; empty for the first page.
 	Limit  int                 // 1 to 500.
 }
 

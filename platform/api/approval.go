@@ -36,6 +36,8 @@ type listApprovalsInput struct {
 	Run    string `query:"run" maxLength:"64" doc:"Id of the run, or of the outermost run, that waits"`
 	Batch  string `query:"batch" maxLength:"64" doc:"Batch of a request: those of the calls of one turn. Not with run"`
 	Tool   string `query:"tool" maxLength:"64" doc:"Slug"`
+	Mine   bool   `query:"decidable" doc:"Only those that who asks may decide now: pages may be shorter than the limit"`
+	Order  string `query:"order" enum:"newest,oldest" default:"newest" doc:"Which come first"`
 	Paging
 }
 
@@ -46,7 +48,8 @@ func (s *server) registerApprovals() {
 		"else than was seen, is a conflict (409). The same decision, sent again, changes nothing."
 	handle(s, route{
 		id: "listApprovals", method: http.MethodGet, path: "/v1/approvals", tag: "approvals", permission: ApprovalsRead,
-		summary: "List requests for approval, newest first", detail: "Those that wait have the status pending.",
+		summary: "List requests for approval, newest first",
+		detail:  "Those that wait have the status pending. Of each, decidable and because say whether who asks may decide it.",
 	}, s.listApprovals)
 	handle(s, route{
 		id: "getApproval", method: http.MethodGet, path: "/v1/approvals/{approval}", tag: "approvals",
@@ -76,7 +79,10 @@ func (s *server) registerApprovals() {
 func (s *server) listApprovals(
 	ctx context.Context, p tool.Principal, in *listApprovalsInput,
 ) (*listed[v1.Approval], error) {
-	q := wait.Query{Tenant: p.Tenant, Status: wait.Status(in.Status), Tool: in.Tool, Limit: in.fetch()}
+	q := wait.Query{
+		Tenant: p.Tenant, Status: wait.Status(in.Status), Tool: in.Tool, Limit: in.fetch(),
+		Oldest: in.Order == oldestFirst,
+	}
 	var err error
 	if q.Before, err = in.before(); err != nil {
 		return nil, err
@@ -103,15 +109,53 @@ func (s *server) listApprovals(
 		}
 		q.RunID = run.ID
 	}
-	found, err := s.cfg.Store.ListApprovals(ctx, q)
-	if err != nil {
-		return nil, err
-	}
 	shown, err := s.maskOf(ctx, p.Tenant)
 	if err != nil {
 		return nil, err
 	}
-	return answer(page(in.Paging, found, shown.approval, func(a wait.Approval) string { return a.ID })), nil
+	out := v1.Page[v1.Approval]{Items: []v1.Approval{}}
+	for range maxPagesRead { // Those that who asks may decide may be far between.
+		found, err := s.cfg.Store.ListApprovals(ctx, q)
+		if err != nil {
+			return nil, err
+		}
+		read := page(in.Paging, found, shown.approval, func(a wait.Approval) string { return a.ID })
+		if err := s.mayDecide(ctx, p, found[:len(read.Items)], read.Items); err != nil {
+			return nil, err
+		}
+		for _, a := range read.Items {
+			if !in.Mine || a.Decidable {
+				out.Items = append(out.Items, a)
+			}
+		}
+		out.Next = read.Next
+		if len(out.Items) > 0 || read.Next == "" {
+			break
+		}
+		q.Before = found[len(read.Items)-1].ID
+	}
+	return answer(out), nil
+}
+
+// maxPagesRead bounds the pages of which a list of what one may decide makes one.
+const maxPagesRead = 5
+
+// oldestFirst is the order of lists of what waits that begins with the oldest.
+const oldestFirst = "oldest"
+
+// mayDecide sets of each request whether a principal may decide it, and why not.
+func (s *server) mayDecide(ctx context.Context, p tool.Principal, asked []wait.Approval, shown []v1.Approval) error {
+	refusals, err := s.cfg.Store.MayDecide(ctx, p, asked)
+	if err != nil {
+		return fmt.Errorf("checking who may decide: %w", err)
+	}
+	for i, refusal := range refusals {
+		shown[i].Decidable = refusal == nil
+		if refusal != nil {
+			shown[i].Because = tool.AsError(refusal).Msg
+		}
+	}
+	return nil
 }
 
 func (s *server) getApproval(ctx context.Context, p tool.Principal, in *approvalInput) (*body[v1.Approval], error) {
@@ -127,7 +171,11 @@ func (s *server) getApproval(ctx context.Context, p tool.Principal, in *approval
 	if out.Change, err = s.changeOf(ctx, &found); err != nil {
 		return nil, err
 	}
-	return answer(out), nil
+	shownOne := []v1.Approval{out}
+	if err := s.mayDecide(ctx, p, []wait.Approval{found}, shownOne); err != nil {
+		return nil, err
+	}
+	return answer(shownOne[0]), nil
 }
 
 // changeOf returns what a pending call of manageTools changes; nil for any other call.
@@ -174,7 +222,11 @@ func (s *server) decide(ctx context.Context, p tool.Principal, d v1.DecideOne) (
 	if err != nil {
 		return nil, err
 	}
-	return answer(s.changedMask(ctx, p.Tenant).approval(decided)), nil
+	shown := []v1.Approval{s.changedMask(ctx, p.Tenant).approval(decided)}
+	if err := s.mayDecide(ctx, p, []wait.Approval{decided}, shown); err != nil {
+		s.cfg.Logger.WarnContext(ctx, "it is not known who may decide", "error", err) // The decision is made.
+	}
+	return answer(shown[0]), nil
 }
 
 // given returns nil for arguments that are null.

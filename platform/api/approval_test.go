@@ -210,3 +210,39 @@ func TestRunsShowWhatTheyWaitFor(t *testing.T) {
 	}
 	require.Empty(t, waits())
 }
+
+// Lists begin with the newest requests, or with the oldest. Each says whether who asks may decide it, and those that
+// they may can be listed alone.
+func TestListsOfWhatWaits(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t)
+	var me v1.Me
+	b.do(t, http.MethodGet, "/v1/me", "").into(t, &me)
+	others, own := b.asks(t, "user:ada"), b.asks(t, me.Subject)
+	list := func(query string) v1.Page[v1.Approval] {
+		var page v1.Page[v1.Approval]
+		b.do(t, http.MethodGet, "/v1/approvals?limit=1&"+query, "").into(t, &page)
+		require.Len(t, page.Items, 1)
+		return page
+	}
+	page := list("order=oldest")
+	require.Equal(t, others.ID, page.Items[0].ID)
+	require.True(t, page.Items[0].Decidable)
+	require.Empty(t, page.Items[0].Because)
+	page = list("order=oldest&cursor=" + page.Next)
+	require.Equal(t, own.ID, page.Items[0].ID)
+	require.Empty(t, page.Next)
+	page = list("")
+	require.Equal(t, own.ID, page.Items[0].ID)
+	require.False(t, page.Items[0].Decidable)
+	require.Contains(t, page.Items[0].Because, "who started the run does not decide")
+	require.Equal(t, others.ID, list("decidable=true").Items[0].ID, "a page that has none is read over")
+
+	first, second := b.offers(t, b.outside(t, "pickSeat")), b.offers(t, b.outside(t, "pickMeal"))
+	for order, id := range map[string]string{"oldest": first.ID, "newest": second.ID} {
+		var calls v1.Page[v1.PendingCall]
+		b.do(t, http.MethodGet, "/v1/pending-tool-calls?limit=1&order="+order, "").into(t, &calls)
+		require.Equal(t, id, calls.Items[0].ID)
+	}
+}

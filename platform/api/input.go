@@ -25,6 +25,7 @@ type inputLinkInput struct {
 type listInputRequestsInput struct {
 	Status string `query:"status" enum:"open,waiting,pending,resolved,expired,cancelled" doc:"open: waiting or pending"`
 	Run    string `query:"run" maxLength:"64" doc:"Id of the run, or of the outermost run, that asks"`
+	Order  string `query:"order" enum:"newest,oldest" default:"newest" doc:"Which come first"`
 	Paging
 }
 
@@ -60,7 +61,10 @@ func (s *server) registerInputRequests() {
 func (s *server) listInputRequests(
 	ctx context.Context, p tool.Principal, in *listInputRequestsInput,
 ) (*listed[v1.InputRequest], error) {
-	q := wait.CallQuery{Tenant: p.Tenant, Status: wait.CallStatus(in.Status), Of: tool.Input, Limit: in.fetch()}
+	q := wait.CallQuery{
+		Tenant: p.Tenant, Status: wait.CallStatus(in.Status), Of: tool.Input, Limit: in.fetch(),
+		Oldest: in.Order == oldestFirst,
+	}
 	var err error
 	if q.Before, err = in.before(); err != nil {
 		return nil, err

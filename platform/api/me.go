@@ -110,7 +110,11 @@ func (s *server) features(p tool.Principal) []v1.Feature {
 		}
 		out = append(out, feature)
 	}
-	return out
+	inbox := v1.Feature{Name: "inbox", Available: p.May(ApprovalsRead) || p.May(ResultsSubmit)}
+	if !inbox.Available {
+		inbox.Because = "your key lacks the permissions " + ApprovalsRead + " and " + ResultsSubmit
+	}
+	return append(out, inbox)
 }
 
 func (s *server) meta() v1.Meta {

@@ -39,6 +39,7 @@ type listPendingCallsInput struct {
 	Run    string   `query:"run" maxLength:"64" doc:"Id of the run, or of the outermost run, that made the call"`
 	Tools  []string `query:"tool,explode" maxItems:"100" doc:"Slug; repeat it for several"`
 	CallID string   `query:"call_id" maxLength:"200" doc:"As the caller named the call"`
+	Order  string   `query:"order" enum:"newest,oldest" default:"newest" doc:"Which come first"`
 	Paging
 }
 
@@ -97,6 +98,7 @@ func (s *server) listPendingCalls(
 ) (*listed[v1.PendingCall], error) {
 	q := wait.CallQuery{
 		Tenant: p.Tenant, Status: wait.CallStatus(in.Status), Tools: in.Tools, CallID: in.CallID, Limit: in.fetch(),
+		Oldest: in.Order == oldestFirst,
 	}
 	var err error
 	if q.Before, err = in.before(); err != nil {

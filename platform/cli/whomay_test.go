@@ -11,6 +11,7 @@ import (
 
 	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
 	"github.com/toolcrib/toolcrib/platform/cli"
+	"github.com/toolcrib/toolcrib/platform/client"
 	"github.com/toolcrib/toolcrib/store"
 	"github.com/toolcrib/toolcrib/tool"
 	"github.com/toolcrib/toolcrib/wait"
@@ -169,10 +170,40 @@ func TestWhoMayDecide(t *testing.T) {
 					a.ID, a.RunID = uuid.NewString(), uuid.NewString()
 				}
 				try.id, try.batch = a.ID, a.Batch().String()
+				d.shows(t, rule, try)
 				d.check(t, way, rule, try)
 			})
 		}
 	}
+}
+
+// shows requires that the request, as who decides reads it, says whether they may, and why not: as the decision
+// is answered, unless that is refused for what it says.
+func (d *deciding) shows(t *testing.T, rule decideRule, try attempt) {
+	t.Helper()
+	if try.key == "" {
+		return
+	}
+	c, err := client.New(client.Config{Server: d.vars[cli.ServerVariable], Key: try.key})
+	require.NoError(t, err)
+	defer c.Close()
+	read, err := c.Approval(t.Context(), try.id)
+	if err != nil { // Who may not read a request is shown nothing of it.
+		require.NotEmpty(t, rule.class)
+		return
+	}
+	ofWords := rule.class == string(tool.Invalid) || rule.class == string(tool.Conflict) && try.seen != ""
+	require.Equal(t, rule.class == "" || ofWords, read.Decidable, read.Because)
+	if read.Decidable {
+		require.Empty(t, read.Because)
+		return
+	}
+	for _, says := range rule.says {
+		require.Contains(t, read.Because, says)
+	}
+	listed, err := c.ListApprovals(t.Context(), client.ApprovalQuery{Run: read.RunID, Decidable: true})
+	require.NoError(t, err)
+	require.Empty(t, listed.Items)
 }
 
 func (d *deciding) check(t *testing.T, way decider, rule decideRule, try attempt) {

@@ -13,12 +13,21 @@ type ApprovalQuery struct {
 	Run    string // Id of the run, or of its outermost run.
 	Batch  string // Of a request, instead of Run.
 	Tool   string // Slug.
+	// Decidable selects those that who asks may decide now.
+	Decidable bool
+	Oldest    bool // The oldest first.
 	Page
 }
 
 // ListApprovals returns a page of requests, newest first.
 func (c *Client) ListApprovals(ctx context.Context, q ApprovalQuery) (v1.Page[v1.Approval], error) {
 	query := q.query("status", q.Status, "run", q.Run, "batch", q.Batch, "tool", q.Tool)
+	if q.Decidable {
+		query.Set("decidable", "true")
+	}
+	if q.Oldest {
+		query.Set("order", "oldest")
+	}
 	return list[v1.Approval](ctx, c, query, "approvals")
 }
 

@@ -51,6 +51,7 @@ type site struct {
 	vault          *vault.Vault
 	gate           *egress.Gate           // Of webhooks.
 	receiver       atomic.Pointer[string] // The host and port of this machine that it lets them reach.
+	waits          waiting
 }
 
 func newSite(t *testing.T, prefix string) *site {
@@ -145,6 +146,7 @@ func areas() []area {
 		{"tools", (*site).fillTools, (*site).toolsPages},
 		{"graphs", (*site).fillGraphs, (*site).graphPages},
 		{"govern", (*site).fillGovern, (*site).governPages},
+		{"inbox", (*site).fillInbox, (*site).inboxPages},
 	}
 }
 
@@ -161,7 +163,7 @@ func (s *site) registryPages() []string {
 		"/tools", "/tools?open=refundOrder", "/tools?search=nothing-is-called-so", "/tools/refundOrder",
 		"/tools/refundOrder?tab=input", "/tools/refundOrder?tab=versions", "/tools/refundOrder?tab=explain", "/tools/missing",
 		"/runs", "/runs/" + s.Run.ID, "/runs/" + s.Run.ID + "?tab=calls", "/runs/" + s.Run.ID + "?tab=events",
-		"/runs/" + s.Run.ID + "?tab=plan", "/approvals", "/agents", "/agents?open=supportDesk", "/other",
+		"/runs/" + s.Run.ID + "?tab=plan", "/agents", "/agents?open=supportDesk", "/other",
 	}
 }
 

@@ -12,8 +12,11 @@ import (
 	"github.com/chromedp/chromedp/kb"
 	"github.com/stretchr/testify/require"
 
+	"github.com/toolcrib/toolcrib/agent"
 	"github.com/toolcrib/toolcrib/platform/dev"
 	"github.com/toolcrib/toolcrib/platform/dev/embedded"
+	"github.com/toolcrib/toolcrib/platform/models/scripted"
+	"github.com/toolcrib/toolcrib/worker"
 )
 
 // running is the whole platform, with an engine and a worker, that the tests share which call tools.
@@ -38,7 +41,8 @@ func live(t *testing.T) *visitor {
 	started := browser(t)
 	running.once.Do(func() {
 		running.dev, running.err = dev.Start(context.Background(), dev.Config{
-			Stack: embedded.Config{Throwaway: true, Headless: true},
+			Stack:  embedded.Config{Throwaway: true, Headless: true},
+			Worker: worker.Config{Models: map[string]agent.Model{"scripted": scripted.New("testdata/transcripts")}},
 		})
 	})
 	require.NoError(t, running.err)

@@ -119,6 +119,32 @@ where a.tenant_id = @tenant_id
 order by a.id desc
 limit sqlc.arg('limit')::int;
 
+-- name: ListOldestApprovals :many
+-- As ListApprovals, in the other order: each is read along the index.
+select sqlc.embed(a), i.input::json as arguments, (
+        select json_agg(json_build_object('subject', d.subject, 'approve', d.approve, 'reason', d.reason, 'edited', d.edited,
+            'grant_id', d.grant_id, 'at', d.at) order by d.at, d.subject)
+        from approval_decisions d where d.tenant_id = a.tenant_id and d.approval_id = a.id and d.round = a.round
+    )::json as decisions, (a.expires_at <= now())::boolean as overdue,
+    coalesce(a.escalates_at <= now(), false)::boolean as escalated
+from approvals a
+left join tool_invocations i on i.tenant_id = a.tenant_id and i.id = a.id
+where a.tenant_id = @tenant_id
+  and (sqlc.narg('before')::uuid is null or a.id > sqlc.narg('before'))
+  and (@status::text = '' or a.status = @status)
+  and (@tool::text = '' or a.tool = @tool)
+  and (sqlc.narg('run_id')::uuid is null or a.run_id = sqlc.narg('run_id') or a.root_run_id = sqlc.narg('run_id'))
+  and (sqlc.narg('turn')::int is null or a.run_id = sqlc.narg('run_id') and a.turn = sqlc.narg('turn'))
+order by a.id
+limit sqlc.arg('limit')::int;
+
+-- name: StandingOfApprovals :many
+-- Whom the runs of requests act for, and whether the time of a request is over.
+select a.id, r.subject, (a.expires_at <= now())::boolean as overdue
+from approvals a
+join runs r on r.tenant_id = a.tenant_id and r.id = a.run_id
+where a.tenant_id = @tenant_id and a.id = any (@ids::uuid[]);
+
 -- name: AddDecision :exec
 insert into approval_decisions (tenant_id, approval_id, round, subject, approve, reason, edited, grant_id)
 values (@tenant_id, @approval_id, @round, @subject, @approve, @reason, sqlc.narg('edited')::json, sqlc.narg('grant_id')::uuid);

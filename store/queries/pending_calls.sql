@@ -49,6 +49,26 @@ where p.tenant_id = @tenant_id
 order by p.id desc
 limit sqlc.arg('limit')::int;
 
+-- name: ListOldestPendingCalls :many
+-- As ListPendingCalls, in the other order.
+select sqlc.embed(p), coalesce(ap.edited, i.input)::json as arguments, (p.expires_at <= now())::boolean as overdue,
+       false::boolean as run_over
+from pending_tool_calls p
+left join tool_invocations i on i.tenant_id = p.tenant_id and i.id = p.id
+left join approvals ap on ap.tenant_id = p.tenant_id and ap.id = p.id and ap.status = 'approved'
+where p.tenant_id = @tenant_id
+  and (sqlc.narg('before')::uuid is null or p.id > sqlc.narg('before'))
+  and (@status::text = ''
+       or @status = 'open' and p.status in ('waiting', 'pending') and p.expires_at > now()
+       or @status = 'expired' and p.status in ('waiting', 'pending') and p.expires_at <= now()
+       or p.status = @status and (p.status not in ('waiting', 'pending') or p.expires_at > now()))
+  and (cardinality(@tools::text[]) = 0 or p.tool = any (@tools))
+  and (@call_id::text = '' or p.call_id = @call_id)
+  and (@implementation::text = '' or p.implementation_type = @implementation)
+  and (sqlc.narg('run_id')::uuid is null or p.run_id = sqlc.narg('run_id') or p.root_run_id = sqlc.narg('run_id'))
+order by p.id
+limit sqlc.arg('limit')::int;
+
 -- name: ResolvePendingCall :exec
 -- Stores the result of a call. There is something to tell its workflow where that waits.
 update pending_tool_calls p set status = 'resolved', result = @result::json, late = @late, submitted_by = @submitted_by,

@@ -3,6 +3,7 @@ package storetest
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -455,6 +456,10 @@ func testListApprovals(t *testing.T, d *Database) {
 		paged = append(paged, page...)
 	}
 	require.Equal(t, want, paged)
+	turned := slices.Clone(want)
+	slices.Reverse(turned)
+	require.Equal(t, turned[:3], list(wait.Query{Limit: 3, Oldest: true}))
+	require.Equal(t, turned[3:], list(wait.Query{Limit: 10, Oldest: true, Before: turned[2].ID}))
 	require.Len(t, list(wait.Query{Limit: 10, Status: wait.Approved}), 3)
 	require.Len(t, list(wait.Query{Limit: 10, Status: wait.Pending}), 4)
 	require.Len(t, list(wait.Query{Limit: 10, Tool: "refund"}), 7)

@@ -3,6 +3,7 @@ package storetest
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -132,6 +133,11 @@ func testDecide(t *testing.T, d *Database) {
 			require.Empty(t, found)
 			_, err = f.Store.CheckDecision(t.Context(), v)
 			require.Equal(t, tool.Denied, tool.KindOf(err), "%s: %v", name, err)
+			refusals, mistake := f.Store.MayDecide(t.Context(), v.Principal, []wait.Approval{a, a})
+			require.NoError(t, mistake)
+			for _, refusal := range refusals {
+				require.EqualError(t, refusal, strings.ReplaceAll(err.Error(), "store.CheckDecision", "store.MayDecide"), name)
+			}
 		}
 		_, err := f.Store.Decide(t.Context(), f.Verdict(a, "user:bob", true))
 		RequireKind(t, tool.Denied, err)
@@ -145,6 +151,9 @@ func testDecide(t *testing.T, d *Database) {
 		require.NoError(t, err)
 		require.Equal(t, a, checked)
 		require.Equal(t, a, f.approval(t, a.ID), "a check records nothing")
+		refusals, err := f.Store.MayDecide(t.Context(), v.Principal, []wait.Approval{a})
+		require.NoError(t, err)
+		require.Equal(t, []error{nil}, refusals)
 		approved, err := f.Store.Decide(t.Context(), v)
 		require.NoError(t, err)
 		require.Equal(t, wait.Approved, approved.Status)
@@ -159,6 +168,7 @@ func testDecide(t *testing.T, d *Database) {
 		for _, v := range []wait.Verdict{f.Verdict(a, "user:bob", false), f.Verdict(a, "user:carol", true)} {
 			found, err := f.Store.Decide(t.Context(), v)
 			RequireKind(t, tool.Conflict, err)
+			require.ErrorContains(t, err, "it is approved, already decided by user:bob")
 			require.Equal(t, approved, found)
 		}
 		late := f.Ask(t, f.Request(t, f.Lone(t)))
@@ -168,6 +178,12 @@ func testDecide(t *testing.T, d *Database) {
 		_, err = f.Store.CheckDecision(t.Context(), f.Verdict(late, "user:bob", true))
 		RequireKind(t, tool.Conflict, err)
 		require.Equal(t, wait.Pending, f.approval(t, late.ID).Status)
+		refusals, err := f.Store.MayDecide(t.Context(), f.Verdict(late, "user:bob", true).Principal, []wait.Approval{approved, late})
+		require.NoError(t, err)
+		for i, says := range []string{"already decided by user:bob", "the time of the request is over"} {
+			RequireKind(t, tool.Conflict, refusals[i])
+			require.ErrorContains(t, refusals[i], says)
+		}
 	})
 
 	t.Run("RefusesNonsense", func(t *testing.T) {
@@ -420,6 +436,15 @@ var approvalCases = map[string]func(t *testing.T, f foreign){
 		v.Principal.Tenant = f.stranger
 		_, err := f.Store.CheckDecision(t.Context(), v)
 		RequireKind(t, tool.NotFound, err)
+	},
+	"MayDecide": func(t *testing.T, f foreign) {
+		t.Helper()
+		a := f.Fixture.Ask(t, f.Request(t, f.Lone(t)))
+		p := f.Verdict(a, "user:bob", true).Principal
+		p.Tenant = f.stranger
+		refusals, err := f.Store.MayDecide(t.Context(), p, []wait.Approval{a})
+		require.NoError(t, err)
+		RequireKind(t, tool.NotFound, refusals[0])
 	},
 	"End": func(t *testing.T, f foreign) {
 		t.Helper()

@@ -34,6 +34,8 @@ type Approval struct {
 	EscalatesAt *time.Time      `json:"escalates_at,omitempty" doc:"When those with escalate_to may decide too; absent for never"`
 	EscalateTo  string          `json:"escalate_to,omitempty" doc:"The permission of those others" example:"approvals.escalated"`
 	Escalated   bool            `json:"escalated,omitempty" doc:"Whether they may decide now"`
+	Decidable   bool            `json:"decidable" doc:"Whether who asks for it may decide it now"`
+	Because     string          `json:"because,omitempty" doc:"Why not" example:"who started the run does not decide on its calls: another person with the permission approvals.decide has to"`
 	Change      *ToolChange     `json:"change,omitempty" doc:"What a pending call of manageTools changes; absent for other calls, and in lists"`
 	Status      wait.Status     `json:"status" enum:"pending,approved,rejected,expired,cancelled"`
 	Reason      string          `json:"reason,omitempty" doc:"Of the decision that ended it"`

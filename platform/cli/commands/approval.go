@@ -50,6 +50,8 @@ through. A request of a nested run is found by its outermost run too.`,
 	cmd.Flags().StringVar(&q.Run, "run", "", "id of the run, or of its outermost run")
 	cmd.Flags().StringVar(&q.Batch, "batch", "", "batch of a request: those of the calls of one turn")
 	cmd.Flags().StringVar(&q.Tool, "tool", "", "slug of the tool")
+	cmd.Flags().BoolVar(&q.Decidable, "mine", false, "only those that you may decide now")
+	cmd.Flags().BoolVar(&q.Oldest, "oldest", false, "the oldest first")
 	return cmd
 }
 
@@ -97,7 +99,7 @@ func writeApproval(w io.Writer, v v1.Approval) error {
 		"run", v.RunID, "outermost run", otherwise(v.RootRunID, v.RunID), "turn", strconv.Itoa(v.Turn),
 		"batch", v.Batch,
 		"approvals needed", strconv.Itoa(v.Needed), "permission", v.Permission,
-		"escalates", escalation(v),
+		"escalates", escalation(v), "you may decide", mayDecide(v),
 		"created", terminal.StampSince(v.CreatedAt), "expires", terminal.Stamp(v.ExpiresAt),
 		"ended", terminal.StampSinceOf(v.EndedAt), "binding", v.Binding)
 	if err == nil && v.Change != nil {
@@ -149,6 +151,18 @@ func writeToolChange(w io.Writer, c *v1.ToolChange) error {
 	}
 	_, err := fmt.Fprintln(w, "it will be refused: "+terminal.Clean(c.Refusal))
 	return err
+}
+
+// mayDecide says whether who asks may decide, and why not.
+func mayDecide(v v1.Approval) string {
+	switch {
+	case v.Status != wait.Pending:
+		return ""
+	case v.Decidable:
+		return "yes"
+	default:
+		return "no: " + v.Because
+	}
 }
 
 // escalation says who may decide too, and from when on.

@@ -644,6 +644,110 @@ func (q *Queries) ListApprovals(ctx context.Context, arg ListApprovalsParams) ([
 	return items, nil
 }
 
+const ListOldestApprovals = `-- name: ListOldestApprovals :many
+select a.tenant_id, a.id, a.run_id, a.root_run_id, a.effect_id, a.turn, a.call_id, a.tool, a.version, a.agent, a.requester, a.content, a.credential, a.host, a.asked, a.binding, a.edited, a.message, a.reasons, a.round, a.needed, a.permission, a.status, a.reason, a.workflow_id, a.created_at, a.expires_at, a.ended_at, a.deliver_at, a.escalates_at, a.escalate_to, a.escalated_at, a.own, i.input::json as arguments, (
+        select json_agg(json_build_object('subject', d.subject, 'approve', d.approve, 'reason', d.reason, 'edited', d.edited,
+            'grant_id', d.grant_id, 'at', d.at) order by d.at, d.subject)
+        from approval_decisions d where d.tenant_id = a.tenant_id and d.approval_id = a.id and d.round = a.round
+    )::json as decisions, (a.expires_at <= now())::boolean as overdue,
+    coalesce(a.escalates_at <= now(), false)::boolean as escalated
+from approvals a
+left join tool_invocations i on i.tenant_id = a.tenant_id and i.id = a.id
+where a.tenant_id = $1
+  and ($2::uuid is null or a.id > $2)
+  and ($3::text = '' or a.status = $3)
+  and ($4::text = '' or a.tool = $4)
+  and ($5::uuid is null or a.run_id = $5 or a.root_run_id = $5)
+  and ($6::int is null or a.run_id = $5 and a.turn = $6)
+order by a.id
+limit $7::int
+`
+
+type ListOldestApprovalsParams struct {
+	TenantID string
+	Before   *string
+	Status   string
+	Tool     string
+	RunID    *string
+	Turn     *int32
+	Limit    int32
+}
+
+type ListOldestApprovalsRow struct {
+	Approval  Approval
+	Arguments []byte
+	Decisions []byte
+	Overdue   bool
+	Escalated bool
+}
+
+// As ListApprovals, in the other order: each is read along the index.
+func (q *Queries) ListOldestApprovals(ctx context.Context, arg ListOldestApprovalsParams) ([]ListOldestApprovalsRow, error) {
+	rows, err := q.db.Query(ctx, ListOldestApprovals,
+		arg.TenantID,
+		arg.Before,
+		arg.Status,
+		arg.Tool,
+		arg.RunID,
+		arg.Turn,
+		arg.Limit,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []ListOldestApprovalsRow
+	for rows.Next() {
+		var i ListOldestApprovalsRow
+		if err := rows.Scan(
+			&i.Approval.TenantID,
+			&i.Approval.ID,
+			&i.Approval.RunID,
+			&i.Approval.RootRunID,
+			&i.Approval.EffectID,
+			&i.Approval.Turn,
+			&i.Approval.CallID,
+			&i.Approval.Tool,
+			&i.Approval.Version,
+			&i.Approval.Agent,
+			&i.Approval.Requester,
+			&i.Approval.Content,
+			&i.Approval.Credential,
+			&i.Approval.Host,
+			&i.Approval.Asked,
+			&i.Approval.Binding,
+			&i.Approval.Edited,
+			&i.Approval.Message,
+			&i.Approval.Reasons,
+			&i.Approval.Round,
+			&i.Approval.Needed,
+			&i.Approval.Permission,
+			&i.Approval.Status,
+			&i.Approval.Reason,
+			&i.Approval.WorkflowID,
+			&i.Approval.CreatedAt,
+			&i.Approval.ExpiresAt,
+			&i.Approval.EndedAt,
+			&i.Approval.DeliverAt,
+			&i.Approval.EscalatesAt,
+			&i.Approval.EscalateTo,
+			&i.Approval.EscalatedAt,
+			&i.Approval.Own,
+			&i.Arguments,
+			&i.Decisions,
+			&i.Overdue,
+			&i.Escalated,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const LockApproval = `-- name: LockApproval :exec
 select from approvals a where a.tenant_id = $1 and a.id = $2 for update
 `
@@ -815,6 +919,45 @@ func (q *Queries) RenewApproval(ctx context.Context, arg RenewApprovalParams) er
 		arg.ID,
 	)
 	return err
+}
+
+const StandingOfApprovals = `-- name: StandingOfApprovals :many
+select a.id, r.subject, (a.expires_at <= now())::boolean as overdue
+from approvals a
+join runs r on r.tenant_id = a.tenant_id and r.id = a.run_id
+where a.tenant_id = $1 and a.id = any ($2::uuid[])
+`
+
+type StandingOfApprovalsParams struct {
+	TenantID string
+	Ids      []string
+}
+
+type StandingOfApprovalsRow struct {
+	ID      string
+	Subject string
+	Overdue bool
+}
+
+// Whom the runs of requests act for, and whether the time of a request is over.
+func (q *Queries) StandingOfApprovals(ctx context.Context, arg StandingOfApprovalsParams) ([]StandingOfApprovalsRow, error) {
+	rows, err := q.db.Query(ctx, StandingOfApprovals, arg.TenantID, arg.Ids)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []StandingOfApprovalsRow
+	for rows.Next() {
+		var i StandingOfApprovalsRow
+		if err := rows.Scan(&i.ID, &i.Subject, &i.Overdue); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const SubjectsBehind = `-- name: SubjectsBehind :one

@@ -190,6 +190,111 @@ func (q *Queries) FindPendingCall(ctx context.Context, arg FindPendingCallParams
 	return i, err
 }
 
+const ListOldestPendingCalls = `-- name: ListOldestPendingCalls :many
+select p.tenant_id, p.id, p.run_id, p.root_run_id, p.effect_id, p.message_id, p.parent_id, p.agent_id, p.turn, p.position, p.call_id, p.tool_id, p.tool, p.version, p.digest, p.implementation_type, p.subject, p.mode, p.intent, p.shown, p.requires_response, p.is_async, p.status, p.result, p.late, p.submitted_by, p.submit_key, p.workflow_id, p.created_at, p.answer_by, p.expires_at, p.resolved_at, p.deliver_at, coalesce(ap.edited, i.input)::json as arguments, (p.expires_at <= now())::boolean as overdue,
+       false::boolean as run_over
+from pending_tool_calls p
+left join tool_invocations i on i.tenant_id = p.tenant_id and i.id = p.id
+left join approvals ap on ap.tenant_id = p.tenant_id and ap.id = p.id and ap.status = 'approved'
+where p.tenant_id = $1
+  and ($2::uuid is null or p.id > $2)
+  and ($3::text = ''
+       or $3 = 'open' and p.status in ('waiting', 'pending') and p.expires_at > now()
+       or $3 = 'expired' and p.status in ('waiting', 'pending') and p.expires_at <= now()
+       or p.status = $3 and (p.status not in ('waiting', 'pending') or p.expires_at > now()))
+  and (cardinality($4::text[]) = 0 or p.tool = any ($4))
+  and ($5::text = '' or p.call_id = $5)
+  and ($6::text = '' or p.implementation_type = $6)
+  and ($7::uuid is null or p.run_id = $7 or p.root_run_id = $7)
+order by p.id
+limit $8::int
+`
+
+type ListOldestPendingCallsParams struct {
+	TenantID       string
+	Before         *string
+	Status         string
+	Tools          []string
+	CallID         string
+	Implementation string
+	RunID          *string
+	Limit          int32
+}
+
+type ListOldestPendingCallsRow struct {
+	PendingToolCall PendingToolCall
+	Arguments       []byte
+	Overdue         bool
+	RunOver         bool
+}
+
+// As ListPendingCalls, in the other order.
+func (q *Queries) ListOldestPendingCalls(ctx context.Context, arg ListOldestPendingCallsParams) ([]ListOldestPendingCallsRow, error) {
+	rows, err := q.db.Query(ctx, ListOldestPendingCalls,
+		arg.TenantID,
+		arg.Before,
+		arg.Status,
+		arg.Tools,
+		arg.CallID,
+		arg.Implementation,
+		arg.RunID,
+		arg.Limit,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []ListOldestPendingCallsRow
+	for rows.Next() {
+		var i ListOldestPendingCallsRow
+		if err := rows.Scan(
+			&i.PendingToolCall.TenantID,
+			&i.PendingToolCall.ID,
+			&i.PendingToolCall.RunID,
+			&i.PendingToolCall.RootRunID,
+			&i.PendingToolCall.EffectID,
+			&i.PendingToolCall.MessageID,
+			&i.PendingToolCall.ParentID,
+			&i.PendingToolCall.AgentID,
+			&i.PendingToolCall.Turn,
+			&i.PendingToolCall.Position,
+			&i.PendingToolCall.CallID,
+			&i.PendingToolCall.ToolID,
+			&i.PendingToolCall.Tool,
+			&i.PendingToolCall.Version,
+			&i.PendingToolCall.Digest,
+			&i.PendingToolCall.ImplementationType,
+			&i.PendingToolCall.Subject,
+			&i.PendingToolCall.Mode,
+			&i.PendingToolCall.Intent,
+			&i.PendingToolCall.Shown,
+			&i.PendingToolCall.RequiresResponse,
+			&i.PendingToolCall.IsAsync,
+			&i.PendingToolCall.Status,
+			&i.PendingToolCall.Result,
+			&i.PendingToolCall.Late,
+			&i.PendingToolCall.SubmittedBy,
+			&i.PendingToolCall.SubmitKey,
+			&i.PendingToolCall.WorkflowID,
+			&i.PendingToolCall.CreatedAt,
+			&i.PendingToolCall.AnswerBy,
+			&i.PendingToolCall.ExpiresAt,
+			&i.PendingToolCall.ResolvedAt,
+			&i.PendingToolCall.DeliverAt,
+			&i.Arguments,
+			&i.Overdue,
+			&i.RunOver,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const ListPendingCalls = `-- name: ListPendingCalls :many
 select p.tenant_id, p.id, p.run_id, p.root_run_id, p.effect_id, p.message_id, p.parent_id, p.agent_id, p.turn, p.position, p.call_id, p.tool_id, p.tool, p.version, p.digest, p.implementation_type, p.subject, p.mode, p.intent, p.shown, p.requires_response, p.is_async, p.status, p.result, p.late, p.submitted_by, p.submit_key, p.workflow_id, p.created_at, p.answer_by, p.expires_at, p.resolved_at, p.deliver_at, coalesce(ap.edited, i.input)::json as arguments, (p.expires_at <= now())::boolean as overdue,
        false::boolean as run_over

@@ -1,13 +1,51 @@
-import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
+import { createRoute, lazyRouteComponent, redirect } from "@tanstack/react-router";
 import { tenant, texts } from "./base";
 
 // What waits for a person.
 
+const inbox = createRoute({
+  getParentRoute: () => tenant,
+  path: "/inbox",
+  validateSearch: texts("status", "tool", "cursor", "open", "mine", "order", "batch"),
+  component: lazyRouteComponent(() => import("../pages/inbox/approvals"), "Approvals"),
+});
+
+// Requests for approval had a page of their own.
 const approvals = createRoute({
   getParentRoute: () => tenant,
   path: "/approvals",
   validateSearch: texts("status", "tool", "cursor", "open"),
-  component: lazyRouteComponent(() => import("../pages/approvals"), "Approvals"),
+  beforeLoad: ({ params, search }) => {
+    throw redirect({ to: "/t/$tenant/inbox", params, search, replace: true });
+  },
 });
 
-export const inboxRoutes = [approvals] as const;
+const inputs = createRoute({
+  getParentRoute: () => tenant,
+  path: "/inbox/inputs",
+  validateSearch: texts("status", "cursor", "open", "order"),
+  component: lazyRouteComponent(() => import("../pages/inbox/inputs"), "Inputs"),
+});
+
+const calls = createRoute({
+  getParentRoute: () => tenant,
+  path: "/inbox/calls",
+  validateSearch: texts("status", "tool", "cursor", "open", "order"),
+  component: lazyRouteComponent(() => import("../pages/inbox/calls"), "Calls"),
+});
+
+const quarantines = createRoute({
+  getParentRoute: () => tenant,
+  path: "/inbox/quarantines",
+  validateSearch: texts("open"),
+  component: lazyRouteComponent(() => import("../pages/inbox/quarantines"), "Quarantines"),
+});
+
+const grants = createRoute({
+  getParentRoute: () => tenant,
+  path: "/inbox/grants",
+  validateSearch: texts("tool", "cursor", "active", "new", "version", "agent", "requester"),
+  component: lazyRouteComponent(() => import("../pages/inbox/grants"), "Grants"),
+});
+
+export const inboxRoutes = [inbox, approvals, inputs, calls, quarantines, grants] as const;

@@ -34,6 +34,16 @@ export const groups = [
       { name: "Settings", path: "settings", to: "/t/$tenant/settings", key: ",", feature: "settings" },
     ],
   },
+      { name: "Inbox", path: "inbox", to: "/t/$tenant/inbox", key: "i", feature: "inbox" },
+    ],
+  },
+  {
+    name: "Connect",
+    pages: [
+      { name: "MCP servers", path: "mcp-servers", to: "/t/$tenant/mcp-servers", key: "m", feature: "tools" },
+    ],
+  },
+  { name: "Govern", pages: [] },
 ] as const;
 
 export const pages = groups.flatMap((g) => [...g.pages]);

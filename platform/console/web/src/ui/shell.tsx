@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, Outlet, useNavigate, useParams } from "@tanstack/react-router";
 import { lazy, Suspense, useEffect, useState } from "react";
-import { approvals, may, me, type Me } from "../api/queries";
+import { me, type Me } from "../api/queries";
 import { setPaused, useEvents, useLive } from "../api/stream";
 import { config } from "../config";
 import { keysOff } from "./keys";
@@ -9,6 +9,7 @@ import { groups, pages } from "./pages";
 import { bye } from "./session";
 import { Failed } from "./states";
 import { applyTheme, theme, type Theme } from "./theme";
+import { Waiting } from "./waiting";
 
 const Palette = lazy(() => import("./palette").then((m) => ({ default: m.Palette })));
 const Help = lazy(() => import("./help").then((m) => ({ default: m.Help })));
@@ -81,7 +82,7 @@ function NavItem({ tenant, page: p, who }: { tenant: string; page: (typeof pages
       ) : (
         <Link to={p.to} params={{ tenant }} activeProps={{ "aria-current": "page" }} activeOptions={{ includeSearch: false, exact: p.path === "" }}>
           {p.name}
-          {p.feature === "approvals" && may(who, "approvals.read") && <Waiting tenant={tenant} />}
+          {p.path === "inbox" && who && <Waiting tenant={tenant} who={who} />}
         </Link>
       )}
     </li>
@@ -107,13 +108,6 @@ function TenantSwitch({ tenant, name, many }: { tenant: string; name?: string | 
       <span aria-hidden="true">⇅</span>
     </Link>
   );
-}
-
-// Waiting is how many requests wait, as far as one page counts.
-function Waiting({ tenant }: { tenant: string }) {
-  const { data } = useQuery(approvals(tenant, { status: "pending", limit: 50 }));
-  if (!data?.items.length) return null;
-  return <span className="count">{data.next ? "50+" : data.items.length}</span>;
 }
 
 function Foot({ subject, onHelp }: { subject?: string | undefined; onHelp: () => void }) {
