@@ -9,7 +9,7 @@ import { Ask, Field, text } from "./ask";
 // Attach attaches a server, or changes how one is reached, and shows what it offers.
 export function Attach({ tenant, of, onClose, onDone }: { tenant: string; of?: Server; onClose: () => void; onDone: (slug: string) => void }) {
   const client = useQueryClient();
-  const [transport, setTransport] = useState(of?.transport ?? "streamable_http");
+  const [transport, setTransport] = useState<string>(of?.transport ?? "streamable_http");
   const [auth, setAuth] = useState<string>(of?.auth?.type ?? "");
   const [offer, setOffer] = useState<Refresh>();
   const stdio = transport === "stdio";
