@@ -147,6 +147,7 @@ func areas() []area {
 		{"graphs", (*site).fillGraphs, (*site).graphPages},
 		{"govern", (*site).fillGovern, (*site).governPages},
 		{"inbox", (*site).fillInbox, (*site).inboxPages},
+		{"forms", (*site).fillForms, (*site).formPages},
 	}
 }
 

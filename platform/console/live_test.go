@@ -16,6 +16,7 @@ import (
 	"github.com/toolcrib/toolcrib/platform/dev"
 	"github.com/toolcrib/toolcrib/platform/dev/embedded"
 	"github.com/toolcrib/toolcrib/platform/models/scripted"
+	"github.com/toolcrib/toolcrib/tool"
 	"github.com/toolcrib/toolcrib/worker"
 )
 
@@ -42,7 +43,10 @@ func live(t *testing.T) *visitor {
 	running.once.Do(func() {
 		running.dev, running.err = dev.Start(context.Background(), dev.Config{
 			Stack:  embedded.Config{Throwaway: true, Headless: true},
-			Worker: worker.Config{Models: map[string]agent.Model{"scripted": scripted.New("testdata/transcripts")}},
+			Worker: worker.Config{
+				Models: map[string]agent.Model{"scripted": scripted.New("testdata/transcripts")},
+				Custom: map[string]tool.Executor{"quote": tool.ExecutorFunc(quoteParcels)},
+			},
 		})
 	})
 	require.NoError(t, running.err)

@@ -77,7 +77,7 @@ export function FieldsEditor({ value, onChange, errors, label = "Fields", depth 
                 </span>
               </div>
               {open === keys.current[i] && (
-                <FieldEditor value={f} siblings={value.filter((_, j) => j !== i)} depth={depth}
+                <FieldEditor value={f} depth={depth}
                   errors={Object.fromEntries(wrong.map(([p, t]) => [p.slice(`/${i}`.length), t]))}
                   onChange={(next) => onChange(value.map((x, j) => (j === i ? next : x)))} />
               )}
@@ -130,13 +130,12 @@ function membersOf(f: Field, item: boolean): Field[] {
 }
 
 // own are the members that have editors of their own below the form.
-const own = ["options", "fields", "items", "visible_when"];
+const own = ["options", "fields", "items"];
 
-const FieldEditor = memo(function FieldEditor({ value, onChange, errors, siblings, depth, item = false }: {
+const FieldEditor = memo(function FieldEditor({ value, onChange, errors, depth, item = false }: {
   value: Field;
   onChange: (value: Field) => void;
   errors?: Problems;
-  siblings: Field[];
   depth: number;
   item?: boolean;
 }) {
@@ -162,10 +161,9 @@ const FieldEditor = memo(function FieldEditor({ value, onChange, errors, sibling
       )}
       {(value.type === "array" || (value.type === "object" && display === "map")) && depth < 7 && (
         <Nested title="Each item">
-          <FieldEditor value={value.items ?? { key: "", type: "text" }} siblings={[]} depth={depth + 1} item onChange={(items) => onChange({ ...value, items })} />
+          <FieldEditor value={value.items ?? { key: "", type: "text" }} depth={depth + 1} item onChange={(items) => onChange({ ...value, items })} />
         </Nested>
       )}
-      {!item && !value.required && siblings.length > 0 && <When value={value} siblings={siblings} onChange={onChange} />}
     </div>
   );
 });
@@ -181,7 +179,7 @@ function Nested({ title, children }: { title: string; children: React.ReactNode 
 
 // fitting leaves out what a field of its type cannot say, and adds what it must.
 function fitting(f: Field): Field {
-  const may = new Set([...membersOf(f, false).map((m) => m.key), "visible_when"]);
+  const may = new Set(membersOf(f, false).map((m) => m.key));
   const out: Field = { key: f.key, type: f.type };
   for (const [n, v] of Object.entries(f)) if (may.has(n)) (out as unknown as Record<string, unknown>)[n] = v;
   if (out.display && !displays[out.type]?.includes(out.display)) delete out.display;
@@ -232,47 +230,6 @@ function Options({ value, onChange }: { value: Option[]; onChange: (value: Optio
         ))}
       </ol>
       <p><button type="button" className="button" onClick={() => onChange([...value, { value: read("") }])}>Add an option</button></p>
-    </section>
-  );
-}
-
-// When says beside which values of another field a field is shown.
-function When({ value: f, siblings, onChange }: { value: Field; siblings: Field[]; onChange: (f: Field) => void }) {
-  const [a, b] = [useId(), useId()];
-  const other = siblings.find((s) => s.key === f.visible_when?.key);
-  const options = other?.type === "boolean" ? [{ value: true }, { value: false }] : (other?.options ?? []);
-  const set = (w: Field["visible_when"]) => {
-    const { visible_when: _, ...rest } = f;
-    onChange(w ? { ...rest, visible_when: w } : rest);
-  };
-  const able = siblings.filter((s) => s.key && (s.type === "boolean" || (s.type === "enum" && !s.multiple)));
-  if (able.length === 0 && !f.visible_when) return null;
-  return (
-    <section className="f-section" aria-label="Shown when">
-      <h3>Shown when</h3>
-      <p className="f-row">
-        <label htmlFor={a} className="unseen">Field</label>
-        <select id={a} value={f.visible_when?.key ?? ""} onChange={(e) => {
-          const of = able.find((s) => s.key === e.target.value);
-          set(of ? { key: of.key, in: of.type === "boolean" ? [true] : of.options?.[0] ? [of.options[0].value] : [] } : undefined);
-        }}>
-          <option value="">always</option>
-          {f.visible_when && !able.includes(other!) && <option value={f.visible_when.key}>{f.visible_when.key}</option>}
-          {able.map((s) => <option key={s.key} value={s.key}>{nameOf(s)}</option>)}
-        </select>
-        {f.visible_when && options.length > 0 && (
-          <>
-            is
-            <label htmlFor={b} className="unseen">Value</label>
-            <select id={b} value={textOf(f.visible_when.in[0])} onChange={(e) => {
-              const o = options.find((x) => textOf(x.value) === e.target.value);
-              if (o) set({ key: f.visible_when!.key, in: [o.value] });
-            }}>
-              {options.map((o) => <option key={textOf(o.value)} value={textOf(o.value)}>{("label" in o && o.label) || textOf(o.value)}</option>)}
-            </select>
-          </>
-        )}
-      </p>
     </section>
   );
 }

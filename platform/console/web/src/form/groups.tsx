@@ -16,7 +16,7 @@ export function Fields({ fields, path, keywords }: { fields: Field[]; path: stri
   const usual = seen.filter((f) => !f.advanced);
   const more = seen.filter((f) => f.advanced);
   const sections = [...new Set(usual.map((f) => f.section ?? ""))];
-  const slots = (of: Field[]) => of.map((f) => <Slot key={f.key} field={f} path={path} siblings={fields} keywords={keywords} />);
+  const slots = (of: Field[]) => of.map((f) => <Slot key={f.key} field={f} path={path} keywords={keywords} />);
   return (
     <>
       {sections.map((s) => {
@@ -35,33 +35,15 @@ export function Fields({ fields, path, keywords }: { fields: Field[]; path: stri
   );
 }
 
-// Slot shows a field while its condition is met. What was filled in before comes back with it.
-const Slot = memo(function Slot({ field, path, siblings, keywords }: { field: Field; path: string; siblings: Field[]; keywords?: Members | undefined }) {
+// Slot is a field in its place. It is required by itself, or by what was filled in beside it.
+const Slot = memo(function Slot({ field, path, keywords }: { field: Field; path: string; keywords?: Members | undefined }) {
   const { store } = useForm();
-  const when = field.visible_when;
-  const seen = useSyncExternalStore(
-    (fn) => (when ? store.watch(path + escape(when.key), fn) : () => {}),
-    () => !when || isMet(when.in, store.get(path + escape(when.key)), siblings.find((f) => f.key === when.key)),
-  );
   const needed = useSyncExternalStore(
     (fn) => (keywords ? store.watch(path, fn) : () => {}),
     () => !!field.required || neededBy(keywords, store.get(path)).includes(field.key),
   );
-  const at = path + escape(field.key);
-  const before = useRef<Json | undefined>(field.default);
-  useEffect(() => {
-    const now = store.get(at);
-    if (!seen && now !== undefined) {
-      before.current = now;
-      store.set(at, undefined);
-    } else if (seen && when && now === undefined && before.current !== undefined) store.set(at, before.current);
-  }, [seen, store, at, when]);
-  if (!seen) return null;
-  return <Input field={field} path={at} required={needed} />;
+  return <Input field={field} path={path + escape(field.key)} required={needed} />;
 });
-
-const isMet = (list: Json[], value: Json | undefined, of?: Field): boolean =>
-  list.some((v) => equal(v, value ?? of?.default ?? (of?.type === "boolean" ? false : undefined)));
 
 // Input is the input of a field, by its type and display.
 export const Input = memo(function Input(p: InputProps) {

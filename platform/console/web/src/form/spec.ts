@@ -43,15 +43,8 @@ export interface Field {
   section?: string;
   advanced?: boolean;
   hidden?: boolean;
-  visible_when?: Condition;
   annotations?: { [name: string]: Json };
   schema?: Json;
-}
-
-// Condition is met where the field beside it has one of the values.
-export interface Condition {
-  key: string;
-  in: Json[];
 }
 
 export interface FormSpec {
