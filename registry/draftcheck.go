@@ -51,6 +51,9 @@ func (r *Registry) CheckDraft(ctx context.Context, p tool.Principal, s definitio
 		return out, err
 	}
 	out.Warnings = append(out.Warnings, unpinned...)
+	if err := r.checkRunnable(&t.Definition, t.ArtifactID != ""); err != nil {
+		out.Warnings = append(out.Warnings, "it could be saved and not published: "+tool.AsError(err).Msg)
+	}
 	out.Findings, err = r.findings(ctx, p, &t)
 	return out, err
 }

@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -91,13 +92,16 @@ func TestCheckTool(t *testing.T) {
 	for definition, path := range map[string]string{
 		`{"slug":"find order","implementation_type":"internal"}`:                        "/slug",
 		`{"slug":"find","implementation_type":"internal","input_schema":{"type":"no"}}`: "/input_schema",
-		`{"slug":"find","implementation_type":"http","implementation_config":{}}`:       "/implementation_config",
+		`{"slug":"find","implementation_type":"http","implementation_config":[]}`:       "/implementation_config",
 	} {
 		got = check(definition)
 		require.False(t, got.Valid, definition)
 		require.NotNil(t, got.Error, definition)
 		require.Contains(t, got.Error.Path, path, definition)
 	}
+	got = check(`{"slug":"sendIt","implementation_type":"http","interaction":{"is_async":true}}`)
+	require.True(t, got.Valid)
+	require.Contains(t, strings.Join(got.Warnings, " "), "could be saved and not published")
 	b.apply(t, good[:1]+`"kind":"tool",`+good[1:])
 	got = check(good)
 	require.True(t, got.Valid)

@@ -131,8 +131,8 @@ export function Tools() {
           <ToolDrawer tenant={tenant} slug={open} onClose={() => void navigate({ search: (s) => ({ ...s, open: undefined }), resetScroll: false })}
             walk={at < 0 ? undefined : (
               <div className="drawer-walk">
-                <button type="button" className="button" disabled={at === 0} onClick={() => void walk(-1)}>Previous</button>
-                <button type="button" className="button" disabled={at === items.length - 1 && !past} onClick={() => void walk(1)}>Next</button>
+                <button type="button" className="quiet" disabled={at === 0} onClick={() => void walk(-1)}>Previous</button>
+                <button type="button" className="quiet" disabled={at === items.length - 1 && !past} onClick={() => void walk(1)}>Next</button>
                 <span className="muted">{at + 1} of {items.length}{past || found.data?.next ? " on this page" : ""}</span>
               </div>
             )} />

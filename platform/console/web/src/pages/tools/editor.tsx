@@ -381,9 +381,12 @@ function JsonField({ at, label, help, rows }: { at: string; label: string; help:
   useEffect(() => {
     if (!format) return;
     setFormat(false);
-    const v = get(draft.fields, at);
-    if (v !== undefined) write(at, print(v, 2));
-  }, [format, at, draft.fields, write]);
+    try {
+      if (text.trim()) write(at, print(parse(text), 2));
+    } catch {
+      // What is no JSON stays as it is written.
+    }
+  }, [format, at, text, write]);
   return (
     <Around id={id} part={{ at, label, help }} wide>
       <textarea id={id} className="mono" rows={Math.min(28, Math.max(rows, text.split("\n").length))} value={text} spellCheck={false}
