@@ -255,7 +255,7 @@ function FirstSteps({ tenant, writes }: { tenant: string; writes: boolean }) {
         <li>
           <h3>Import an API</h3>
           <p>Each operation of an OpenAPI description becomes a tool.</p>
-          <Command text="toolcrib tool import openapi.yaml" />
+          <Command text="toolcrib tool import openapi openapi.yaml" />
         </li>
         <li>
           <h3>Attach an MCP server</h3>
