@@ -139,7 +139,8 @@ func TestThePalette(t *testing.T) {
 	find("order refund", "refundOrder")
 	v.do(t, until(`location.pathname.endsWith("/tools/refundOrder")`), settled())
 	find("supportD", "supportDesk")
-	v.do(t, until(`location.search.includes("open=supportDesk")`), settled())
+	v.do(t, until(`location.search.includes("open=supportDesk")`),
+		until(`document.activeElement.closest("aside")`), settled())
 	find(v.Run.ID, v.Run.ID)
 	v.do(t, until(`location.pathname.endsWith("/runs/`+v.Run.ID+`")`), settled())
 	find("overv", "Overview")

@@ -95,7 +95,7 @@ export function Drawer({ title, onClose, children }: { title: string; onClose: (
   close.current = onClose;
   useEffect(() => {
     const before = document.activeElement;
-    if (!before?.closest("tr")) h2.current?.focus({ preventScroll: true });
+    if (!before?.closest("tr, [role=dialog]")) h2.current?.focus({ preventScroll: true });
     const onKey = (e: KeyboardEvent) => {
       if (e.key === "Escape" && !e.defaultPrevented && !document.querySelector("[role=dialog], [role=alertdialog]")) close.current();
     };
