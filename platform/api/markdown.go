@@ -17,10 +17,10 @@ func (s *server) registerMarkdown() {
 		detail: "Into nodes that hold no HTML, for clients that show what models, tools and people wrote. HTML in a text is " +
 			"text, images are links, and a link goes to http, https or mailto. Nothing is stored.",
 	}, func(_ context.Context, _ tool.Principal, in *body[v1.Markdown]) (*body[v1.ParsedMarkdown], error) {
-		out := v1.ParsedMarkdown{Documents: make([][]markdown.Node, len(in.Body.Texts))}
+		out := v1.ParsedMarkdown{Documents: make([][]markdown.Element, len(in.Body.Texts))}
 		for i, text := range in.Body.Texts {
 			if out.Documents[i] = markdown.Parse(text); out.Documents[i] == nil {
-				out.Documents[i] = []markdown.Node{}
+				out.Documents[i] = []markdown.Element{}
 			}
 		}
 		return answer(out), nil

@@ -148,6 +148,7 @@ func areas() []area {
 		{"govern", (*site).fillGovern, (*site).governPages},
 		{"inbox", (*site).fillInbox, (*site).inboxPages},
 		{"forms", (*site).fillForms, (*site).formPages},
+		{"runs", (*site).fillRuns, (*site).runsPages},
 	}
 }
 

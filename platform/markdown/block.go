@@ -7,13 +7,13 @@ import (
 )
 
 // Parse returns the blocks of a source. It never fails: what is not markup is text.
-func Parse(source string) []Node {
+func Parse(source string) []Element {
 	nodes, _ := parse(source)
 	return nodes
 }
 
 // parse also returns how many bytes were looked at, each time that they were.
-func parse(source string) ([]Node, int) {
+func parse(source string) ([]Element, int) {
 	if len(source) > MaxBytes {
 		source = source[:MaxBytes]
 		for !utf8.ValidString(source[max(0, len(source)-utf8.UTFMax):]) && len(source) > MaxBytes-utf8.UTFMax {
@@ -60,11 +60,11 @@ func (p *parser) take() bool {
 }
 
 // blocks parses lines, which are a document, or what is in a quote or in an item of a list.
-func (p *parser) blocks(lines []string, depth int) []Node {
-	var out []Node
+func (p *parser) blocks(lines []string, depth int) []Element {
+	var out []Element
 	for at := 0; at < len(lines); {
 		if !p.take() {
-			return append(out, Node{Kind: CodeBlock, Text: strings.Join(lines[at:], "\n")})
+			return append(out, Element{Kind: CodeBlock, Text: strings.Join(lines[at:], "\n")})
 		}
 		p.work += len(lines[at]) + 1
 		line := lines[at]
@@ -77,10 +77,10 @@ func (p *parser) blocks(lines []string, depth int) []Node {
 			at = p.fenced(&out, lines, at)
 		case headingLevel(text) > 0:
 			level := headingLevel(text)
-			out = append(out, Node{Kind: Heading, Level: level, Nodes: p.inline(headingText(text[level:]))})
+			out = append(out, Element{Kind: Heading, Level: level, Nodes: p.inline(headingText(text[level:]))})
 			at++
 		case isRule(text):
-			out = append(out, Node{Kind: Rule})
+			out = append(out, Element{Kind: Rule})
 			at++
 		case text[0] == '>' && depth < maxNested:
 			at = p.quote(&out, lines, at, depth)
@@ -101,7 +101,7 @@ func indentOf(line string) (int, string) {
 	return len(line) - len(text), strings.TrimRight(text, " ")
 }
 
-func (p *parser) indented(out *[]Node, lines []string, at int) int {
+func (p *parser) indented(out *[]Element, lines []string, at int) int {
 	var code []string
 	for ; at < len(lines); at++ {
 		p.work += len(lines[at])
@@ -111,7 +111,7 @@ func (p *parser) indented(out *[]Node, lines []string, at int) int {
 		}
 		code = append(code, lines[at][min(4, indent):])
 	}
-	*out = append(*out, Node{Kind: CodeBlock, Text: strings.TrimRight(strings.Join(code, "\n"), "\n ")})
+	*out = append(*out, Element{Kind: CodeBlock, Text: strings.TrimRight(strings.Join(code, "\n"), "\n ")})
 	return at
 }
 
@@ -126,7 +126,7 @@ func fence(text string) string {
 	return ""
 }
 
-func (p *parser) fenced(out *[]Node, lines []string, at int) int {
+func (p *parser) fenced(out *[]Element, lines []string, at int) int {
 	indent, text := indentOf(lines[at])
 	opened := fence(text)
 	language, _, _ := strings.Cut(strings.TrimSpace(text[len(opened):]), " ")
@@ -140,7 +140,7 @@ func (p *parser) fenced(out *[]Node, lines []string, at int) int {
 		}
 		code = append(code, lines[at][min(i, indent, len(lines[at])):])
 	}
-	*out = append(*out, Node{Kind: CodeBlock, Language: language[:min(len(language), 40)], Text: strings.Join(code, "\n")})
+	*out = append(*out, Element{Kind: CodeBlock, Language: language[:min(len(language), 40)], Text: strings.Join(code, "\n")})
 	return at
 }
 
@@ -168,7 +168,7 @@ func isRule(text string) bool {
 	return strings.ContainsAny(mark, "-*_") && strings.Trim(text, mark+" ") == "" && strings.Count(text, mark) >= 3
 }
 
-func (p *parser) quote(out *[]Node, lines []string, at, depth int) int {
+func (p *parser) quote(out *[]Element, lines []string, at, depth int) int {
 	var within []string
 	for ; at < len(lines); at++ {
 		p.work += len(lines[at])
@@ -178,7 +178,7 @@ func (p *parser) quote(out *[]Node, lines []string, at, depth int) int {
 		}
 		within = append(within, strings.TrimPrefix(lines[at][indent+1:], " "))
 	}
-	*out = append(*out, Node{Kind: Quote, Nodes: p.blocks(within, depth+1)})
+	*out = append(*out, Element{Kind: Quote, Nodes: p.blocks(within, depth+1)})
 	return at
 }
 
@@ -219,9 +219,9 @@ func markerOf(line string) marker {
 	return m
 }
 
-func (p *parser) list(out *[]Node, lines []string, at, depth int) int {
+func (p *parser) list(out *[]Element, lines []string, at, depth int) int {
 	first := markerOf(lines[at])
-	list := Node{Kind: List, Ordered: first.start > 0 || strings.ContainsAny(first.mark, ".)"), Start: first.start}
+	list := Element{Kind: List, Ordered: first.start > 0 || strings.ContainsAny(first.mark, ".)"), Start: first.start}
 	for at < len(lines) {
 		m := markerOf(lines[at])
 		if m.width == 0 || m.mark != first.mark || isRule(strings.TrimSpace(lines[at])) || !p.take() {
@@ -238,7 +238,7 @@ func (p *parser) list(out *[]Node, lines []string, at, depth int) int {
 			}
 			within = append(within, strings.TrimRight(lines[at][min(indent, m.width):], " "))
 		}
-		list.Nodes = append(list.Nodes, Node{Kind: Item, Nodes: p.blocks(within, depth+1)})
+		list.Nodes = append(list.Nodes, Element{Kind: Item, Nodes: p.blocks(within, depth+1)})
 	}
 	*out = append(*out, list)
 	return at
@@ -255,7 +255,7 @@ func begins(line string) bool {
 		m.width > 0 && m.start <= 1 && len(text) > 1
 }
 
-func (p *parser) paragraph(out *[]Node, lines []string, at int) int {
+func (p *parser) paragraph(out *[]Element, lines []string, at int) int {
 	text := []string{lines[at]}
 	for at++; at < len(lines); at++ {
 		p.work += len(lines[at])
@@ -264,7 +264,7 @@ func (p *parser) paragraph(out *[]Node, lines []string, at int) int {
 			break
 		}
 		if level := underline(t); level > 0 && indent < 4 {
-			*out = append(*out, Node{Kind: Heading, Level: level, Nodes: p.inline(strings.Join(text, "\n"))})
+			*out = append(*out, Element{Kind: Heading, Level: level, Nodes: p.inline(strings.Join(text, "\n"))})
 			return at + 1
 		}
 		if begins(lines[at]) || p.isTable(lines, at) {
@@ -275,7 +275,7 @@ func (p *parser) paragraph(out *[]Node, lines []string, at int) int {
 	for i := range text {
 		text[i] = strings.TrimLeft(text[i], " ")
 	}
-	*out = append(*out, Node{Kind: Paragraph, Nodes: p.inline(strings.TrimRight(strings.Join(text, "\n"), " "))})
+	*out = append(*out, Element{Kind: Paragraph, Nodes: p.inline(strings.TrimRight(strings.Join(text, "\n"), " "))})
 	return at
 }
 
@@ -337,7 +337,7 @@ func cells(row string) []string {
 	return append(out, strings.TrimSpace(cell.String()))
 }
 
-func (p *parser) table(out *[]Node, lines []string, at int) int {
+func (p *parser) table(out *[]Element, lines []string, at int) int {
 	var aligned []string
 	for _, d := range cells(lines[at+1]) {
 		align := ""
@@ -351,7 +351,7 @@ func (p *parser) table(out *[]Node, lines []string, at int) int {
 		}
 		aligned = append(aligned, align)
 	}
-	table := Node{Kind: Table, Nodes: []Node{p.row(lines[at], aligned, true)}}
+	table := Element{Kind: Table, Nodes: []Element{p.row(lines[at], aligned, true)}}
 	for at += 2; at < len(lines) && strings.TrimSpace(lines[at]) != "" && !begins(lines[at]) && p.left > 0; at++ {
 		p.work += len(lines[at])
 		table.Nodes = append(table.Nodes, p.row(lines[at], aligned, false))
@@ -360,12 +360,12 @@ func (p *parser) table(out *[]Node, lines []string, at int) int {
 	return at
 }
 
-func (p *parser) row(line string, aligned []string, header bool) Node {
+func (p *parser) row(line string, aligned []string, header bool) Element {
 	found := cells(line)
-	row := Node{Kind: Row, Header: header, Nodes: make([]Node, len(aligned))}
+	row := Element{Kind: Row, Header: header, Nodes: make([]Element, len(aligned))}
 	p.take()
 	for i, align := range aligned {
-		row.Nodes[i] = Node{Kind: Cell, Align: align}
+		row.Nodes[i] = Element{Kind: Cell, Align: align}
 		if p.take(); i < len(found) {
 			row.Nodes[i].Nodes = p.inline(found[i])
 		}

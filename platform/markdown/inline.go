@@ -8,7 +8,7 @@ import (
 )
 
 // inline parses what a paragraph, a heading or a cell has: text with emphasis, code and links.
-func (p *parser) inline(source string) []Node {
+func (p *parser) inline(source string) []Element {
 	in := inliner{parser: p, s: source, frames: []frame{{}}, runs: backticks(source)}
 	p.work += len(source)
 	for in.at < len(source) {
@@ -27,7 +27,7 @@ type frame struct {
 	mark  byte // One of * _ ~ [ and ! for an image; 0 for the outermost.
 	count int
 	dead  bool // Of a bracket: it holds a link, so that it is none.
-	nodes []Node
+	nodes []Element
 }
 
 // opening returns the text of what was opened.
@@ -119,7 +119,7 @@ func (in *inliner) text(s string) {
 	in.top().nodes = joined(in.top().nodes, s)
 }
 
-func joined(nodes []Node, s string) []Node {
+func joined(nodes []Element, s string) []Element {
 	if s == "" {
 		return nodes
 	}
@@ -127,10 +127,10 @@ func joined(nodes []Node, s string) []Node {
 		nodes[n-1].Text += s
 		return nodes
 	}
-	return append(nodes, Node{Kind: Text, Text: s})
+	return append(nodes, Element{Kind: Text, Text: s})
 }
 
-func (in *inliner) add(n Node) {
+func (in *inliner) add(n Element) {
 	in.take()
 	in.top().nodes = append(in.top().nodes, n)
 }
@@ -143,7 +143,7 @@ func (in *inliner) literal(n int) {
 func (in *inliner) escape(rest string) {
 	switch {
 	case strings.HasPrefix(rest, "\\\n"):
-		in.add(Node{Kind: Break})
+		in.add(Element{Kind: Break})
 		in.at += 2
 	case len(rest) > 1 && strings.ContainsRune("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~", rune(rest[1])):
 		in.text(rest[1:2])
@@ -157,7 +157,7 @@ func (in *inliner) newline() {
 	top := in.top()
 	if n := len(top.nodes); n > 0 && top.nodes[n-1].Kind == Text && strings.HasSuffix(top.nodes[n-1].Text, "  ") {
 		top.nodes[n-1].Text = strings.TrimRight(top.nodes[n-1].Text, " ")
-		in.add(Node{Kind: Break})
+		in.add(Element{Kind: Break})
 		in.at++
 		return
 	}
@@ -180,7 +180,7 @@ func (in *inliner) code(rest string) {
 	if len(text) > 2 && text[0] == ' ' && text[len(text)-1] == ' ' && strings.Trim(text, " ") != "" {
 		text = text[1 : len(text)-1]
 	}
-	in.add(Node{Kind: Code, Text: text})
+	in.add(Element{Kind: Code, Text: text})
 	in.work += len(text)
 	in.at = ends[0] + n
 }
@@ -257,9 +257,9 @@ func (in *inliner) closeEmphasis(c byte, n int) int {
 		case used == 2:
 			kind = Strong
 		}
-		node := Node{Kind: kind, Nodes: f.nodes}
+		node := Element{Kind: kind, Nodes: f.nodes}
 		if f.count -= used; f.count > 0 {
-			f.nodes = []Node{node}
+			f.nodes = []Element{node}
 			in.take()
 			return used
 		}
@@ -305,12 +305,12 @@ func (in *inliner) closeBracket() {
 		return
 	}
 	if f.mark == '!' {
-		f.nodes = append([]Node{{Kind: Text, Text: "image: "}}, f.nodes...)
+		f.nodes = append([]Element{{Kind: Text, Text: "image: "}}, f.nodes...)
 	}
 	for below := range in.frames {
 		in.frames[below].dead = true
 	}
-	in.add(Node{Kind: Link, URL: address, Host: host, Nodes: f.nodes})
+	in.add(Element{Kind: Link, URL: address, Host: host, Nodes: f.nodes})
 	in.at += 1 + length
 }
 
@@ -385,7 +385,7 @@ func (in *inliner) angle(rest string) {
 		in.literal(1)
 		return
 	}
-	in.add(Node{Kind: Link, URL: address, Host: host, Nodes: []Node{{Kind: Text, Text: raw}}})
+	in.add(Element{Kind: Link, URL: address, Host: host, Nodes: []Element{{Kind: Text, Text: raw}}})
 	in.at += len(raw) + 2
 }
 
@@ -417,7 +417,7 @@ func (in *inliner) bare(rest string) {
 	}
 	raw := strings.TrimRight(rest[:end], marks)
 	if address, host, ok := Address(raw); ok {
-		in.add(Node{Kind: Link, URL: address, Host: host, Nodes: []Node{{Kind: Text, Text: raw}}})
+		in.add(Element{Kind: Link, URL: address, Host: host, Nodes: []Element{{Kind: Text, Text: raw}}})
 		in.at += len(raw)
 		return
 	}

@@ -12,7 +12,7 @@ import (
 )
 
 // outline writes nodes in one line.
-func outline(nodes []markdown.Node) string {
+func outline(nodes []markdown.Element) string {
 	var out []string
 	for i, n := range nodes {
 		s := string(n.Kind)
@@ -126,15 +126,15 @@ func TestWorkIsLinear(t *testing.T) {
 }
 
 // within checks what holds of every document.
-func within(t *testing.T, nodes []markdown.Node) {
+func within(t *testing.T, nodes []markdown.Element) {
 	t.Helper()
 	known := map[markdown.Kind]bool{}
 	for _, k := range markdown.Kinds {
 		known[k] = true
 	}
 	total := 0
-	var walk func(nodes []markdown.Node, depth int)
-	walk = func(nodes []markdown.Node, depth int) {
+	var walk func(nodes []markdown.Element, depth int)
+	walk = func(nodes []markdown.Element, depth int) {
 		if depth > markdown.MaxDepth {
 			t.Fatal("too deep")
 		}

@@ -34,8 +34,8 @@ var Kinds = []Kind{
 	Text, Code, Emphasis, Strong, Deleted, Link, Break,
 }
 
-// Node is a part of a document.
-type Node struct {
+// Element is a node: a part of a document.
+type Element struct {
 	Kind     Kind   `json:"kind" enum:"paragraph,heading,list,item,quote,code_block,table,row,cell,rule,text,code,emphasis,strong,deleted,link,break"`
 	Text     string `json:"text,omitempty" doc:"Of a text, and of code"`
 	Level    int    `json:"level,omitempty" doc:"Of a heading: 1 to 6" example:"2"`
@@ -46,7 +46,7 @@ type Node struct {
 	Host     string `json:"host,omitempty" doc:"Of a link: where it goes to, in ASCII" example:"example.com"`
 	Align    string `json:"align,omitempty" enum:"left,center,right" doc:"Of a cell"`
 	Header   bool   `json:"header,omitempty" doc:"Of a row: it names the columns"`
-	Nodes    []Node `json:"nodes,omitempty" doc:"What it is made of"`
+	Nodes    []Element `json:"nodes,omitempty" doc:"What it is made of"`
 }
 
 // Limits of a document.

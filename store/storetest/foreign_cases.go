@@ -293,6 +293,11 @@ var foreignCases = map[string]func(t *testing.T, f foreign){
 		_, err := f.Store.Transcript(t.Context(), f.stranger, f.Run.ID)
 		RequireKind(t, tool.NotFound, err)
 	},
+	"TranscriptPage": func(t *testing.T, f foreign) {
+		t.Helper()
+		_, _, err := f.Store.TranscriptPage(t.Context(), f.stranger, f.Run.ID, store.TranscriptPlace{})
+		RequireKind(t, tool.NotFound, err)
+	},
 	"Admit": func(t *testing.T, f foreign) {
 		t.Helper()
 		stolen := f.Entry(t)

@@ -9,5 +9,5 @@ type Markdown struct {
 
 // ParsedMarkdown is what the texts are made of.
 type ParsedMarkdown struct {
-	Documents [][]markdown.Node `json:"documents" doc:"The blocks of each text, in the order of the texts" example:"[[{\"kind\":\"paragraph\",\"nodes\":[{\"kind\":\"text\",\"text\":\"Your order has left.\"}]}]]"`
+	Documents [][]markdown.Element `json:"documents" doc:"The blocks of each text, in the order of the texts" example:"[[{\"kind\":\"paragraph\",\"nodes\":[{\"kind\":\"text\",\"text\":\"Your order has left.\"}]}]]"`
 }
