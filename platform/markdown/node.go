@@ -36,16 +36,16 @@ var Kinds = []Kind{
 
 // Element is a node: a part of a document.
 type Element struct {
-	Kind     Kind   `json:"kind" enum:"paragraph,heading,list,item,quote,code_block,table,row,cell,rule,text,code,emphasis,strong,deleted,link,break"`
-	Text     string `json:"text,omitempty" doc:"Of a text, and of code"`
-	Level    int    `json:"level,omitempty" doc:"Of a heading: 1 to 6" example:"2"`
-	Ordered  bool   `json:"ordered,omitempty" doc:"Of a list: its items are numbered"`
-	Start    int    `json:"start,omitempty" doc:"Of an ordered list: its first number"`
-	Language string `json:"language,omitempty" doc:"Of a block of code, as its author named it" example:"go"`
-	URL      string `json:"url,omitempty" doc:"Of a link: an address of http, https or mailto" example:"https://example.com/orders"`
-	Host     string `json:"host,omitempty" doc:"Of a link: where it goes to, in ASCII" example:"example.com"`
-	Align    string `json:"align,omitempty" enum:"left,center,right" doc:"Of a cell"`
-	Header   bool   `json:"header,omitempty" doc:"Of a row: it names the columns"`
+	Kind     Kind      `json:"kind" enum:"paragraph,heading,list,item,quote,code_block,table,row,cell,rule,text,code,emphasis,strong,deleted,link,break"`
+	Text     string    `json:"text,omitempty" doc:"Of a text, and of code"`
+	Level    int       `json:"level,omitempty" doc:"Of a heading: 1 to 6" example:"2"`
+	Ordered  bool      `json:"ordered,omitempty" doc:"Of a list: its items are numbered"`
+	Start    int       `json:"start,omitempty" doc:"Of an ordered list: its first number"`
+	Language string    `json:"language,omitempty" doc:"Of a block of code, as its author named it" example:"go"`
+	URL      string    `json:"url,omitempty" doc:"Of a link: an address of http, https or mailto" example:"https://example.com/orders"`
+	Host     string    `json:"host,omitempty" doc:"Of a link: where it goes to, in ASCII" example:"example.com"`
+	Align    string    `json:"align,omitempty" enum:"left,center,right" doc:"Of a cell"`
+	Header   bool      `json:"header,omitempty" doc:"Of a row: it names the columns"`
 	Nodes    []Element `json:"nodes,omitempty" doc:"What it is made of"`
 }
 
