@@ -2,9 +2,16 @@ package console_test
 
 import (
 	"encoding/json"
+	"fmt"
+	"strings"
 	"testing"
 
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+	"github.com/stretchr/testify/require"
+
 	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
+	"github.com/toolcrib/toolcrib/tool"
 )
 
 // everyKind is the configuration of a graph with bodies in it, and a number that a JavaScript number would round.
@@ -54,4 +61,88 @@ func (s *site) graphPages() []string {
 		"/tools/lookTwice?tab=graph", "/graphs/new", "/tools/checkOrders/graph/edit", "/tools/checkOrders/graph/edit?node=judge",
 		"/tools/checkOrders/graph/edit?node=each&show=table", "/tools/lookTwice/graph/edit?node=again", "/tools/refundOrder/graph/edit",
 	}
+}
+
+// A person makes an agent, picks a tool out of many, and publishes it; what the server refuses is beside its field.
+func TestAPersonMakesAnAgent(t *testing.T) {
+	t.Parallel()
+
+	v := visit(t, newSite(t, ""), browser(t))
+	v.signIn(t)
+	v.open(t, "/agents/new")
+	field := func(label, value string) chromedp.Action {
+		return chromedp.SendKeys(`//label[text()="`+label+`"]/following-sibling::*[1]`, value, chromedp.BySearch)
+	}
+	button := func(name string) chromedp.Action {
+		return chromedp.Click(`//button[starts-with(normalize-space(.),"`+name+`")]`, chromedp.BySearch)
+	}
+	v.do(t, field("Slug", "nightClerk"), field("Model", "none"), field("Instructions", "Count."), button("Create draft"),
+		until(`document.querySelector("[aria-invalid]")?.closest(".set-field").innerText.includes("provider/name")`))
+	v.do(t, field("Model", "/such"))
+	v.do(t, chromedp.Click(`//nav[@class="tabs"]/a[2]`, chromedp.BySearch), settled(),
+		chromedp.SendKeys(`.picker input[type=search]`, "lookUp57", chromedp.ByQuery),
+		until(`document.querySelectorAll(".offer").length === 1 && location.search.includes("search=lookUp57")`),
+		chromedp.Click(`.offer input`, chromedp.ByQuery), until(`document.querySelector(".picked .slug").innerText === "lookUp57"`),
+		chromedp.SendKeys(`.picked input`, "^1.0", chromedp.ByQuery))
+	v.do(t, button("Create draft"), until(`location.pathname.endsWith("/agents/nightClerk")`), button("Publish"),
+		chromedp.WaitVisible(`[role=dialog] input`, chromedp.ByQuery), chromedp.Click(`[role=dialog] .primary`, chromedp.ByQuery),
+		until(`!document.querySelector("[role=dialog]") && document.querySelector("h1").innerText.includes("published")`))
+	made, err := v.Store.FindAgent(t.Context(), v.Tenant, "nightClerk")
+	require.NoError(t, err)
+	require.Equal(t, tool.Published, made.Status)
+	require.Equal(t, "lookUp57@^1.0", made.Tools[0].String())
+	v.blameless(t)
+}
+
+// A graph is edited by keyboard alone: nodes are added, connected and checked, changes undone, and numbers stay as
+// they were written.
+func TestAGraphIsEditedByKeyboard(t *testing.T) {
+	t.Parallel()
+
+	v := visit(t, newSite(t, ""), browser(t))
+	v.signIn(t)
+	v.open(t, "/tools/checkOrders/graph/edit?node=done")
+	enter := func(name string) chromedp.Action {
+		return chromedp.Tasks{
+			chromedp.Evaluate(`[...document.querySelectorAll("main button")].find((b) => b.innerText.startsWith("`+name+`")).focus()`, nil),
+			press(kb.Enter),
+		}
+	}
+	nodes := func(n int) chromedp.Action {
+		return until(fmt.Sprintf(`document.querySelectorAll("[data-at]").length === %d`, n))
+	}
+	v.do(t, nodes(8), until(`document.querySelector(".problems").innerText.includes("No problems")`))
+	v.do(t, enter("Add node"), nodes(9), until(`document.querySelector(".problems").innerText.includes("needs a tool")`),
+		enter("Undo"), nodes(8), enter("Redo"), nodes(9), enter("Undo"), nodes(8))
+	v.do(t, chromedp.Evaluate(`document.querySelector("[data-at='/nodes/0']").focus()`, nil), press(kb.Enter),
+		until(`document.querySelector("aside h2").innerText.startsWith("start")`))
+	v.do(t, chromedp.Focus(`//label[text()="Title"]/following-sibling::*[1]`, chromedp.BySearch), press("!"),
+		enter("Save draft"), until(`[...document.querySelectorAll("a.button")].some((a) => a.innerText === "To the tool")`))
+	saved, err := v.Store.FindTool(t.Context(), v.Tenant, tool.Ref{Slug: "checkOrders"})
+	require.NoError(t, err)
+	require.Contains(t, string(saved.Config), "9007199254740993")
+	require.Contains(t, string(saved.Config), "Begin!")
+	v.blameless(t)
+}
+
+// As many nodes as a graph may have cost what is seen of them.
+func TestALargeGraphIsDrawnInParts(t *testing.T) {
+	t.Parallel()
+
+	s := newSite(t, "")
+	nodes := make([]string, 200)
+	for i := range nodes {
+		nodes[i] = fmt.Sprintf(`{"id":"n%d","kind":"tool","tool":"lookUp01"}`, i)
+	}
+	s.post(t, "/v1/apply", v1.Apply{Definitions: []json.RawMessage{json.RawMessage(`{"kind":"tool","slug":"long","name":"Long",
+		"implementation_type":"graph","implementation_config":{"nodes":[` + strings.Join(nodes, ",") + `]}}`)}})
+	v := visit(t, s, browser(t))
+	v.signIn(t)
+	v.open(t, "/tools/long?tab=graph")
+	v.do(t, until(`document.querySelector("[data-at]")`), until(`document.querySelectorAll("[data-at]").length < 40`))
+	v.do(t, chromedp.Evaluate(`document.querySelector("[data-at='/nodes/0']").focus()`, nil), press(kb.End),
+		until(`document.activeElement.dataset.at === "/nodes/199" && document.querySelectorAll("[data-at]").length < 40`))
+	v.open(t, "/tools/long?tab=graph&show=table")
+	v.do(t, until(`document.querySelectorAll("tbody tr").length === 200`))
+	v.blameless(t)
 }

@@ -69,13 +69,13 @@ function drawNode(p: Place, below: ReadonlyMap<string, Body[]>): Drawn {
   const inside = below.get(p.pointer) ?? [];
   if (inside.length === 0) return { w: size.w, h: size.h, boxes: [{ place: p, x: 0, y: 0, w: size.w, h: size.h, holds: false }], frames: [], lines: [] };
   const drawn = inside.map((b) => ({ of: b, ...drawBody(b, below) }));
-  const top = size.head + (drawn.some((b) => b.of.name) ? size.label : 0);
+  const top = size.head + 14 + (drawn.some((b) => b.of.name) ? size.label : 0);
   let x: number = size.pad;
   const out: Drawn = { w: 0, h: 0, boxes: [], frames: [], lines: [] };
   const tallest = Math.max(...drawn.map((b) => b.h));
   for (const b of drawn) {
     shift(b, x, top);
-    if (b.of.name) out.frames.push({ name: b.of.name, x: x - 6, y: size.head - 2, w: b.w + 12, h: tallest + size.label + 8 });
+    if (b.of.name) out.frames.push({ name: b.of.name, x: x - 6, y: size.head + 10, w: b.w + 12, h: tallest + size.label + 6 });
     out.boxes.push(...b.boxes);
     out.frames.push(...b.frames);
     out.lines.push(...b.lines);

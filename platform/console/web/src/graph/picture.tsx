@@ -168,7 +168,7 @@ const Wire = memo(function Wire({ of: l }: { of: Line }) {
   return (
     <g aria-hidden="true" className={`graph-line ${l.how}`}>
       <path d={path} markerEnd="url(#graph-arrow)" />
-      {l.label && <text className="graph-small" x={(x1 + x2) / 2} y={(y1 + y2) / 2 + 3} textAnchor="middle">{short(l.label, 24)}<title>{l.label}</title></text>}
+      {l.label && <text className="graph-small" x={x1 + (x2 - x1) * 0.85} y={y1 + (y2 - y1) * 0.7} textAnchor="middle">{short(l.label, 20)}<title>{l.label}</title></text>}
     </g>
   );
 });
