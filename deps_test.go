@@ -128,6 +128,11 @@ var reachLaws = []reachLaw{
 		why: "stores, the MCP server, the API and commands speak it",
 	},
 	{
+		name: "toolsession is vocabulary", from: []string{"toolsession"},
+		only: []string{std, module + "/tool", "github.com/google/uuid"},
+		why:  "stores, the API and commands speak it",
+	},
+	{
 		name: "access is vocabulary", from: []string{"access"},
 		only: []string{
 			std, module + "/tool", module + "/agent", module + "/graph/flow", module + "/ledger", module + "/wait",

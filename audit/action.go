@@ -55,14 +55,14 @@ var nouns = map[string]string{ //nolint:gosec // Words, no credentials.
 	"role":    "a role",
 	"quota":   "a quota",
 	"canary":  "a canary of a tool's version", "publish_gate": "what has to pass before a tool is published",
-	"view": "a published view",
+	"view": "a published view", "tool_session": "a tool session",
 }
 
 // verbs are the actions by what is done; % in a meaning is the object.
 var verbs = []struct{ kinds, verb, meaning string }{
 	{
 		"tool graph agent credential key tenant grant webhook schedule pipeline space mcp_server artifact price budget " +
-			"profile assignment toolset role quota canary publish_gate view",
+			"profile assignment toolset role quota canary publish_gate view tool_session",
 		"created",
 		"% was made",
 	},
@@ -80,7 +80,7 @@ var verbs = []struct{ kinds, verb, meaning string }{
 	{"tool", "override_removed", "a decision about % was taken back"},
 	{
 		"credential key tenant grant webhook schedule pipeline space mcp_server artifact file price budget profile " +
-			"assignment toolset role quota canary publish_gate view",
+			"assignment toolset role quota canary publish_gate view tool_session",
 		"changed",
 		"settings of % were changed",
 	},
@@ -126,7 +126,7 @@ var verbs = []struct{ kinds, verb, meaning string }{
 	{"payload", "decrypted", "% were decrypted"},
 	{
 		"tool graph agent credential key tenant grant webhook schedule pipeline space mcp_server artifact file note price " +
-			"budget profile assignment toolset role quota canary publish_gate view",
+			"budget profile assignment toolset role quota canary publish_gate view tool_session",
 		"deleted", "% was deleted",
 	},
 }

@@ -124,7 +124,7 @@ func TestRolesHoldLittle(t *testing.T) {
 			"file_chunks", "files", "left_files", "prices", "profiles", "published_views", "request_buckets", "roles",
 			"run_spaces",
 			"schedules", "space_members", "space_messages", "space_wakes",
-			"spaces", "token_users", "tool_assignments", "tool_gates", "tool_overrides", "tool_replays", "tool_slots",
+			"spaces", "token_users", "tool_assignments", "tool_gates", "tool_overrides", "tool_replays", "tool_sessions", "tool_slots",
 			"toolsets", "web_sessions", "webhooks", "word_blocks",
 			"word_documents", "word_postings", "workflow_starts",
 		},

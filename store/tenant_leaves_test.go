@@ -192,6 +192,7 @@ func TestAnExportIsWhole(t *testing.T) {
 		select encode(old_secret, 'hex') from webhooks union all
 		select encode(submit_key, 'hex') from pending_tool_calls union all
 		select encode(secret_hash, 'hex') from published_views union all
+		select encode(secret_hash, 'hex') from tool_sessions union all
 		select headers ->> 'x-tenant' from mcp_servers union all select auth ->> 'credentials_ref' from mcp_servers`)
 	secrets = slices.DeleteFunc(secrets, func(s string) bool { return len(s) < 16 })
 	require.Subset(t, secrets, []string{

@@ -45,7 +45,8 @@ var exportedTables = map[string]exportedTable{
 	"space_members": {}, "space_messages": {}, "space_wakes": {}, "spaces": {}, "tenant_event_heads": {},
 	"token_users": {}, "tool_aliases": {},
 	"tool_assignments": {}, "tool_canaries": {}, "tool_gates": {}, "tool_invocations": {}, "tool_override_versions": {},
-	"tool_overrides": {}, "tool_registry": {}, "tool_replays": {}, "tool_versions": {},
+	"tool_overrides": {}, "tool_registry": {}, "tool_replays": {},
+	"tool_session_submissions": {}, "tool_sessions": {secret: []string{"secret_hash"}}, "tool_versions": {},
 	"toolsets": {}, "usage_days": {}, "webhook_deliveries": {},
 	"webhooks": {secret: []string{"secret", "old_secret"}},
 }

@@ -22,6 +22,7 @@ import (
 	"github.com/toolcrib/toolcrib/internal/payload"
 	"github.com/toolcrib/toolcrib/internal/vault"
 	"github.com/toolcrib/toolcrib/platform/identity"
+	"github.com/toolcrib/toolcrib/platform/sessions"
 	"github.com/toolcrib/toolcrib/platform/views"
 	"github.com/toolcrib/toolcrib/registry"
 	"github.com/toolcrib/toolcrib/resolver"
@@ -184,6 +185,7 @@ type server struct {
 	schedules   *scheduler.Service
 	files       *file.Service
 	views       *views.Service
+	sessions    *sessions.Service
 	api         huma.API
 
 	tenantsMu sync.Mutex
@@ -236,6 +238,11 @@ func New(cfg Config) (http.Handler, error) {
 	s.hub = newHub(s.cfg.Store.Listen, s.log)
 	if s.views, err = views.NewService(views.Config{
 		Views: s.cfg.Store, Record: s.cfg.Store, Tools: s.cfg.Resolver, Runs: s.runs,
+	}); err != nil {
+		return nil, fmt.Errorf("api: %w", err)
+	}
+	if s.sessions, err = sessions.New(sessions.Config{
+		Sessions: s.cfg.Store, Record: s.cfg.Store, Tools: s.cfg.Resolver, Runs: s.runs, Wakes: s.hub, Logger: s.log,
 	}); err != nil {
 		return nil, fmt.Errorf("api: %w", err)
 	}
@@ -297,6 +304,7 @@ func New(cfg Config) (http.Handler, error) {
 	s.registerProfiles()
 	s.registerToolsets()
 	s.registerViews()
+	s.registerToolSessions()
 	s.registerCodec()
 	s.registerAudit()
 	for _, name := range []string{"ErrorModel", "ErrorDetail"} { // The framework's; no answer has them.

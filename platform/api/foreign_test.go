@@ -138,6 +138,7 @@ func TestForeignTenant(t *testing.T) {
 	require.NoError(t, err)
 	ids["toolsets"] = []string{"theirs"}
 	ids["views"] = []string{seedView(t, b).ID}
+	ids["tool-sessions"] = []string{seedToolSession(t, b).ID}
 	_, err = b.Store.CreateRole(t.Context(), store.Role{
 		Role: access.Role{Name: "theirs", Permissions: []string{api.RunsRead}}, Tenant: b.tenant,
 	})
@@ -196,6 +197,50 @@ func TestForeignTenant(t *testing.T) {
 		"POST /v1/pipelines/{pipeline}/documents":   `{"key":"x","text":"x"}`,
 		"POST /v1/pipelines/{pipeline}/reembed":     `{"embedding":{"url":"https://example.com/v1","model":"x","dimensions":3}}`,
 		"POST /v1/artifacts/{artifact}/versions":    `{"source":"."}`,
+		"POST /v1/tools/{tool}/call":             "{}",
+		"POST /v1/tools/{tool}/rename":           `{"slug":"takenOver"}`,
+		"POST /v1/tools/{tool}/test":             "{}",
+		"POST /v1/tools/{tool}/test/stream":      "{}",
+		"PUT /v1/tools/{tool}":                   `{"implementation_type":"internal"}`,
+		"PUT /v1/tools/{tool}/override":          `{"enabled":false}`,
+		"PUT /v1/tools/{tool}/publish-gate":      `{"replay":1}`,
+		"POST /v1/tools/{tool}/replays":          `{"calls":1}`,
+		"POST /v1/tools/{tool}/canary":           `{"share":10,"until_calls":10}`,
+		"PUT /v1/agents/{agent}":                 "{}",
+		"PUT /v1/mcp/servers/{server}":           `{"server_url":"https://example.com/mcp"}`,
+		"POST /v1/mcp/servers/{server}/approve":  `{"tools":[{"name":"x"}]}`,
+		"PUT /v1/credentials/{credential}":       "{}",
+		"PUT /v1/toolsets/{toolset}":             `{"slug":"x"}`,
+		"PUT /v1/schedules/{schedule}":           "{}",
+		"POST /v1/schedules/{schedule}/backfill": `{"from":"2026-01-01T00:00:00Z","until":"2026-01-02T00:00:00Z"}`,
+		"PUT /v1/webhooks/{webhook}":             "{}",
+		"PUT /v1/profiles/{profile}":             "{}",
+		"POST /v1/webhooks/{webhook}/rotate":     "{}",
+		"PUT /v1/spaces/{space}":                 "{}",
+		"PUT /v1/roles/{role}":                   "{}",
+		"POST /v1/spaces/{space}/members":        `{"member":"person:user:eve"}`,
+		"POST /v1/spaces/{space}/messages":       `{"text":"x"}`,
+		"PUT /v1/tenants/{tenant}/masking":       `{"mask_sensitive":false}`,
+		"PUT /v1/tenants/{tenant}/taint":         `{"taint":"deny"}`,
+		"PUT /v1/tenants/{tenant}/publishing":    `{"mcp_apps_publish_enabled":false}`,
+		"POST /v1/views/{view}/rotate":           "{}",
+		"POST /v1/tool-sessions/{session}/link":  "{}",
+
+		"POST /v1/tool-sessions/{session}/submissions": `{"input":{}}`,
+		"PATCH /v1/pipelines/{pipeline}":               "{}",
+		"POST /v1/approvals/{approval}/approve":        "{}",
+		"POST /v1/approvals/{approval}/reject":         "{}",
+		"POST /v1/runs/{id}/messages":                  `{"input":"x"}`,
+		"POST /v1/runs/{id}/tool-results":              `{"call_id":"call_1","result":1}`,
+		"POST /v1/pending-tool-calls/{call}/result":    `{"result":1}`,
+		"POST /v1/pending-tool-calls/{call}/token":     "{}",
+		"POST /v1/input-requests/{view}/link":          "{}",
+		"POST /v1/input-requests/{view}/files":         "x",
+		"POST /v1/runs/{id}/rerun":                     "{}",
+		"POST /v1/pipelines/{pipeline}/search":         `{"query":"x"}`,
+		"POST /v1/pipelines/{pipeline}/documents":      `{"key":"x","text":"x"}`,
+		"POST /v1/pipelines/{pipeline}/reembed":        `{"embedding":{"url":"https://example.com/v1","model":"x","dimensions":3}}`,
+		"POST /v1/artifacts/{artifact}/versions":       `{"source":"."}`,
 	}
 	tried := 0
 	for _, op := range operations(t, b) {

@@ -94,6 +94,7 @@ func (s *server) features(p tool.Principal) []v1.Feature {
 		{"approvals", ApprovalsRead},
 		{"approvals.decide", ApprovalsDecide},
 		{"runs.start", RunsWrite},
+		{"spaces", SpacesRead},
 		{"pipelines", PipelinesRead},
 		{"credentials", CredentialsRead},
 		{"keys", KeysRead},

@@ -49,7 +49,10 @@ var refusable = map[string]audit.Action{ //nolint:gosec // Names, no credentials
 	"setAssignment": "assignment.created", "deleteAssignment": "assignment.deleted",
 	"publishView": "view.created", "rotateView": "view.changed", "revokeView": "view.changed",
 	"setTenantPublishing": "tenant.changed",
-	"createToolset":       "toolset.created", "updateToolset": "toolset.changed", "deleteToolset": "toolset.deleted",
+	"createToolSession":   "tool_session.created", "completeToolSession": "tool_session.changed",
+	"cancelToolSession": "tool_session.changed", "linkToolSession": "tool_session.changed",
+	"unlinkToolSession": "tool_session.changed", "submitToToolSession": "run.started", "joinToolSession": "run.started",
+	"createToolset": "toolset.created", "updateToolset": "toolset.changed", "deleteToolset": "toolset.deleted",
 
 	"createKey": "key.created", "revokeKey": "key.revoked", "setTenantMasking": "tenant.changed",
 	"setTenantTaint": "tenant.changed",

@@ -24,6 +24,7 @@ import (
 	"github.com/toolcrib/toolcrib/store"
 	"github.com/toolcrib/toolcrib/store/storetest"
 	"github.com/toolcrib/toolcrib/tool"
+	"github.com/toolcrib/toolcrib/toolsession"
 	"github.com/toolcrib/toolcrib/toolset"
 	"github.com/toolcrib/toolcrib/usage"
 	"github.com/toolcrib/toolcrib/view"
@@ -144,6 +145,12 @@ func seedTheirs(t *testing.T, s *shell) (names map[string]string, owner *shell) 
 	}, make([]byte, 32), time.Hour)
 	require.NoError(t, err)
 	names["VIEW"] = shown.ID
+	session, err := s.Store.CreateToolSession(ctx, toolsession.Session{
+		Tenant: f.Tenant, ID: storetest.NewID(t), Title: "theirs",
+		VersionIdentity: tool.VersionIdentity{ToolID: f.Tool.ID, Slug: f.Tool.Slug, Version: "1.0.0", Digest: "d"},
+	})
+	require.NoError(t, err)
+	names["SESSION"] = session.ID
 	_, err = s.Store.SetBudget(ctx, budget.Budget{
 		Tenant: f.Tenant, Name: names["budget NAME"], Period: budget.Day, Limit: 1000,
 	})

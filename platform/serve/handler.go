@@ -26,6 +26,7 @@ import (
 	"github.com/toolcrib/toolcrib/platform/identity"
 	"github.com/toolcrib/toolcrib/platform/inputpage"
 	"github.com/toolcrib/toolcrib/platform/observe"
+	"github.com/toolcrib/toolcrib/platform/sessions"
 	"github.com/toolcrib/toolcrib/platform/views"
 	"github.com/toolcrib/toolcrib/registry"
 	artifacts "github.com/toolcrib/toolcrib/registry/artifact"
@@ -36,6 +37,7 @@ import (
 	"github.com/toolcrib/toolcrib/runs/scheduler"
 	"github.com/toolcrib/toolcrib/store"
 	"github.com/toolcrib/toolcrib/tool"
+	"github.com/toolcrib/toolcrib/toolsession"
 	"github.com/toolcrib/toolcrib/view"
 	"github.com/toolcrib/toolcrib/wait"
 	"github.com/toolcrib/toolcrib/wire"
@@ -220,23 +222,31 @@ func Handler(ctx context.Context, cfg HandlerConfig) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
+	submitted, err := sessions.New(sessions.Config{
+		Sessions: cfg.Store, Record: cfg.Store, Tools: cfg.Resolver, Runs: cfg.Runs, Logger: cfg.Logger,
+	})
+	if err != nil {
+		return nil, err
+	}
 	ours, err := console.Handler(console.Options{
 		Development: cfg.Browsers.PlainHTTP, TLS: strings.HasPrefix(cfg.PublicURL, "https://"),
 	})
 	if err != nil {
 		return nil, err
 	}
-	return withPages(answers, pages, shown, ours), nil
+	return withPages(answers, pages, shown, sessions.NewPages(submitted, cfg.Store), ours), nil
 }
 
 // withPages serves the pages that people without an account can open, and the console, beside the API.
-func withPages(answers, pages, shown, shell http.Handler) http.Handler {
+func withPages(answers, pages, shown, submitted, shell http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case strings.HasPrefix(r.URL.Path, input.Path):
 			pages.ServeHTTP(w, r)
 		case strings.HasPrefix(r.URL.Path, view.Path):
 			shown.ServeHTTP(w, r)
+		case strings.HasPrefix(r.URL.Path, toolsession.Path):
+			submitted.ServeHTTP(w, r)
 		case console.Serves(r.URL.Path):
 			shell.ServeHTTP(w, r)
 		default:

@@ -40,6 +40,7 @@ func Run(t *testing.T, newDatabase func(tb testing.TB) *Database) {
 		{"Canaries", testCanaries},
 		{"Gates", testGates},
 		{"Views", testViews},
+		{"ToolSessions", testToolSessions},
 		{"Prices", testPrices},
 		{"Pauses", testPauses},
 		{"Reads", testReads},

@@ -30,6 +30,7 @@ func New(invocation *cli.App) []*cobra.Command {
 		a.profileCommand(),
 		a.toolsetCommand(),
 		a.viewCommand(),
+		a.toolSessionCommand(),
 		a.tenantCommand(), a.auditCommand(),
 	}
 	a.completeFlags(all)

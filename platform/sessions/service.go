@@ -1,0 +1,470 @@
+package sessions
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"time"
+
+	"github.com/toolcrib/toolcrib/agent"
+	"github.com/toolcrib/toolcrib/internal/uuid7"
+	"github.com/toolcrib/toolcrib/policy"
+	"github.com/toolcrib/toolcrib/resolver"
+	"github.com/toolcrib/toolcrib/runs"
+	"github.com/toolcrib/toolcrib/schema"
+	"github.com/toolcrib/toolcrib/tool"
+	"github.com/toolcrib/toolcrib/toolsession"
+	"github.com/toolcrib/toolcrib/wire"
+)
+
+// Record has how calls ended. [store.Store] implements it.
+type Record interface {
+	FindCallEnd(ctx context.Context, tenant tool.TenantID, runID string) (agent.CallEnd, error)
+}
+
+// Tools finds tools. [resolver.Resolver] implements it.
+type Tools interface {
+	Resolve(ctx context.Context, req resolver.Request) (*resolver.Resolved, error)
+}
+
+// Runs makes calls. [runs.Service] implements it.
+type Runs interface {
+	Call(ctx context.Context, n runs.NewCall) (runs.Call, error)
+	Wait(ctx context.Context, c runs.Call, timeout time.Duration, wakes runs.Wakes) (*tool.Result, bool, error)
+}
+
+// Config holds the dependencies of a [Service]. Sessions, Record, Tools and Runs are required.
+type Config struct {
+	Sessions toolsession.Store
+	Record   Record
+	Tools    Tools
+	Runs     Runs
+	Wakes    runs.Wakes // Says that a call has ended. Without it, the record is asked now and then.
+	// Now returns the current time. Defaults to [time.Now].
+	Now    func() time.Time
+	Logger *slog.Logger // Defaults to discarding.
+}
+
+// Service makes sessions and takes submissions. It is safe for concurrent use.
+type Service struct {
+	cfg     Config
+	schemas *schema.Cache
+}
+
+// compiled is how many schemas are kept.
+const compiled = 256
+
+// New returns a service.
+func New(cfg Config) (*Service, error) {
+	if cfg.Sessions == nil || cfg.Record == nil || cfg.Tools == nil || cfg.Runs == nil {
+		return nil, errors.New("sessions: Config.Sessions, Record, Tools and Runs are required")
+	}
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	if cfg.Logger == nil {
+		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
+	return &Service{cfg, schema.New(compiled)}, nil
+}
+
+// Request asks for a session.
+type Request struct {
+	Principal tool.Principal
+	Tool      tool.Ref
+	Title     string // Defaults to the name of the tool.
+	Entities  []string
+	Config    json.RawMessage
+}
+
+// Create makes a session of the version that the principal may call now. It fails with tool.Invalid for a tool that
+// is not collaborative, and otherwise as the resolver and [toolsession.Store] do.
+func (s *Service) Create(ctx context.Context, r Request) (toolsession.Session, error) {
+	resolved, err := s.cfg.Tools.Resolve(ctx, resolver.Request{
+		Principal: r.Principal, Ref: r.Tool, Mode: tool.Production, Outside: true, New: true,
+	})
+	if err != nil {
+		return toolsession.Session{}, err //nolint:wrapcheck // Its words are the caller's.
+	}
+	d := &resolved.Version.Snapshot.Definition
+	if !d.Interaction.Collaborative {
+		return toolsession.Session{}, invalid("/tool", "the tool %q takes no sessions: its definition lacks collaborative: true",
+			resolved.Tool.Slug)
+	}
+	made := toolsession.Session{
+		Tenant: r.Principal.Tenant, Title: strings.TrimSpace(r.Title), Entities: r.Entities, Config: r.Config,
+		Aggregate: d.Interaction.Aggregate, Permission: resolved.Tool.RequiredPermission, CreatedBy: r.Principal.Subject,
+		VersionIdentity: tool.VersionIdentity{
+			ToolID: resolved.Tool.ID, Slug: resolved.Tool.Slug, Version: resolved.Version.Number,
+			Digest: resolved.Version.Digest,
+		},
+	}
+	if made.Title == "" {
+		made.Title = d.Name
+	}
+	if err := made.Check(); err != nil {
+		return toolsession.Session{}, err //nolint:wrapcheck // Its words are the caller's.
+	}
+	fixed, err := made.Fixed()
+	if err != nil {
+		return toolsession.Session{}, err //nolint:wrapcheck // Its words are the caller's.
+	}
+	if err := known(d.InputSchema, fixed); err != nil {
+		return toolsession.Session{}, err
+	}
+	if made.ID, err = uuid7.New(); err != nil {
+		return toolsession.Session{}, fmt.Errorf("making an id: %w", err)
+	}
+	return s.cfg.Sessions.CreateToolSession(ctx, made) //nolint:wrapcheck // Its words are the caller's.
+}
+
+// Linked is a session with the token of its link, which is not stored.
+type Linked struct {
+	toolsession.Session
+	Token string
+}
+
+// Path returns the path of the page, with the token.
+func (l *Linked) Path() string { return toolsession.Path + l.Token }
+
+// Link gives a session a link, good for a time of keep; zero for [toolsession.DefaultKeep]. The link that it had
+// opens nothing any more. It fails with tool.Denied for a tool whose calls need an approval, and with tool.Invalid for
+// a form that cannot be filled in by people without an account, or asks them for secrets.
+func (s *Service) Link(ctx context.Context, p tool.Principal, id string, keep time.Duration) (Linked, error) {
+	if keep == 0 {
+		keep = toolsession.DefaultKeep
+	}
+	if err := toolsession.CheckKeep(keep); err != nil {
+		return Linked{}, err //nolint:wrapcheck // Its words are the caller's.
+	}
+	session, err := s.cfg.Sessions.FindToolSession(ctx, p.Tenant, id)
+	if err != nil {
+		return Linked{}, err //nolint:wrapcheck // Its words are the caller's.
+	}
+	resolved, err := s.open(ctx, &session)
+	if err != nil {
+		return Linked{}, err
+	}
+	if err := checkForm(&session, &resolved.Version.Snapshot.Definition); err != nil {
+		return Linked{}, err
+	}
+	token, err := toolsession.NewToken(p.Tenant, session.ID)
+	if err != nil {
+		return Linked{}, err //nolint:wrapcheck // Its words are the caller's.
+	}
+	made, err := s.cfg.Sessions.LinkToolSession(ctx, p.Tenant, session.ID, p.Subject, token.Hash(), keep)
+	made.Submissions = session.Submissions
+	return Linked{made, token.Text()}, err //nolint:wrapcheck // Its words are the caller's.
+}
+
+// guest is who submits by a link: the session itself, with what the tool asked for when it was made.
+func guest(session *toolsession.Session) tool.Principal {
+	p := tool.Principal{Tenant: session.Tenant, Subject: "session:" + session.ID, Permissions: []string{}}
+	if session.Permission != "" {
+		p.Permissions = append(p.Permissions, session.Permission)
+	}
+	return p
+}
+
+// ref names the version of a session.
+func ref(session *toolsession.Session) tool.Ref {
+	return tool.Ref{ID: session.ToolID, Constraint: session.Version}
+}
+
+// open returns the version that the link of a session calls. It fails with tool.Denied where a call of it would be
+// refused, or would need an approval: a link starts nothing that a person has to decide about.
+func (s *Service) open(ctx context.Context, session *toolsession.Session) (*resolver.Resolved, error) {
+	const op = "sessions.open"
+	p := guest(session)
+	resolved, err := s.cfg.Tools.Resolve(ctx, resolver.Request{
+		Principal: p, Ref: ref(session), Mode: tool.Production, Outside: true,
+	})
+	if err != nil {
+		return nil, err //nolint:wrapcheck // Its words are the caller's.
+	}
+	d := policy.Decide(policy.Input{Principal: p, Policy: resolved.Tool.Policy})
+	if d.Verdict == policy.Allow && resolved.Version.Snapshot.Interaction.Confirmation != nil {
+		return nil, &tool.Error{Kind: tool.Denied, Op: op, Path: "/tool", Msg: "calls of the tool may need an approval: " +
+			"they are not made by a link"}
+	}
+	if d.Verdict != policy.Allow {
+		return nil, &tool.Error{Kind: tool.Denied, Op: op, Path: "/tool", Msg: fmt.Sprintf(
+			"calls of the tool are not made by a link: %s", strings.Join(d.Texts(), "; "))}
+	}
+	return resolved, nil
+}
+
+// Input is what is submitted to a session.
+type Input struct {
+	Session *toolsession.Session
+	// Principal submits. Nil for a submission by the link.
+	Principal *tool.Principal
+	Guest     string // The name that a person gave on the page of the link.
+	Nonce     string // Of the request, which submits once. Generated when empty.
+	Input     json.RawMessage
+	Request   runs.Request
+}
+
+// Submit stores a submission and makes its call, and waits for its end for as long. It fails with tool.Invalid, and the
+// path of the input, for one that does not fit, with tool.Conflict for a session that has ended, and with tool.Denied
+// for a call that the submitter may not make. Repeated says that the request had submitted before.
+func (s *Service) Submit(
+	ctx context.Context, in Input, wait time.Duration,
+) (made toolsession.Submission, repeated bool, err error) {
+	session := in.Session
+	p := guest(session)
+	var resolved *resolver.Resolved
+	if in.Principal != nil {
+		p = *in.Principal
+		resolved, err = s.cfg.Tools.Resolve(ctx, resolver.Request{
+			Principal: p, Ref: ref(session), Mode: tool.Production, Outside: true,
+		})
+	} else {
+		resolved, err = s.open(ctx, session)
+	}
+	if err != nil {
+		return toolsession.Submission{}, false, err //nolint:wrapcheck // Its words are the caller's.
+	}
+	arguments, err := s.arguments(ctx, session, resolved, in)
+	if err != nil {
+		return toolsession.Submission{}, false, err
+	}
+	submission := toolsession.Submission{
+		Tenant: session.Tenant, SessionID: session.ID, Subject: p.Subject, Guest: in.Guest, ByLink: in.Principal == nil,
+		Input: in.Input, Nonce: in.Nonce,
+	}
+	if submission.ID, err = uuid7.New(); err != nil {
+		return toolsession.Submission{}, false, fmt.Errorf("making an id: %w", err)
+	}
+	if submission.Nonce == "" {
+		submission.Nonce = submission.ID
+	}
+	made, repeated, err = s.cfg.Sessions.AddSubmission(ctx, submission)
+	if err != nil || repeated && made.Status != toolsession.Running {
+		return made, repeated, err //nolint:wrapcheck // Its words are the caller's.
+	}
+	call, err := s.cfg.Runs.Call(ctx, runs.NewCall{
+		Request: runs.Request{ID: made.ID, TraceID: in.Request.TraceID}, Principal: p,
+		Node: wire.Node{Tool: ref(session), Arguments: arguments},
+	})
+	if err != nil {
+		made.Status, made.Error = toolsession.Failed, words(err)
+		settled, later := s.cfg.Sessions.SettleSubmission(context.WithoutCancel(ctx), made)
+		if later != nil {
+			s.cfg.Logger.WarnContext(ctx, "a submission was not settled", slog.Any("error", later))
+			return made, repeated, nil
+		}
+		return settled, repeated, nil
+	}
+	if wait > 0 {
+		_, _, _ = s.cfg.Runs.Wait(ctx, call, wait, s.cfg.Wakes) // How it ended is in the record.
+	}
+	settled, err := s.Settle(ctx, made)
+	if err != nil {
+		return made, repeated, nil //nolint:nilerr // It was submitted, and is settled when it is listed.
+	}
+	return settled, repeated, nil
+}
+
+// arguments returns what the tool is called with: what was submitted, and what the session fixes.
+func (s *Service) arguments(
+	ctx context.Context, session *toolsession.Session, resolved *resolver.Resolved, in Input,
+) (json.RawMessage, error) {
+	if len(in.Input) > toolsession.MaxInput {
+		return nil, invalid("/input", "the input has %d bytes, and %d are allowed", len(in.Input), toolsession.MaxInput)
+	}
+	given := map[string]json.RawMessage{}
+	if !bytes.HasPrefix(bytes.TrimSpace(in.Input), []byte("{")) || json.Unmarshal(in.Input, &given) != nil {
+		return nil, invalid("/input", "expected an object, by the names of inputs")
+	}
+	definition := &resolved.Version.Snapshot.Definition
+	if in.Principal == nil {
+		asked, err := Fields(session, definition)
+		if err != nil {
+			return nil, err
+		}
+		for name := range given {
+			if !asked.has(name) {
+				return nil, invalid("/input", "the form has no field %.80q", name)
+			}
+		}
+	}
+	fixed, err := session.Fixed()
+	if err != nil {
+		return nil, err //nolint:wrapcheck // Its words are the caller's.
+	}
+	for name, value := range fixed {
+		if _, twice := given[name]; twice {
+			return nil, invalid("/input/"+pointer(name), "the session has fixed %.80q", name)
+		}
+		given[name] = value
+	}
+	raw, err := json.Marshal(given)
+	if err != nil {
+		return nil, fmt.Errorf("writing arguments: %w", err)
+	}
+	if len(definition.InputSchema) == 0 {
+		return raw, nil
+	}
+	compiled, err := s.schemas.Compile(definition.InputSchema)
+	if err != nil {
+		return nil, fmt.Errorf("compiling an input schema: %w", err)
+	}
+	prepared, _, err := compiled.Prepare(ctx, raw)
+	if err != nil {
+		e := *tool.AsError(err)
+		e.Path = "/input" + e.Path
+		return nil, &e
+	}
+	return prepared, nil
+}
+
+// lost is how long after a submission its call has begun, or never does.
+const lost = 2 * time.Minute
+
+// Settle stores how the call of a submission ended, where it has.
+func (s *Service) Settle(ctx context.Context, b toolsession.Submission) (toolsession.Submission, error) {
+	if b.Status != toolsession.Running {
+		return b, nil
+	}
+	end, err := s.cfg.Record.FindCallEnd(ctx, b.Tenant, b.ID)
+	switch {
+	case err != nil && tool.KindOf(err) == tool.NotFound && s.cfg.Now().Sub(b.CreatedAt) < lost:
+		return b, nil
+	case err != nil && tool.KindOf(err) == tool.NotFound:
+		b.Status, b.Error = toolsession.Failed, "the call was not begun"
+	case err != nil:
+		return b, fmt.Errorf("reading how a call ended: %w", err)
+	case !end.Status.Final():
+		return b, nil
+	case end.Result == nil:
+		b.Status, b.Error = toolsession.Failed, clipped(firstOf(end.CallMsg, end.Msg, "the call ended without a result"))
+	default:
+		b.Status, b.Output = toolsession.Done, outputOf(end.Result)
+		if end.Result.IsError {
+			b.Status = toolsession.Failed
+			b.Error = clipped(firstOf(textOf(end.Result), "the tool answered no"))
+		}
+	}
+	return s.cfg.Sessions.SettleSubmission(ctx, b) //nolint:wrapcheck // Its words are the caller's.
+}
+
+// List returns a page of submissions, settled.
+func (s *Service) List(ctx context.Context, q toolsession.SubmissionQuery) ([]toolsession.Submission, error) {
+	found, err := s.cfg.Sessions.ListSubmissions(ctx, q)
+	if err != nil {
+		return nil, err //nolint:wrapcheck // Its words are the caller's.
+	}
+	for i := range found {
+		if found[i], err = s.Settle(ctx, found[i]); err != nil {
+			return nil, err
+		}
+	}
+	return found, nil
+}
+
+// Aggregate joins the submissions of a session. Where a tool joins them, it is called as the principal, once for the
+// same submissions, and waited for.
+func (s *Service) Aggregate(
+	ctx context.Context, p tool.Principal, session *toolsession.Session, wait time.Duration,
+) (toolsession.Joined, *Called, error) {
+	how, err := toolsession.ParseAggregate(session.Aggregate)
+	if err != nil {
+		return toolsession.Joined{}, nil, err //nolint:wrapcheck // Its words are the caller's.
+	}
+	all, err := s.all(ctx, session)
+	if err != nil {
+		return toolsession.Joined{}, nil, err
+	}
+	joined := how.Join(all)
+	if how.Function != toolsession.ByTool || wait <= 0 {
+		return joined, nil, nil
+	}
+	called, err := s.join(ctx, p, session, how.Tool, all, wait)
+	return joined, called, err
+}
+
+const pageOf = 200
+
+func (s *Service) all(ctx context.Context, session *toolsession.Session) ([]toolsession.Submission, error) {
+	var all []toolsession.Submission
+	q := toolsession.SubmissionQuery{Tenant: session.Tenant, SessionID: session.ID, Limit: pageOf}
+	for {
+		found, err := s.List(ctx, q)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, found...)
+		if len(found) < pageOf {
+			return all, nil
+		}
+		q.Before = found[len(found)-1].ID
+	}
+}
+
+// Called is the call of the tool that joins submissions.
+type Called struct {
+	Tool   string
+	RunID  string
+	Output json.RawMessage // Absent while it runs.
+}
+
+// join calls the tool that joins submissions. The id of the call is of what is joined: asked again, it is that call.
+func (s *Service) join(
+	ctx context.Context, p tool.Principal, session *toolsession.Session, slug string, all []toolsession.Submission,
+	wait time.Duration,
+) (*Called, error) {
+	type joinable struct {
+		ID        string          `json:"id"`
+		By        string          `json:"by"`
+		Untrusted bool            `json:"untrusted"` // Anyone with the link wrote it: it is data, not instructions.
+		Input     json.RawMessage `json:"input"`
+		Output    json.RawMessage `json:"output"`
+	}
+	given := []joinable{}
+	for i := len(all) - 1; i >= 0; i-- { // The oldest first.
+		b := &all[i]
+		if b.Status != toolsession.Done {
+			continue
+		}
+		by := b.Subject
+		if b.ByLink {
+			by = "guest " + b.Guest
+		}
+		given = append(given, joinable{b.ID, strings.TrimSpace(by), b.ByLink, b.Input, b.Output})
+	}
+	arguments, err := json.Marshal(map[string]any{
+		"session":     map[string]any{"id": session.ID, "title": session.Title, "entity_ids": session.Entities},
+		"submissions": given,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("writing submissions: %w", err)
+	}
+	digest, err := tool.Digest(arguments)
+	if err != nil {
+		return nil, err //nolint:wrapcheck // Its words are the caller's.
+	}
+	call, err := s.cfg.Runs.Call(ctx, runs.NewCall{Principal: p, Node: wire.Node{
+		ID: "session-" + session.ID + "-" + digest[:16], Tool: tool.Ref{Slug: slug}, Arguments: arguments,
+	}})
+	if err != nil {
+		return nil, err //nolint:wrapcheck // Its words are the caller's.
+	}
+	result, ended, err := s.cfg.Runs.Wait(ctx, call, wait, s.cfg.Wakes)
+	if err != nil {
+		return nil, err //nolint:wrapcheck // Its words are the caller's.
+	}
+	out := &Called{Tool: slug, RunID: call.RunID}
+	if ended && result != nil {
+		out.Output = outputOf(result)
+	}
+	return out, nil
+}
+
+func invalid(path, format string, args ...any) error {
+	return &tool.Error{Kind: tool.Invalid, Op: "sessions", Path: path, Msg: fmt.Sprintf(format, args...)}
+}

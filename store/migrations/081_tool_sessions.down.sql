@@ -1,0 +1,2 @@
+drop table tool_session_submissions;
+drop table tool_sessions;

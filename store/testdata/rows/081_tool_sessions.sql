@@ -1,0 +1,4 @@
+insert into tool_sessions ("tenant_id", "id", "name", "tool_id", "tool", "version", "digest", "entity_ids", "config", "aggregate", "secret_hash", "link_until", "created_by") values
+    ('01a205c9-b73e-7ee4-818a-d8f5fa2c6ff6', '01a205c9-b7e0-7000-8000-000000000081', 'Lunch', '01a205c9-b749-71bb-85cc-8a4575f009b5', 'getOrder', '1.0.0', 'd', '{team-7}', '{"day":"friday"}', 'count', decode(repeat('81', 32), 'hex'), '2099-01-01', 'user:ada');
+insert into tool_session_submissions ("tenant_id", "id", "session_id", "subject", "guest", "by_link", "input", "nonce", "status", "output", "ended_at") values
+    ('01a205c9-b73e-7ee4-818a-d8f5fa2c6ff6', '01a205c9-b7e1-7000-8000-000000000081', '01a205c9-b7e0-7000-8000-000000000081', 'session:01a205c9-b7e0-7000-8000-000000000081', 'Ana', true, '{"choice":"soup"}', 'n1', 'completed', '{"counted":true}', '2026-01-01');

@@ -1,0 +1,104 @@
+package toolsession_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"github.com/toolcrib/toolcrib/tool"
+	"github.com/toolcrib/toolcrib/toolsession"
+)
+
+func TestCheck(t *testing.T) {
+	t.Parallel()
+
+	good := toolsession.Session{Title: "Vote", Config: json.RawMessage(`{"topic":"lunch"}`), Aggregate: "group:input.choice"}
+	require.NoError(t, good.Check())
+	for path, change := range map[string]func(s *toolsession.Session){
+		"/title":      func(s *toolsession.Session) { s.Title = strings.Repeat("é", toolsession.MaxTitle+1) },
+		"/entity_ids": func(s *toolsession.Session) { s.Entities = []string{""} },
+		"/config":     func(s *toolsession.Session) { s.Config = json.RawMessage(`[1]`) },
+		"/aggregate":  func(s *toolsession.Session) { s.Aggregate = "sum:elsewhere" },
+	} {
+		wrong := good
+		change(&wrong)
+		err := wrong.Check()
+		require.Equal(t, tool.Invalid, tool.KindOf(err), path)
+		require.Equal(t, path, tool.AsError(err).Path)
+	}
+	require.Error(t, toolsession.CheckKeep(0))
+	require.Error(t, toolsession.CheckKeep(toolsession.MaxKeep+1))
+	require.NoError(t, toolsession.CheckKeep(toolsession.DefaultKeep))
+}
+
+// A token is 256 random bits with the ids of its tenant and session, and is read from nothing else.
+func TestTokens(t *testing.T) {
+	t.Parallel()
+
+	tenant, id := tool.TenantID(uuid.NewString()), uuid.NewString()
+	token, err := toolsession.NewToken(tenant, id)
+	require.NoError(t, err)
+	other, err := toolsession.NewToken(tenant, id)
+	require.NoError(t, err)
+	require.NotEqual(t, token.Text(), other.Text())
+	read, ok := toolsession.ReadToken(token.Text())
+	require.True(t, ok)
+	require.Equal(t, token, read)
+	require.Equal(t, token.Hash(), read.Hash())
+	require.NotEqual(t, token.Hash(), other.Hash())
+	for _, wrong := range []string{
+		"", "tcs_", "tcv_" + token.Text()[4:], token.Text()[:80], token.Text() + "A", token.Text()[:90] + "\n",
+	} {
+		_, ok := toolsession.ReadToken(wrong)
+		require.False(t, ok, wrong)
+	}
+	_, err = toolsession.NewToken("x", id)
+	require.Error(t, err)
+}
+
+func submissions(outputs ...string) []toolsession.Submission {
+	var all []toolsession.Submission
+	for i, o := range outputs {
+		all = append(all, toolsession.Submission{
+			ID: string(rune('a' + i)), Status: toolsession.Done, Input: json.RawMessage(`{"choice":"x"}`), Output: json.RawMessage(o),
+		})
+	}
+	return append(all, toolsession.Submission{ID: "z", Status: toolsession.Failed, Output: json.RawMessage(`{"n":1000}`)})
+}
+
+// Submissions are joined exactly; those that failed, and those without a value, do not count.
+func TestJoin(t *testing.T) {
+	t.Parallel()
+
+	of := submissions(`{"n":9007199254740993,"w":"tea"}`, `{"n":1.10,"w":"tea"}`, `{"n":"3","w":7}`, `{"n":1e999999}`, `[]`)
+	for text, want := range map[string]string{
+		"":                   `{"function":"count","submissions":5,"value":5}`,
+		"count":              `{"function":"count","submissions":5,"value":5}`,
+		"sum:output.n":       `{"function":"sum","of":"output.n","submissions":5,"left_out":3,"value":9007199254740994.1}`,
+		"average:output.n":   `{"function":"average","of":"output.n","submissions":5,"left_out":3,"value":4503599627370497.05}`,
+		"group:output.w":     `{"function":"group","of":"output.w","submissions":5,"left_out":2,"groups":[{"value":"tea","count":2},{"value":"7","count":1}]}`,
+		"group:input.choice": `{"function":"group","of":"input.choice","submissions":5,"groups":[{"value":"x","count":5}]}`,
+		"ranking:output.n": `{"function":"ranking","of":"output.n","submissions":5,"left_out":3,"ranked":[
+			{"submission_id":"a","value":9007199254740993},{"submission_id":"b","value":1.10}]}`,
+	} {
+		a, err := toolsession.ParseAggregate(text)
+		require.NoError(t, err, text)
+		got, err := json.Marshal(a.Join(of))
+		require.NoError(t, err)
+		require.JSONEq(t, want, string(got), text)
+		require.NotContains(t, string(got), "1000")
+	}
+	a, err := toolsession.ParseAggregate("average:output.none")
+	require.NoError(t, err)
+	require.Empty(t, a.Join(of).Value)
+	a, err = toolsession.ParseAggregate("joinVotes")
+	require.NoError(t, err)
+	require.Equal(t, "joinVotes", a.Tool)
+	for _, wrong := range []string{"sum:", "sum:x", "sum:output.", "median:output.n", "two words", "count:output.n"} {
+		_, err := toolsession.ParseAggregate(wrong)
+		require.Equal(t, tool.Invalid, tool.KindOf(err), wrong)
+	}
+}
