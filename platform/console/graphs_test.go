@@ -91,6 +91,8 @@ func TestAPersonMakesAnAgent(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, tool.Published, made.Status)
 	require.Equal(t, "lookUp57@^1.0", made.Tools[0].String())
+	v.open(t, "/agents?search=nightC&status=published")
+	v.do(t, until(`document.querySelectorAll("tbody tr").length === 1`))
 	v.blameless(t)
 }
 
@@ -112,7 +114,7 @@ func TestAGraphIsEditedByKeyboard(t *testing.T) {
 		return until(fmt.Sprintf(`document.querySelectorAll("[data-at]").length === %d`, n))
 	}
 	v.do(t, nodes(8), until(`document.querySelector(".problems").innerText.includes("No problems")`))
-	v.do(t, enter("Add node"), nodes(9), until(`document.querySelector(".problems").innerText.includes("needs a tool")`),
+	v.do(t, enter("Add node"), nodes(9), until(`document.querySelector(".problems li button")?.innerText.startsWith("tool1")`),
 		enter("Undo"), nodes(8), enter("Redo"), nodes(9), enter("Undo"), nodes(8))
 	v.do(t, chromedp.Evaluate(`document.querySelector("[data-at='/nodes/0']").focus()`, nil), press(kb.Enter),
 		until(`document.querySelector("aside h2").innerText.startsWith("start")`))
