@@ -149,6 +149,7 @@ func areas() []area {
 		{"inbox", (*site).fillInbox, (*site).inboxPages},
 		{"forms", (*site).fillForms, (*site).formPages},
 		{"runs", (*site).fillRuns, (*site).runsPages},
+		{"share", (*site).fillShare, (*site).sharePages},
 	}
 }
 
