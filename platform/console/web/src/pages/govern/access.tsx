@@ -2,7 +2,7 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { useState } from "react";
 import { address, call } from "../../api/client";
-import { key, keys, people, roles, type CreatedKey, type Key } from "../../api/govern";
+import { key, keys, meta, people, roles, type CreatedKey, type Key } from "../../api/govern";
 import { bytes } from "../../api/money";
 import { me } from "../../api/queries";
 import { Buckets } from "../../ui/filters";
@@ -182,7 +182,9 @@ function KeyForm({ tenant, like, onClose, onMade }: { tenant: string; like: Key 
   });
   const put = (change: Partial<typeof f>) => setF((v) => ({ ...v, ...change }));
   const mine = new Set(who.data?.permissions ?? []);
-  const may = (all: string[]) => all.every((p) => p === "*" || mine.has(p) || !p.includes("."));
+  // Permissions of tenants' own names are not among those that the server lists: it decides about them.
+  const listed = useQuery(meta(tenant)).data?.permissions;
+  const may = (all: string[]) => all.every((p) => p === "*" || mine.has(p) || !listed?.some((l) => l.name === p));
   const number = (v: string) => (v.trim() === "" ? undefined : Number(v));
   const limits = { requests_per_second: number(f.rate), burst: number(f.burst), bytes_per_minute: number(f.bytes) };
   const expires = f.expires === "at" ? fromLocal(f.at) : f.expires ? new Date(Date.now() + Number(f.expires) * 86_400_000).toISOString() : undefined;
