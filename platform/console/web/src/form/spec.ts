@@ -1,4 +1,4 @@
-import { Num, type Json } from "../api/json";
+import { Num, print, type Json } from "../api/json";
 
 // What the server reads out of a schema: see docs/fields.md. Names are those of the server.
 
@@ -147,7 +147,7 @@ export function initial(fields: Field[]): Members {
 export const nameOf = (f: Field): string => f.label || f.key || "Value";
 
 // textOf writes a value in a line.
-export const textOf = (v: Json | undefined): string => (v === undefined ? "" : v === null ? "null" : typeof v === "string" ? v : String(v));
+export const textOf = (v: Json | undefined): string => (v === undefined ? "" : v === null ? "null" : typeof v === "string" ? v : print(v));
 
 // limits are those of a value, in words.
 export function limits(f: Field): string {
