@@ -123,7 +123,7 @@ func TestAPersonMakesAndPublishesATool(t *testing.T) {
 	v.do(t, put("#field-input_schema", `{"type":"object","properties":{"number":{"type":"nothing"}}}`),
 		until(`document.querySelector("#field-input_schema").closest(".edit").querySelector(".error")`))
 	v.do(t, put("#field-input_schema", `{"type":"object",`), said("This is not JSON: line 1"))
-	v.do(t, put("#field-input_schema", `{"type":"object","properties":{"number":{"type":"string","maxLength":9007199254740993}}}`),
+	v.do(t, put("#field-input_schema", `{"type":"object","properties":{"number":{"type":"integer","maximum":9007199254740993}}}`),
 		put("#field-description", "Finds an invoice by its number. Use it before answering a question about one."), said("It can be saved"),
 		button("Create the draft"), until(`location.pathname.endsWith("/tools/findInvoice")`), settled())
 	var made v1.Tool
@@ -138,7 +138,7 @@ func TestAPersonMakesAndPublishesATool(t *testing.T) {
 	edit := func(version string) {
 		v.open(t, "/tools/findInvoice/edit")
 		v.do(t, put("#field-version", version),
-			put("#field-input_schema", `{"type":"object","required":["year"],"properties":{"number":{"type":"string","maxLength":9007199254740993},"year":{"type":"integer"}}}`),
+			put("#field-input_schema", `{"type":"object","required":["year"],"properties":{"number":{"type":"integer","maximum":9007199254740993},"year":{"type":"integer"}}}`),
 			said("It can be saved"), button("Save the draft"), until(`location.pathname.endsWith("/tools/findInvoice")`), settled())
 		v.open(t, "/tools/findInvoice?tab=versions")
 		v.do(t, button("Publish the draft…"), chromedp.WaitVisible(`[role=alertdialog] .change-list`, chromedp.ByQuery), button("Publish"))
