@@ -215,10 +215,9 @@ func TestAPersonComparesWhatAServerChanged(t *testing.T) {
 	v := visit(t, newSite(t, ""), browser(t))
 	v.signIn(t)
 	v.open(t, "/mcp-servers")
-	v.do(t, chromedp.Click("tbody a", chromedp.ByQuery), until(`location.pathname.endsWith("/mcp-servers/files")`), settled(),
-		chromedp.Click("tbody a", chromedp.ByQuery), until(`location.pathname.endsWith("/inbox/quarantines")`),
+	v.do(t, chromedp.Click("tbody a", chromedp.ByQuery), until(`location.pathname.endsWith("/mcp-servers/files")`),
+		until(`document.querySelector("tbody")?.innerText.includes("filesReadFile")`), chromedp.Click("tbody a", chromedp.ByQuery), until(`location.pathname.endsWith("/inbox/quarantines")`),
 		until(`[...document.querySelectorAll(".diff-in")].some((l) => l.innerText.includes("Send it to"))`),
-		until(`document.querySelector(".meanings").innerText.includes("major")`),
 		until(`document.querySelector("aside").innerText.includes("read_only")`))
 	v.click(t, "aside button", "Detach the server…")
 	v.click(t, "[role=alertdialog] button", "Detach")
@@ -282,14 +281,13 @@ func (v *visitor) ask(t *testing.T, key, method, path string, body, out any) int
 type desk struct {
 	*visitor
 
-	started context.Context //nolint:containedctx // The browser.
-	ada     string          // Starts runs.
-	bob     string          // Decides.
+	ada string // Starts runs.
+	bob string // Decides.
 }
 
 func newDesk(t *testing.T) *desk {
 	t.Helper()
-	d := &desk{visitor: live(t), started: browser(t)}
+	d := &desk{visitor: live(t)}
 	var applied v1.Applied
 	d.ask(t, d.key, http.MethodPost, "/v1/apply", v1.Apply{Definitions: []json.RawMessage{
 		json.RawMessage(`{"kind":"tool","slug":"inboxRefund","description":"Pays an order back.","egress_class":"write",
@@ -318,9 +316,7 @@ func newDesk(t *testing.T) *desk {
 // browserOf is a browser of a person's own, with a tab that is signed in.
 func (d *desk) browserOf(t *testing.T, key string) (*visitor, context.Context) {
 	t.Helper()
-	apart, cancel := chromedp.NewContext(d.started, chromedp.WithNewBrowserContext())
-	t.Cleanup(cancel)
-	require.NoError(t, chromedp.Run(apart))
+	apart := browser(t)
 	v := visit(t, d.site, apart)
 	v.do(t, chromedp.Navigate(v.url+"/login"), settled(), chromedp.SendKeys("#key", key+kb.Enter, chromedp.ByQuery),
 		until(`location.pathname.endsWith("/tools")`), settled())

@@ -79,7 +79,7 @@ export function Approvals() {
                       </Link>
                     ),
                   },
-                  { name: "Turn", from: "wide", show: (a) => <Turn of={a} among={items} shown={!!search.batch} /> },
+                  { name: "Turn", from: "medium", show: (a) => <Turn of={a} among={items} shown={!!search.batch} /> },
                   { name: "Status", show: (a) => <Status value={a.status} /> },
                   { name: "You", from: "medium", show: (a) => (a.status !== "pending" ? <span className="none">–</span> : a.decidable ? "may decide" : <span className="muted" title={a.because}>may not</span>) },
                   { name: "Agent", from: "wide", show: (a) => a.agent ?? <span className="none">–</span> },
