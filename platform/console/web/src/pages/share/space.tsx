@@ -88,16 +88,19 @@ function Messages({ tenant, of: all, self, more, loading, onMore }: {
   });
   const last = all.at(-1)!;
   const first = all[0]!.id;
+  // The end stays in view while messages come, and while they are measured, until a person scrolls up.
+  const size = rows.getTotalSize();
+  const top = useRef(0);
   useLayoutEffect(() => {
-    if (atEnd.current) rows.scrollToIndex(all.length - 1, { align: "end" });
-  }, [last.id, last.changed_seq, all.length, rows]);
+    if (atEnd.current && box.current) box.current.scrollTop = box.current.scrollHeight;
+  }, [last.id, last.changed_seq, size]);
   const oldest = useRef(first);
   useLayoutEffect(() => {
     if (oldest.current === first) return;
     // Older messages came before what was read: that stays where it was.
     const at = all.findIndex((m) => m.id === oldest.current);
     oldest.current = first;
-    if (at > 0) rows.scrollToIndex(at, { align: "start" });
+    if (at > 0 && !atEnd.current) rows.scrollToIndex(at, { align: "start" });
   }, [first, all, rows]);
   const known = useRef(last.id);
   useEffect(() => {
@@ -109,14 +112,16 @@ function Messages({ tenant, of: all, self, more, loading, onMore }: {
     <div className="messages" ref={box} role="log" aria-live="off" aria-label="Messages" tabIndex={0}
       onScroll={(e) => {
         const b = e.currentTarget;
-        atEnd.current = b.scrollHeight - b.scrollTop - b.clientHeight < 48;
+        if (b.scrollHeight - b.scrollTop - b.clientHeight < 48) atEnd.current = true;
+        else if (b.scrollTop < top.current) atEnd.current = false;
+        top.current = b.scrollTop;
       }}>
       {more && (
         <p className="older">
           <button type="button" className="button" disabled={loading} onClick={onMore}>{loading ? "Loading…" : "Older messages"}</button>
         </p>
       )}
-      <div className="messages-all" ref={(e) => void (e && (e.style.height = `${rows.getTotalSize()}px`))}>
+      <div className="messages-all" ref={(e) => void (e && (e.style.height = `${size}px`))}>
         {rows.getVirtualItems().map((row) => {
           const m = all[row.index]!;
           return (
