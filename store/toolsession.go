@@ -132,7 +132,7 @@ func (s *Store) LinkToolSession(
 		TenantID: string(tenant), ID: id, SecretHash: secretHash, KeepSeconds: keep.Seconds(), ChangedBy: text(by),
 	})
 	if tool.KindOf(err) != tool.NotFound || err == nil {
-		return linked(sessionOf(row)), err
+		return withLink(sessionOf(row)), err
 	}
 	found, err := s.FindToolSession(ctx, tenant, id)
 	switch {
@@ -144,7 +144,7 @@ func (s *Store) LinkToolSession(
 	return toolsession.Session{}, publishingOff(op)
 }
 
-func linked(t toolsession.Session) toolsession.Session {
+func withLink(t toolsession.Session) toolsession.Session {
 	t.Linked = t.LinkUntil != nil
 	return t
 }
@@ -174,7 +174,7 @@ func (s *Store) OpenToolSession(
 	row, err := ask(ctx, s.do, op, tenant, (*db.Queries).OpenToolSession, db.OpenToolSessionParams{
 		TenantID: string(tenant), ID: id, SecretHash: secretHash,
 	})
-	return linked(sessionOf(row)), explain(err, tool.NotFound, sessionUnknown)
+	return withLink(sessionOf(row)), explain(err, tool.NotFound, sessionUnknown)
 }
 
 // AddSubmission implements [toolsession.Store].

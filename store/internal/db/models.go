@@ -928,6 +928,46 @@ type ToolReplay struct {
 	EndedAt   *time.Time
 }
 
+// Sessions in which several people call one version of a tool. Those that ended more than 400 days ago are deleted as others are made.
+type ToolSession struct {
+	TenantID   string
+	ID         string
+	Name       string
+	ToolID     string
+	Tool       string
+	Version    string
+	Digest     string
+	Status     string
+	EntityIds  []string
+	Config     []byte
+	Aggregate  string
+	Permission string
+	SecretHash []byte
+	LinkUntil  *time.Time
+	CreatedBy  string
+	ChangedBy  string
+	EndedAt    *time.Time
+	CreatedAt  time.Time
+	UpdatedAt  time.Time
+}
+
+// Inputs of tool sessions, with the results of their calls; at most 1000 of a session. They go with it.
+type ToolSessionSubmission struct {
+	TenantID  string
+	ID        string
+	SessionID string
+	Subject   string
+	Guest     string
+	ByLink    bool
+	Input     []byte
+	Nonce     string
+	Status    string
+	Output    []byte
+	Error     string
+	CreatedAt time.Time
+	EndedAt   *time.Time
+}
+
 // Immutable snapshots of tools; runs pin them by digest.
 type ToolVersion struct {
 	ID              string

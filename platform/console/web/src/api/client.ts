@@ -31,7 +31,6 @@ export interface Ask {
   method?: string;
   query?: Query;
   body?: unknown;
-  headers?: Record<string, string>;
   signal?: AbortSignal;
   headers?: Record<string, string>;
   once?: string; // Idempotency key: a second request with it is answered as the first one.
