@@ -1,1 +1,0 @@
-import{i as e,s as t}from"./with-selector.js";import{g as n,p as r}from"./useRenderDialogRoot.js";import{n as i}from"./DialogTitle.js";var a=t(e(),1).forwardRef(function(e,t){let{render:a,className:o,style:s,id:c,...l}=e,u=n(),d=i(c);return u.useSyncedValueWithCleanup(`descriptionElementId`,d),r(`p`,e,{ref:t,props:[{id:d},l]})});export{a as t};
