@@ -39,19 +39,21 @@ func (s *site) fillShare(t *testing.T) {
 		require.NoError(t, err)
 	}
 	// Calls of an agent, as the record of calls posts them.
-	_, err = s.Conn(t).Exec(t.Context(), `
-		insert into space_messages (tenant_id, id, space_id, seq, changed_seq, kind, from_kind, from_name, subject, tool, version,
-			call_id, input, output, status)
-		select $1, gen_random_uuid(), $2, s.last_seq + 1, s.last_seq + 1, 'tool', 'agent', $3, 'user:ana', 'displayChart', '1.0.0',
-			'call_1', '{"title":"Sold","points":[3,1,9007199254740993]}', '{"structured":{"success":true}}', 'complete'
-		from spaces s where s.id = $2
-		union all
-		select $1, gen_random_uuid(), $2, s.last_seq + 2, s.last_seq + 2, 'tool', 'agent', $3, 'user:ana', 'pickSeat', '1.0.0',
-			'call_2', '{"rows":[1,2]}', null, 'requires_action'
-		from spaces s where s.id = $2`, s.Tenant, made.ID, s.Agent.Slug)
-	require.NoError(t, err)
-	_, err = s.Conn(t).Exec(t.Context(), "update spaces set last_seq = last_seq + 2 where id = $1", made.ID)
-	require.NoError(t, err)
+	const call = `insert into space_messages (tenant_id, id, space_id, seq, changed_seq, kind, from_kind, from_name, subject,
+			tool, version, call_id, input, status)
+		select s.tenant_id, gen_random_uuid(), s.id, s.last_seq + 1, s.last_seq + 1, 'tool', 'agent', $2, 'user:ana', $3, '1.0.0',
+			'call_1', $4, $5
+		from spaces s where s.id = $1`
+	conn := s.Conn(t)
+	for _, c := range [][]any{
+		{"displayChart", `{"title":"Sold","points":[3,1,9007199254740993]}`, "complete"},
+		{"pickSeat", `{"rows":[1,2]}`, "requires_action"},
+	} {
+		_, err = conn.Exec(t.Context(), call, append([]any{made.ID, s.Agent.Slug}, c...)...)
+		require.NoError(t, err)
+		_, err = conn.Exec(t.Context(), "update spaces set last_seq = last_seq + 1 where id = $1", made.ID)
+		require.NoError(t, err)
+	}
 	_, err = s.Store.CreateSpace(t.Context(), space.Space{Tenant: s.Tenant, Slug: "quiet", Name: "Quiet"})
 	require.NoError(t, err)
 }
