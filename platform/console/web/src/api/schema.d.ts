@@ -251,12 +251,14 @@ export interface components {
             agent?: string;
             arguments?: unknown;
             batch: string;
+            because?: string;
             binding: string;
             call_id: string;
             change?: components["schemas"]["ToolChange"];
             /** Format: date-time */
             created_at: string;
             credential?: string;
+            decidable: boolean;
             decisions?: components["schemas"]["Decision"][];
             edited?: unknown;
             /** Format: date-time */
@@ -288,6 +290,19 @@ export interface components {
             turn: number;
             version: string;
         };
+        ApprovedMCP: {
+            /** Format: int64 */
+            failed: number;
+            items: components["schemas"]["ApprovedMCPChanges"][];
+        };
+        ApprovedMCPChanges: {
+            error?: components["schemas"]["Problem"];
+            name: string;
+            published?: boolean;
+            tool?: string;
+            version?: string;
+            warnings?: string[];
+        };
         Assignment: {
             agent?: string;
             agent_id?: string;
@@ -299,9 +314,81 @@ export interface components {
             tool: string;
             tool_id: string;
         };
+        AuditActor: {
+            key_id?: string;
+            /** @enum {string} */
+            kind: "key" | "token" | "user" | "cli" | "system" | "database";
+            subject: string;
+        };
+        AuditBreak: {
+            id?: string;
+            reason: string;
+            /** Format: int64 */
+            seq: number;
+        };
+        AuditEntry: {
+            /** @enum {string} */
+            action: "tool.created" | "graph.created" | "agent.created" | "credential.created" | "key.created" | "tenant.created" | "grant.created" | "webhook.created" | "schedule.created" | "pipeline.created" | "space.created" | "mcp_server.created" | "artifact.created" | "price.created" | "budget.created" | "profile.created" | "assignment.created" | "toolset.created" | "role.created" | "quota.created" | "canary.created" | "publish_gate.created" | "view.created" | "tool_session.created" | "tool.draft_edited" | "graph.draft_edited" | "agent.draft_edited" | "tool.versioned" | "graph.versioned" | "agent.versioned" | "artifact.versioned" | "tool.published" | "graph.published" | "agent.published" | "tool.deprecated" | "graph.deprecated" | "agent.deprecated" | "artifact.deprecated" | "tool.disabled" | "graph.disabled" | "agent.disabled" | "artifact.disabled" | "pipeline.disabled" | "webhook.disabled" | "mcp_server.disabled" | "tool.enabled" | "graph.enabled" | "agent.enabled" | "artifact.enabled" | "pipeline.enabled" | "webhook.enabled" | "mcp_server.enabled" | "tool.renamed" | "graph.renamed" | "agent.renamed" | "tool.quarantined" | "graph.quarantined" | "tool.released" | "graph.released" | "tool.version_deleted" | "graph.version_deleted" | "agent.version_deleted" | "artifact.version_deleted" | "tool.override_set" | "tool.override_removed" | "credential.changed" | "key.changed" | "tenant.changed" | "grant.changed" | "webhook.changed" | "schedule.changed" | "pipeline.changed" | "space.changed" | "mcp_server.changed" | "artifact.changed" | "file.changed" | "price.changed" | "budget.changed" | "profile.changed" | "assignment.changed" | "toolset.changed" | "role.changed" | "quota.changed" | "canary.changed" | "publish_gate.changed" | "view.changed" | "tool_session.changed" | "credential.rotated" | "credential.reencrypted" | "credential.revoked" | "key.revoked" | "grant.revoked" | "tenant.suspended" | "tenant.resumed" | "tenant.data_key_made" | "tenant.data_key_wrapped" | "tenant.data_key_deleted" | "tenant.erasure_started" | "tenant.erased" | "retention.set" | "retention.unset" | "approval.decided" | "approval.decision_deleted" | "pending_call.answered" | "input.answered" | "pending_call.token_made" | "input.link_made" | "run.started" | "run.continued" | "run.cancelled" | "webhook.secret_rotated" | "webhook.replayed" | "schedule.paused" | "run.paused" | "schedule.resumed" | "run.resumed" | "schedule.triggered" | "pipeline.document_added" | "pipeline.document_replaced" | "pipeline.document_deleted" | "pipeline.reembedded" | "space.archived" | "space.restored" | "space.posted" | "space.member_added" | "space.member_changed" | "space.member_removed" | "mcp_server.discovered" | "mcp_server.detached" | "mcp_server.tool_approved" | "file.uploaded" | "payload.decrypted" | "tool.deleted" | "graph.deleted" | "agent.deleted" | "credential.deleted" | "key.deleted" | "tenant.deleted" | "grant.deleted" | "webhook.deleted" | "schedule.deleted" | "pipeline.deleted" | "space.deleted" | "mcp_server.deleted" | "artifact.deleted" | "file.deleted" | "note.deleted" | "price.deleted" | "budget.deleted" | "profile.deleted" | "assignment.deleted" | "toolset.deleted" | "role.deleted" | "quota.deleted" | "canary.deleted" | "publish_gate.deleted" | "view.deleted" | "tool_session.deleted";
+            actor: components["schemas"]["AuditActor"];
+            after?: unknown;
+            /** Format: date-time */
+            at: string;
+            before?: unknown;
+            hash?: string;
+            id: string;
+            object: components["schemas"]["AuditObject"];
+            /** @enum {string} */
+            outcome: "done" | "refused";
+            reason?: string;
+            request_id?: string;
+            /** Format: date-time */
+            sealed_at?: string;
+            /** Format: int64 */
+            seq?: number;
+        };
+        AuditObject: {
+            id?: string;
+            kind: string;
+            name?: string;
+        };
+        AuditReport: {
+            broken?: components["schemas"]["AuditBreak"];
+            complete: boolean;
+            hash?: string;
+            /** Format: int64 */
+            seq: number;
+            /** Format: int64 */
+            unsealed: number;
+            /** Format: date-time */
+            unsealed_since?: string;
+        };
         BrowserTenant: {
             name?: string;
             slug: string;
+        };
+        Budget: {
+            agent?: string;
+            agent_id?: string;
+            /** @enum {string} */
+            by: "tenant" | "platform";
+            /** Format: date-time */
+            changed_at: string;
+            changed_by: string;
+            id: string;
+            /** Format: int64 */
+            limit_micros: number;
+            name: string;
+            /** @enum {string} */
+            period: "day" | "month" | "run";
+            profile?: string;
+            /** Format: int64 */
+            reserved_micros: number;
+            /** Format: date-time */
+            resets_at?: string;
+            /** Format: int64 */
+            spent_micros: number;
+            tool?: string;
+            tool_id?: string;
         };
         BudgetUse: {
             agent?: string;
@@ -413,11 +500,11 @@ export interface components {
             reason: string;
         };
         CheckedDefinition: {
-            valid: boolean;
-            exists: boolean;
             error?: components["schemas"]["Problem"];
-            warnings?: string[];
+            exists: boolean;
             findings?: components["schemas"]["Finding"][];
+            valid: boolean;
+            warnings?: string[];
         };
         Confirm: {
             reasons: string[];
@@ -427,6 +514,54 @@ export interface components {
             run_id: string;
             /** Format: int64 */
             turn: number;
+        };
+        Counts: {
+            /** Format: int64 */
+            cached_input_tokens: number;
+            /** Format: int64 */
+            call_ms: number;
+            /** Format: int64 */
+            calls: number;
+            /** Format: int64 */
+            cost_micros: number;
+            /** Format: int64 */
+            failed_calls: number;
+            /** Format: int64 */
+            input_tokens: number;
+            /** Format: int64 */
+            output_tokens: number;
+            /** Format: int64 */
+            reasoning_tokens: number;
+            /** Format: int64 */
+            turns: number;
+            /** Format: int64 */
+            unpriced_turns: number;
+        };
+        CreatedKey: {
+            /** Format: date-time */
+            created_at: string;
+            created_by?: string;
+            /** Format: date-time */
+            expires_at?: string;
+            id: string;
+            /** Format: date-time */
+            last_used_at?: string;
+            limits?: components["schemas"]["KeyLimits"];
+            name: string;
+            owner?: string;
+            permissions: string[];
+            /** Format: date-time */
+            revoked_at?: string;
+            roles?: string[];
+            scopes?: string[];
+            secret: string;
+            toolset?: string;
+            toolset_id?: string;
+        };
+        Decided: {
+            approval?: components["schemas"]["Approval"];
+            error?: components["schemas"]["Problem"];
+            id: string;
         };
         Decision: {
             approve: boolean;
@@ -449,13 +584,46 @@ export interface components {
             icon?: string;
             implementation_config?: unknown;
             /** @enum {string} */
-            implementation_type: "internal" | "http" | "function" | "rag_retrieval" | "mcp" | "custom" | "agent_call" | "task" | "composition" | "graph" | "artifact" | "prompt" | "client" | "input" | "provider";
+            implementation_type: "internal" | "http" | "function" | "rag_retrieval" | "agent_call" | "artifact" | "mcp" | "custom" | "prompt" | "task" | "composition" | "graph" | "client" | "input" | "provider";
             input_schema?: unknown;
             interaction: components["schemas"]["ToolInteraction"];
             name: string;
             /** @enum {string} */
             output_check?: "refuse" | "warn";
             output_schema?: unknown;
+        };
+        Delivery: {
+            /** Format: date-time */
+            at: string;
+            /** Format: int64 */
+            attempts: number;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            ended_at?: string;
+            id: string;
+            invocation_id?: string;
+            last_answer?: string;
+            /** Format: date-time */
+            last_attempt_at?: string;
+            last_error?: string;
+            /** Format: int64 */
+            last_ms?: number;
+            /** Format: int64 */
+            last_status?: number;
+            /** Format: date-time */
+            next_attempt_at?: string;
+            /** Format: int64 */
+            replays?: number;
+            run_id?: string;
+            /** @enum {string} */
+            status: "pending" | "delivered" | "failed";
+            type: string;
+            webhook_id: string;
+        };
+        DetachedMCP: {
+            disabled: string[];
+            server: string;
         };
         Diff: {
             /** @enum {string} */
@@ -525,6 +693,35 @@ export interface components {
             tool: string;
             tool_id: string;
         };
+        Grant: {
+            agent?: string;
+            covers: string;
+            /** Format: date-time */
+            created_at: string;
+            created_by: string;
+            /** Format: date-time */
+            expires_at: string;
+            id: string;
+            reason?: string;
+            requester?: string;
+            /** Format: date-time */
+            revoked_at?: string;
+            revoked_by?: string;
+            /** @enum {string} */
+            status: "active" | "used_up" | "expired" | "revoked";
+            tool: string;
+            /** Format: int64 */
+            used: number;
+            /** Format: int64 */
+            uses: number;
+            version?: string;
+            when?: string;
+        };
+        Group: {
+            /** Format: int64 */
+            count: number;
+            value: string;
+        };
         ImportCounts: {
             /** Format: int64 */
             created: number;
@@ -585,6 +782,34 @@ export interface components {
             version?: string;
             warnings?: string[];
         };
+        InputLink: {
+            /** Format: date-time */
+            expires_at: string;
+            share_url: string;
+            view_id: string;
+        };
+        InputRequest: {
+            answer?: unknown;
+            /** Format: date-time */
+            answer_by?: string;
+            /** Format: date-time */
+            answered_at?: string;
+            answered_by?: string;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            expires_at: string;
+            fields: unknown;
+            instructions?: string;
+            /** @enum {string} */
+            kind: "input_request";
+            root_run_id: string;
+            run_id: string;
+            /** @enum {string} */
+            status: "waiting" | "pending" | "resolved" | "expired" | "cancelled";
+            title: string;
+            view_id: string;
+        };
         InputWait: {
             /** Format: date-time */
             expires_at?: string;
@@ -614,11 +839,13 @@ export interface components {
             error_kind?: string;
             id: string;
             /** @enum {string} */
-            implementation_type?: "internal" | "http" | "function" | "rag_retrieval" | "mcp" | "custom" | "agent_call" | "task" | "composition" | "graph" | "artifact" | "prompt" | "client" | "input" | "provider";
+            implementation_type?: "internal" | "http" | "function" | "rag_retrieval" | "agent_call" | "artifact" | "mcp" | "custom" | "prompt" | "task" | "composition" | "graph" | "client" | "input" | "provider";
             input?: unknown;
             is_error: boolean;
             mode: string;
             output?: components["schemas"]["ToolResult"];
+            /** Format: int64 */
+            output_bytes?: number;
             parent_id?: string;
             /** Format: int64 */
             position: number;
@@ -635,9 +862,201 @@ export interface components {
             turn: number;
             version?: string;
         };
+        Key: {
+            /** Format: date-time */
+            created_at: string;
+            created_by?: string;
+            /** Format: date-time */
+            expires_at?: string;
+            id: string;
+            /** Format: date-time */
+            last_used_at?: string;
+            limits?: components["schemas"]["KeyLimits"];
+            name: string;
+            owner?: string;
+            permissions: string[];
+            /** Format: date-time */
+            revoked_at?: string;
+            roles?: string[];
+            scopes?: string[];
+            toolset?: string;
+            toolset_id?: string;
+        };
+        KeyLimits: {
+            /** Format: int64 */
+            burst?: number;
+            /** Format: int64 */
+            bytes_per_minute?: number;
+            /** Format: int64 */
+            requests_per_second?: number;
+        };
+        KnownName: {
+            meaning: string;
+            name: string;
+        };
+        KnownPermission: {
+            meaning: string;
+            name: string;
+            roles: string[];
+        };
+        LinkedToolSession: {
+            aggregate: string;
+            changed_by?: string;
+            config: unknown;
+            /** Format: date-time */
+            created_at: string;
+            created_by?: string;
+            /** Format: date-time */
+            ended_at?: string;
+            entity_ids: string[];
+            id: string;
+            /** Format: date-time */
+            link_until?: string;
+            linked: boolean;
+            /** @enum {string} */
+            status: "active" | "completed" | "cancelled";
+            /** Format: int64 */
+            submissions: number;
+            title: string;
+            token: string;
+            tool: string;
+            tool_id: string;
+            /** Format: date-time */
+            updated_at: string;
+            url: string;
+            version: string;
+        };
         Loss: {
             pointer?: string;
             reason: string;
+        };
+        MCPAuth: {
+            credentials_ref: string;
+            header?: string;
+            /** @enum {string} */
+            type: "bearer" | "basic" | "header";
+        };
+        MCPDefinition: {
+            annotations?: unknown;
+            description?: string;
+            digest: string;
+            input_schema?: unknown;
+            output_schema?: unknown;
+            title?: string;
+        };
+        MCPDrift: {
+            /** Format: date-time */
+            approved_at?: string;
+            approved_by?: string;
+            approved_digest?: string;
+            /** Format: date-time */
+            changed_at: string;
+            description?: string;
+            diff?: components["schemas"]["Diff"];
+            /** Format: date-time */
+            first_seen_at: string;
+            name: string;
+            offered?: components["schemas"]["MCPDefinition"];
+            pinned?: components["schemas"]["MCPDefinition"];
+            pinned_digest?: string;
+            quarantine?: string;
+            reason?: string;
+            /** Format: date-time */
+            seen_at: string;
+            seen_digest?: string;
+            /** @enum {string} */
+            state: "offered" | "pinned" | "changed" | "approved" | "gone" | "refused";
+            tool?: string;
+            tool_id?: string;
+            /** @enum {string} */
+            tool_status?: "draft" | "published" | "deprecated" | "disabled";
+            warnings?: string[];
+        };
+        MCPRefresh: {
+            error?: components["schemas"]["Problem"];
+            server: components["schemas"]["MCPServer"];
+            tools: components["schemas"]["MCPRefreshedTool"][];
+            /** Format: int64 */
+            unchanged: number;
+        };
+        MCPRefreshedTool: {
+            /** @enum {string} */
+            change: "new" | "offered" | "changed" | "gone" | "back" | "refused" | "missing";
+            name: string;
+            reason?: string;
+            tool?: string;
+        };
+        MCPServer: {
+            allowed_tools: string[];
+            auth?: components["schemas"]["MCPAuth"];
+            command?: string;
+            /** Format: date-time */
+            created_at: string;
+            created_by?: string;
+            /** Format: date-time */
+            discovered_at?: string;
+            discovery_error?: string;
+            headers?: {
+                [key: string]: unknown;
+            };
+            id: string;
+            name: string;
+            protocol_version?: string;
+            /** Format: int64 */
+            revision: number;
+            server_name?: string;
+            server_url?: string;
+            server_version?: string;
+            slug: string;
+            /** @enum {string} */
+            status: "active" | "disabled";
+            /** @enum {string} */
+            transport: "streamable_http" | "sse" | "stdio";
+            trust_hints?: boolean;
+            /** Format: date-time */
+            updated_at: string;
+        };
+        MCPServerDefinition: {
+            allowed_tools?: string[];
+            auth?: components["schemas"]["MCPAuth"];
+            command?: string;
+            headers?: {
+                [key: string]: unknown;
+            };
+            name?: string;
+            /** Format: int64 */
+            revision?: number;
+            server_url?: string;
+            slug?: string;
+            /** @enum {string} */
+            status?: "active" | "disabled";
+            /** @enum {string} */
+            transport?: "streamable_http" | "http" | "sse" | "stdio";
+            trust_hints?: boolean;
+        };
+        MCPTool: {
+            /** Format: date-time */
+            approved_at?: string;
+            approved_by?: string;
+            approved_digest?: string;
+            /** Format: date-time */
+            changed_at: string;
+            description?: string;
+            /** Format: date-time */
+            first_seen_at: string;
+            name: string;
+            pinned_digest?: string;
+            quarantine?: string;
+            reason?: string;
+            /** Format: date-time */
+            seen_at: string;
+            seen_digest?: string;
+            /** @enum {string} */
+            state: "offered" | "pinned" | "changed" | "approved" | "gone" | "refused";
+            tool?: string;
+            tool_id?: string;
+            /** @enum {string} */
+            tool_status?: "draft" | "published" | "deprecated" | "disabled";
         };
         Me: {
             features: components["schemas"]["Feature"][];
@@ -645,6 +1064,17 @@ export interface components {
             subject?: string;
             tenant?: components["schemas"]["BrowserTenant"];
             tenants: components["schemas"]["BrowserTenant"][];
+        };
+        Meta: {
+            audit_actions: components["schemas"]["KnownName"][];
+            development: boolean;
+            implementation_types: string[];
+            permissions: components["schemas"]["KnownPermission"][];
+            problem_kinds: string[];
+            temporal_ui?: string;
+            tokens: boolean;
+            version: string;
+            webhook_events: components["schemas"]["KnownName"][];
         };
         ModelRetry: {
             /** Format: int64 */
@@ -665,6 +1095,18 @@ export interface components {
             /** Format: int64 */
             operations: number;
             scheme: string;
+        };
+        NewGrant: {
+            agent?: string;
+            /** Format: int64 */
+            expires_s: number;
+            reason?: string;
+            requester?: string;
+            tool: string;
+            /** Format: int64 */
+            uses: number;
+            version?: string;
+            when?: string;
         };
         Omission: {
             kind: string;
@@ -729,12 +1171,82 @@ export interface components {
             by: string;
             reason?: string;
         };
+        PendingCall: {
+            agent_id?: string;
+            /** Format: date-time */
+            answer_by?: string;
+            arguments?: unknown;
+            call_id: string;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            expires_at: string;
+            id: string;
+            /** @enum {string} */
+            intent?: "render" | "action" | "compute";
+            is_async: boolean;
+            late?: boolean;
+            requires_response: boolean;
+            /** Format: date-time */
+            resolved_at?: string;
+            result?: components["schemas"]["ToolResult"];
+            root_run_id: string;
+            run_id: string;
+            shown: boolean;
+            /** @enum {string} */
+            status: "waiting" | "pending" | "resolved" | "expired" | "cancelled";
+            subject?: string;
+            submitted_by?: string;
+            tool: string;
+            /** Format: int64 */
+            turn: number;
+            version: string;
+        };
+        Person: {
+            /** Format: date-time */
+            first_seen_at: string;
+            /** Format: date-time */
+            last_seen_at: string;
+            roles: string[];
+            subject: string;
+        };
         Pin: {
             digest: string;
             /** @enum {string} */
-            implementation_type: "internal" | "http" | "function" | "rag_retrieval" | "mcp" | "custom" | "agent_call" | "task" | "composition" | "graph" | "artifact" | "prompt" | "client" | "input" | "provider";
+            implementation_type: "internal" | "http" | "function" | "rag_retrieval" | "agent_call" | "artifact" | "mcp" | "custom" | "prompt" | "task" | "composition" | "graph" | "client" | "input" | "provider";
             tool: string;
             version: string;
+        };
+        Price: {
+            /** @enum {string} */
+            by: "tenant" | "platform";
+            /** Format: int64 */
+            cached_input_micros?: number;
+            /** Format: date-time */
+            changed_at: string;
+            changed_by: string;
+            /** Format: int64 */
+            expected_units?: number;
+            id: string;
+            /** Format: int64 */
+            input_micros?: number;
+            model?: string;
+            /** Format: int64 */
+            output_micros?: number;
+            /** Format: int64 */
+            per_call_micros?: number;
+            /** Format: int64 */
+            per_unit_micros?: number;
+            /** Format: int64 */
+            reasoning_micros?: number;
+            tool?: string;
+            tool_id?: string;
+            unit_pointer?: string;
+            /** Format: date-time */
+            valid_from: string;
+            /** Format: date-time */
+            valid_until?: string;
+            version?: string;
         };
         Problem: {
             /** @enum {string} */
@@ -790,12 +1302,57 @@ export interface components {
             version: components["schemas"]["ToolVersion"];
             warnings?: string[];
         };
+        PublishedView: {
+            changed_by?: string;
+            /** Format: date-time */
+            created_at: string;
+            created_by?: string;
+            description?: string;
+            /** Format: date-time */
+            expires_at: string;
+            id: string;
+            /** @enum {string} */
+            kind: "result" | "tool";
+            /** Format: date-time */
+            revoked_at?: string;
+            /** Format: int64 */
+            rotations: number;
+            run_id?: string;
+            /** @enum {string} */
+            status: "live" | "expired" | "revoked" | "suspended";
+            title: string;
+            token: string;
+            tool: string;
+            tool_id: string;
+            /** Format: date-time */
+            updated_at: string;
+            url: string;
+            version: string;
+        };
+        Quota: {
+            /** Format: date-time */
+            changed_at?: string;
+            changed_by?: string;
+            counts: string;
+            /** Format: int64 */
+            limit?: number;
+            /** @enum {string} */
+            name: "tools" | "agents" | "documents" | "storage_bytes" | "artifacts" | "artifact_bytes" | "runs" | "idempotency_keys";
+            /** @enum {string} */
+            origin: "tenant" | "platform" | "servers" | "none";
+            /** Format: int64 */
+            used: number;
+        };
         QuotaUse: {
             /** Format: int64 */
             limit: number;
             name: string;
             /** Format: int64 */
             used: number;
+        };
+        Ranked: {
+            submission_id: string;
+            value: unknown;
         };
         Rate: {
             /** Format: int64 */
@@ -834,6 +1391,21 @@ export interface components {
             /** Format: int64 */
             was_ms?: number;
             way: string;
+        };
+        Role: {
+            builtin: boolean;
+            /** Format: date-time */
+            changed_at?: string;
+            changed_by?: string;
+            /** Format: date-time */
+            created_at?: string;
+            created_by?: string;
+            description?: string;
+            id?: string;
+            name: string;
+            permissions: string[];
+            /** Format: int64 */
+            revision?: number;
         };
         Run: {
             agent?: string;
@@ -897,7 +1469,7 @@ export interface components {
             id: string;
             implementation_config?: unknown;
             /** @enum {string} */
-            implementation_type: "internal" | "http" | "function" | "rag_retrieval" | "mcp" | "custom" | "agent_call" | "task" | "composition" | "graph" | "artifact" | "prompt" | "client" | "input" | "provider";
+            implementation_type: "internal" | "http" | "function" | "rag_retrieval" | "agent_call" | "artifact" | "mcp" | "custom" | "prompt" | "task" | "composition" | "graph" | "client" | "input" | "provider";
             input_schema?: unknown;
             interaction: components["schemas"]["ToolInteraction"];
             is_active: boolean;
@@ -931,10 +1503,170 @@ export interface components {
             visible: boolean;
             warnings?: string[];
         };
+        Schedule: {
+            agent: string;
+            /** Format: int64 */
+            catchup_s: number;
+            /** Format: date-time */
+            created_at: string;
+            created_by: string;
+            crons?: string[];
+            /** Format: date-time */
+            end_at?: string;
+            /** Format: int64 */
+            every_s?: number;
+            id: string;
+            input: unknown;
+            /** Format: int64 */
+            jitter_s?: number;
+            live?: components["schemas"]["ScheduleLive"];
+            name: string;
+            note?: string;
+            /** Format: int64 */
+            offset_s?: number;
+            /** @enum {string} */
+            overlap: "skip" | "buffer_one" | "buffer_all" | "cancel_other" | "allow_all";
+            paused: boolean;
+            /** Format: int64 */
+            revision: number;
+            /** Format: date-time */
+            start_at?: string;
+            /** Format: int64 */
+            starts_left?: number;
+            sync_error?: string;
+            synced: boolean;
+            time_zone: string;
+            /** Format: date-time */
+            updated_at: string;
+            version?: string;
+        };
+        ScheduleLive: {
+            /** Format: int64 */
+            missed: number;
+            next: string[];
+            /** Format: int64 */
+            running: number;
+            /** Format: int64 */
+            skipped: number;
+        };
+        ScheduleStart: {
+            /** Format: date-time */
+            at: string;
+            code?: string;
+            /** Format: date-time */
+            created_at: string;
+            id: string;
+            reason?: string;
+            run_id?: string;
+            /** @enum {string} */
+            status: "starting" | "started" | "refused";
+        };
+        ScheduleTimes: {
+            time_zone: string;
+            times: string[];
+        };
+        Space: {
+            /** Format: date-time */
+            archived_at?: string;
+            /** Format: date-time */
+            created_at: string;
+            created_by?: string;
+            description?: string;
+            id: string;
+            /** Format: int64 */
+            last_seq: number;
+            /** Format: int64 */
+            max_hops: number;
+            name: string;
+            /** Format: int64 */
+            revision: number;
+            slug: string;
+            /** Format: date-time */
+            updated_at: string;
+        };
+        SpaceCall: {
+            call_id: string;
+            error?: string;
+            error_kind?: string;
+            /** Format: date-time */
+            expires_at?: string;
+            input?: unknown;
+            output?: unknown;
+            tool: string;
+            version?: string;
+        };
+        SpaceMember: {
+            added_by?: string;
+            /** Format: date-time */
+            created_at: string;
+            /** @enum {string} */
+            kind: "agent" | "person";
+            member: string;
+            name: string;
+        };
+        SpaceMessage: {
+            call?: components["schemas"]["SpaceCall"];
+            /** Format: int64 */
+            changed_seq: number;
+            /** Format: date-time */
+            created_at: string;
+            from: string;
+            /** Format: int64 */
+            hops?: number;
+            id: string;
+            /** @enum {string} */
+            kind: "text" | "tool";
+            not_woken?: string;
+            run_id?: string;
+            /** Format: int64 */
+            seq: number;
+            /** @enum {string} */
+            status: "running" | "requires_action" | "complete" | "failed";
+            text?: string;
+            /** Format: date-time */
+            updated_at: string;
+        };
         Step: {
             passed: boolean;
             rule: string;
             saw: string;
+        };
+        SubmitToken: {
+            /** Format: date-time */
+            expires_at: string;
+            token: string;
+        };
+        Submitted: {
+            agent_id?: string;
+            /** Format: date-time */
+            answer_by?: string;
+            arguments?: unknown;
+            call_id: string;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            expires_at: string;
+            id: string;
+            /** @enum {string} */
+            intent?: "render" | "action" | "compute";
+            is_async: boolean;
+            late?: boolean;
+            repeated: boolean;
+            requires_response: boolean;
+            /** Format: date-time */
+            resolved_at?: string;
+            result?: components["schemas"]["ToolResult"];
+            root_run_id: string;
+            run_id: string;
+            shown: boolean;
+            /** @enum {string} */
+            status: "waiting" | "pending" | "resolved" | "expired" | "cancelled";
+            subject?: string;
+            submitted_by?: string;
+            tool: string;
+            /** Format: int64 */
+            turn: number;
+            version: string;
         };
         Taint: {
             /** Format: date-time */
@@ -948,11 +1680,26 @@ export interface components {
         };
         Taxonomy: {
             buckets: components["schemas"]["ToolTerm"][];
-            subtypes: components["schemas"]["ToolTerm"][];
             egress_classes: components["schemas"]["ToolTerm"][];
+            implementation_types: string[];
             risks: components["schemas"]["ToolTerm"][];
             statuses: components["schemas"]["ToolTerm"][];
-            implementation_types: string[];
+            subtypes: components["schemas"]["ToolTerm"][];
+        };
+        Tenant: {
+            /** Format: date-time */
+            created_at: string;
+            id: string;
+            mask_sensitive: boolean;
+            mcp_apps_publish_enabled: boolean;
+            name: string;
+            slug: string;
+            /** @enum {string} */
+            status: "active" | "suspended";
+            /** @enum {string} */
+            taint: "off" | "approve" | "deny";
+            /** Format: date-time */
+            updated_at: string;
         };
         Tool: {
             /** Format: date-time */
@@ -973,7 +1720,7 @@ export interface components {
             id: string;
             implementation_config?: unknown;
             /** @enum {string} */
-            implementation_type: "internal" | "http" | "function" | "rag_retrieval" | "mcp" | "custom" | "agent_call" | "task" | "composition" | "graph" | "artifact" | "prompt" | "client" | "input" | "provider";
+            implementation_type: "internal" | "http" | "function" | "rag_retrieval" | "agent_call" | "artifact" | "mcp" | "custom" | "prompt" | "task" | "composition" | "graph" | "client" | "input" | "provider";
             input_schema?: unknown;
             interaction: components["schemas"]["ToolInteraction"];
             is_active: boolean;
@@ -1082,15 +1829,15 @@ export interface components {
             trust?: string;
         };
         ToolFacets: {
-            /** Format: int64 */
-            total: number;
-            complete: boolean;
             buckets: components["schemas"]["Facet"][];
-            subtypes: components["schemas"]["Facet"][];
+            categories: components["schemas"]["Facet"][];
+            complete: boolean;
             egress_classes: components["schemas"]["Facet"][];
             risks: components["schemas"]["Facet"][];
             statuses: components["schemas"]["Facet"][];
-            categories: components["schemas"]["Facet"][];
+            subtypes: components["schemas"]["Facet"][];
+            /** Format: int64 */
+            total: number;
         };
         ToolForm: {
             annotations?: unknown;
@@ -1164,6 +1911,63 @@ export interface components {
             level?: string;
             reason?: string;
         };
+        ToolSession: {
+            aggregate: string;
+            changed_by?: string;
+            config: unknown;
+            /** Format: date-time */
+            created_at: string;
+            created_by?: string;
+            /** Format: date-time */
+            ended_at?: string;
+            entity_ids: string[];
+            id: string;
+            /** Format: date-time */
+            link_until?: string;
+            linked: boolean;
+            /** @enum {string} */
+            status: "active" | "completed" | "cancelled";
+            /** Format: int64 */
+            submissions: number;
+            title: string;
+            tool: string;
+            tool_id: string;
+            /** Format: date-time */
+            updated_at: string;
+            version: string;
+        };
+        ToolSessionAggregate: {
+            function: string;
+            groups?: components["schemas"]["Group"][];
+            /** Format: int64 */
+            left_out?: number;
+            /** Format: int64 */
+            more?: number;
+            of?: string;
+            output?: unknown;
+            ranked?: components["schemas"]["Ranked"][];
+            run_id?: string;
+            /** Format: int64 */
+            submissions: number;
+            tool?: string;
+            value?: unknown;
+        };
+        ToolSubmission: {
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            ended_at?: string;
+            error?: string;
+            guest?: string;
+            id: string;
+            input: unknown;
+            output?: unknown;
+            session_id: string;
+            /** @enum {string} */
+            status: "running" | "completed" | "failed";
+            subject: string;
+            untrusted: boolean;
+        };
         ToolTaint: {
             /** Format: date-time */
             at: string;
@@ -1176,9 +1980,9 @@ export interface components {
             version: string;
         };
         ToolTerm: {
-            name: string;
-            label: string;
             description: string;
+            label: string;
+            name: string;
         };
         ToolUsage: {
             candidate: string;
@@ -1223,11 +2027,125 @@ export interface components {
             /** Format: int64 */
             withheld?: number;
         };
+        Usage: {
+            agent?: string;
+            agent_id?: string;
+            /** Format: int64 */
+            cached_input_tokens: number;
+            /** Format: int64 */
+            call_ms: number;
+            /** Format: int64 */
+            calls: number;
+            /** Format: int64 */
+            cost_micros: number;
+            day?: string;
+            /** Format: int64 */
+            failed_calls: number;
+            /** Format: int64 */
+            input_tokens: number;
+            model?: string;
+            /** Format: int64 */
+            output_tokens: number;
+            /** Format: int64 */
+            reasoning_tokens: number;
+            tool?: string;
+            /** Format: int64 */
+            turns: number;
+            /** Format: int64 */
+            unpriced_turns: number;
+        };
+        UsageReport: {
+            from: string;
+            group_by: string[];
+            items: components["schemas"]["Usage"][];
+            to: string;
+            total: components["schemas"]["Counts"];
+        };
+        View: {
+            changed_by?: string;
+            /** Format: date-time */
+            created_at: string;
+            created_by?: string;
+            description?: string;
+            /** Format: date-time */
+            expires_at: string;
+            id: string;
+            /** @enum {string} */
+            kind: "result" | "tool";
+            /** Format: date-time */
+            revoked_at?: string;
+            /** Format: int64 */
+            rotations: number;
+            run_id?: string;
+            /** @enum {string} */
+            status: "live" | "expired" | "revoked" | "suspended";
+            title: string;
+            tool: string;
+            tool_id: string;
+            /** Format: date-time */
+            updated_at: string;
+            version: string;
+        };
         Weakened: {
             /** @enum {string} */
             dialect: "openai" | "openai_strict" | "anthropic" | "gemini";
             lost?: string[];
             refused?: string;
+        };
+        Webhook: {
+            active: boolean;
+            agent?: string;
+            /** Format: date-time */
+            created_at: string;
+            created_by?: string;
+            /** Format: date-time */
+            delivered_at?: string;
+            description?: string;
+            /** Format: date-time */
+            disabled_at?: string;
+            disabled_reason?: string;
+            /** Format: date-time */
+            failing_since?: string;
+            id: string;
+            /** Format: date-time */
+            old_secret_until?: string;
+            /** Format: int64 */
+            revision: number;
+            /** Format: int64 */
+            secret_version: number;
+            tool?: string;
+            types: ("tool.needs_approval" | "tool.approved" | "tool.rejected" | "tool.approval_escalated" | "tool.expired" | "tool.pending" | "run.completed" | "run.failed" | "run.cancelled" | "tool.quarantined" | "run.tainted" | "budget.threshold" | "tool.canary_returned" | "webhook.disabled")[];
+            /** Format: date-time */
+            updated_at: string;
+            url: string;
+        };
+        WebhookSecret: {
+            active: boolean;
+            agent?: string;
+            /** Format: date-time */
+            created_at: string;
+            created_by?: string;
+            /** Format: date-time */
+            delivered_at?: string;
+            description?: string;
+            /** Format: date-time */
+            disabled_at?: string;
+            disabled_reason?: string;
+            /** Format: date-time */
+            failing_since?: string;
+            id: string;
+            /** Format: date-time */
+            old_secret_until?: string;
+            /** Format: int64 */
+            revision: number;
+            secret: string;
+            /** Format: int64 */
+            secret_version: number;
+            tool?: string;
+            types: ("tool.needs_approval" | "tool.approved" | "tool.rejected" | "tool.approval_escalated" | "tool.expired" | "tool.pending" | "run.completed" | "run.failed" | "run.cancelled" | "tool.quarantined" | "run.tainted" | "budget.threshold" | "tool.canary_returned" | "webhook.disabled")[];
+            /** Format: date-time */
+            updated_at: string;
+            url: string;
         };
     };
     responses: never;

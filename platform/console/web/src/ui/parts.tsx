@@ -68,7 +68,7 @@ export function took(from?: string, to?: string): string {
 const tones: Record<string, string> = {
   published: "good", completed: "good", approved: "good",
   running: "live", pending: "wait", waiting: "wait", hosted: "live", paused: "wait",
-  complete: "good", requires_action: "wait", active: "live", revoked: "bad", suspended: "warn",
+  complete: "good", requires_action: "wait",
   failed: "bad", rejected: "bad", unknown: "bad", disabled: "bad", quarantined: "bad", high: "bad", write: "warn",
   active: "good", valid: "good", done: "good", delivered: "good", started: "good", starting: "wait", failing: "warn",
   refused: "bad", revoked: "bad", suspended: "bad",

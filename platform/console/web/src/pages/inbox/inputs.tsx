@@ -6,7 +6,8 @@ import { inputRequest, inputs, post, type InputLink, type InputRequest } from ".
 import { print, type Json } from "../../api/json";
 import { json } from "../../api/queries";
 import { Buckets } from "../../ui/filters";
-import { Form, type Field } from "../../ui/form";
+import { Described } from "../../form/described";
+import type { Field } from "../../form/spec";
 import { JsonView } from "../../ui/json";
 import { Drawer, Pager, Rows } from "../../ui/list";
 import { say } from "../../ui/live";
@@ -123,7 +124,7 @@ function Request({ tenant, id, onClose }: { tenant: string; id: string; onClose:
             </>
           )}
           <h3>What is asked</h3>
-          <Form spec={{ fields: (found.data.fields ?? []) as Field[] }} />
+          <Described spec={{ fields: (found.data.fields ?? []) as Field[] }} />
           <Facts of={[
             ["Answered by", found.data.answered_by && <Who tenant={tenant} subject={found.data.answered_by} />],
             ["Answered", found.data.answered_at && <Time at={found.data.answered_at} />],

@@ -4,7 +4,7 @@ import { useState } from "react";
 import { parse, type Json } from "../../api/json";
 import { approval, json, may, me, type Approval } from "../../api/queries";
 import { inputRequest, post, why, type InputRequest, type SpaceCall, type SpaceMessage } from "../../api/share";
-import type { Field } from "../../ui/form";
+import type { Field } from "../../form/spec";
 import { JsonView } from "../../ui/json";
 import { say } from "../../ui/live";
 import { Text, Time } from "../../ui/parts";

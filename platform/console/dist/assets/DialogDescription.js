@@ -1,0 +1,1 @@
+import{a as e,n as t}from"./jsx-runtime.js";import{g as n,p as r}from"./useRenderDialogRoot.js";import{n as i}from"./DialogTitle.js";var a=e(t(),1).forwardRef(function(e,t){let{render:a,className:o,style:s,id:c,...l}=e,u=n(),d=i(c);return u.useSyncedValueWithCleanup(`descriptionElementId`,d),r(`p`,e,{ref:t,props:[{id:d},l]})});export{a as t};

@@ -1,0 +1,2 @@
+var e=e=>{let t=/^[=+\-@\t\r]/.test(e)&&!/^-?\d+(\.\d+)?$/.test(e)?`'${e}`:e;return/[",\r\n]/.test(t)?`"${t.replaceAll(`"`,`""`)}"`:t},t=t=>t.map(t=>t.map(e).join(`,`)+`\r
+`).join(``);function n(e,t,n=`text/csv;charset=utf-8`){let r=URL.createObjectURL(t instanceof Blob?t:new Blob([t],{type:n})),i=document.createElement(`a`);i.href=r,i.download=e,i.click(),setTimeout(()=>URL.revokeObjectURL(r),1e4)}export{n,t};
