@@ -62,12 +62,12 @@ func (s *site) fillShare(t *testing.T) {
 func (s *site) keySubject(t *testing.T) string {
 	t.Helper()
 	var who v1.Me
-	s.ask(t, http.MethodGet, "/v1/me", nil, &who)
+	s.askIn(t, http.MethodGet, "/v1/me", nil, &who)
 	return who.Subject
 }
 
-// ask asks the API with the key of the site.
-func (s *site) ask(t *testing.T, method, path string, body, into any) {
+// askIn asks the API with the key of the site.
+func (s *site) askIn(t *testing.T, method, path string, body, into any) {
 	t.Helper()
 	raw, err := json.Marshal(body)
 	require.NoError(t, err)

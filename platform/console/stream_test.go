@@ -20,13 +20,13 @@ func (s *site) streamPages() []string { return []string{""} }
 // isLive says that a tab follows what happens.
 const isLive = `document.querySelector(".foot .live .status")?.classList.contains("live")`
 
-// waiting says how many requests a tab shows to wait.
-func waiting(n string) chromedp.Action {
+// counts says how many requests a tab shows to wait.
+func counts(n string) chromedp.Action {
 	return until(`document.querySelector("nav .count")?.innerText === "` + n + `"`)
 }
 
-// ask makes a request for approval.
-func (s *site) ask(t *testing.T, turn int) {
+// asks makes a request for approval.
+func (s *site) asks(t *testing.T, turn int) {
 	t.Helper()
 	waits := s.NewTurn(t, s.Run, turn)
 	e := s.EntryOf(s.Run, waits, "effect-"+uuid.NewString())
@@ -54,24 +54,24 @@ func TestTabsShareAStream(t *testing.T) {
 	s, started := newSite(t, ""), browser(t)
 	one, two := visit(t, s, started), visit(t, s, started)
 	one.signIn(t)
-	one.do(t, until(isLive), waiting("1"))
+	one.do(t, until(isLive), counts("1"))
 	two.open(t, "/runs")
-	two.do(t, until(isLive), waiting("1"), s.streaming(1))
-	s.ask(t, 3)
-	two.do(t, waiting("2"))
-	one.do(t, waiting("2"))
+	two.do(t, until(isLive), counts("1"), s.streaming(1))
+	s.asks(t, 3)
+	two.do(t, counts("2"))
+	one.do(t, counts("2"))
 	require.EqualValues(t, 1, s.streams.Load(), "one connection for both tabs")
 
 	one.blameless(t)
 	one.do(t, chromedp.ActionFunc(func(ctx context.Context) error { return chromedp.Cancel(one.ctx) }))
-	s.ask(t, 4)
-	two.do(t, waiting("3"), until(isLive), s.streaming(1))
+	s.asks(t, 4)
+	two.do(t, counts("3"), until(isLive), s.streaming(1))
 
 	two.blameless(t) // What follows are failures of requests.
 	two.do(t, offline(true), chromedp.ActionFunc(func(context.Context) error { s.cut(); return nil }), until("!("+isLive+")"))
-	s.ask(t, 5)
-	s.ask(t, 6)
-	two.do(t, offline(false), waiting("5"), until(isLive))
+	s.asks(t, 5)
+	s.asks(t, 6)
+	two.do(t, offline(false), counts("5"), until(isLive))
 }
 
 func offline(is bool) chromedp.Action {
@@ -114,10 +114,10 @@ func TestPausing(t *testing.T) {
 			asked.Add(1)
 		}
 	})
-	s.ask(t, 3)
-	v.do(t, until(`document.querySelector(".foot .live").innerText.includes("new")`), waiting("1"))
+	s.asks(t, 3)
+	v.do(t, until(`document.querySelector(".foot .live").innerText.includes("new")`), counts("1"))
 	require.Zero(t, asked.Load(), "nothing is asked for")
-	v.do(t, chromedp.Click(".foot .live", chromedp.ByQuery), waiting("2"),
+	v.do(t, chromedp.Click(".foot .live", chromedp.ByQuery), counts("2"),
 		until(`document.querySelector(".foot .live").innerText === "Live"`))
 	v.blameless(t)
 }

@@ -46,12 +46,12 @@ func (s *site) fillTools(t *testing.T) {
 // change sends a request with the key of the site, and returns its answer.
 func (s *site) change(t *testing.T, method, path, body string) []byte {
 	t.Helper()
-	status, answer := s.ask(t, method, path, body)
+	status, answer := s.request(t, method, path, body)
 	require.Less(t, status, 300, "%s %s: %s", method, path, answer)
 	return answer
 }
 
-func (s *site) ask(t *testing.T, method, path, body string) (int, []byte) {
+func (s *site) request(t *testing.T, method, path, body string) (int, []byte) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), method, s.url+path, strings.NewReader(body))
 	require.NoError(t, err)
@@ -76,8 +76,8 @@ func (s *site) toolsPages() []string {
 	}
 }
 
-// put replaces what a field holds, as typing over it does.
-func put(selector, value string) chromedp.Action {
+// enter replaces what a field holds, as typing over it does.
+func enter(selector, value string) chromedp.Action {
 	quoted, _ := json.Marshal(value)
 	return chromedp.Tasks{
 		chromedp.WaitVisible(selector, chromedp.ByQuery),
@@ -115,16 +115,16 @@ func TestAPersonMakesAndPublishesATool(t *testing.T) {
 	// What is missing is said at its field, and the first of them gets the focus.
 	v.do(t, button("Create the draft"), said("Slug is needed."), said("Address is needed."),
 		until(`document.activeElement.id === "field-slug"`))
-	v.do(t, put("#field-slug", "refundOrder"), said("The tenant has a tool of this slug already."))
-	v.do(t, put("#field-slug", "findInvoice"), put("#field-name", "Find an invoice"), put("#field-description", "Invoices."),
-		put("#field-implementation_config-url", "https://books.example.com/invoices{?number}"),
+	v.do(t, enter("#field-slug", "refundOrder"), said("The tenant has a tool of this slug already."))
+	v.do(t, enter("#field-slug", "findInvoice"), enter("#field-name", "Find an invoice"), enter("#field-description", "Invoices."),
+		enter("#field-implementation_config-url", "https://books.example.com/invoices{?number}"),
 		said("does not say what the tool does"))
 	// What the server refuses is said at the field that it names.
-	v.do(t, put("#field-input_schema", `{"type":"object","properties":{"number":{"type":"nothing"}}}`),
+	v.do(t, enter("#field-input_schema", `{"type":"object","properties":{"number":{"type":"nothing"}}}`),
 		until(`document.querySelector("#field-input_schema").closest(".edit").querySelector(".error")`))
-	v.do(t, put("#field-input_schema", `{"type":"object",`), said("This is not JSON: line 1"))
-	v.do(t, put("#field-input_schema", `{"type":"object","properties":{"number":{"type":"integer","maximum":9007199254740993}}}`),
-		put("#field-description", "Finds an invoice by its number. Use it before answering a question about one."), said("It can be saved"),
+	v.do(t, enter("#field-input_schema", `{"type":"object",`), said("This is not JSON: line 1"))
+	v.do(t, enter("#field-input_schema", `{"type":"object","properties":{"number":{"type":"integer","maximum":9007199254740993}}}`),
+		enter("#field-description", "Finds an invoice by its number. Use it before answering a question about one."), said("It can be saved"),
 		button("Create the draft"), until(`location.pathname.endsWith("/tools/findInvoice")`), settled())
 	var made v1.Tool
 	require.NoError(t, json.Unmarshal(v.change(t, http.MethodGet, "/v1/tools/findInvoice", ""), &made))
@@ -137,8 +137,8 @@ func TestAPersonMakesAndPublishesATool(t *testing.T) {
 
 	edit := func(version string) {
 		v.open(t, "/tools/findInvoice/edit")
-		v.do(t, put("#field-version", version),
-			put("#field-input_schema", `{"type":"object","required":["year"],"properties":{"number":{"type":"integer","maximum":9007199254740993},"year":{"type":"integer"}}}`),
+		v.do(t, enter("#field-version", version),
+			enter("#field-input_schema", `{"type":"object","required":["year"],"properties":{"number":{"type":"integer","maximum":9007199254740993},"year":{"type":"integer"}}}`),
 			said("It can be saved"), button("Save the draft"), until(`location.pathname.endsWith("/tools/findInvoice")`), settled())
 		v.open(t, "/tools/findInvoice?tab=versions")
 		v.do(t, button("Publish the draft…"), chromedp.WaitVisible(`[role=alertdialog] .change-list`, chromedp.ByQuery), button("Publish"))
@@ -161,7 +161,7 @@ func TestAnEditMeetsAnother(t *testing.T) {
 	v := visit(t, newSite(t, ""), browser(t))
 	v.signIn(t)
 	v.open(t, "/tools/countStock/edit")
-	v.do(t, put("#field-description", "Use it to count what is there."))
+	v.do(t, enter("#field-description", "Use it to count what is there."))
 	v.change(t, http.MethodPut, "/v1/tools/countStock",
 		`{"name":"Count","version":"0.3.0","description":"Use it to count the articles.","implementation_type":"internal"}`)
 	v.do(t, button("Save the draft"), chromedp.WaitVisible(".conflict", chromedp.ByQuery),
@@ -183,7 +183,7 @@ func TestAPersonImportsADocument(t *testing.T) {
 	v := visit(t, newSite(t, ""), browser(t))
 	v.signIn(t)
 	v.open(t, "/tools/import")
-	v.do(t, put(".import textarea", `openapi: 3.0.3
+	v.do(t, enter(".import textarea", `openapi: 3.0.3
 info: {title: Orders, version: "1"}
 servers: [{url: "https://orders.example.com"}]
 paths:
@@ -194,9 +194,9 @@ paths:
 	v.accessible(t, "light", "a plan")
 	v.do(t, chromedp.Click(`[aria-label="DELETE /orders/{id}"]`, chromedp.ByQuery), button("Import 1 tool"), said("1 created"))
 	v.accessible(t, "light", "a result")
-	status, _ := v.ask(t, http.MethodGet, "/v1/tools/getOneOrder", "")
+	status, _ := v.request(t, http.MethodGet, "/v1/tools/getOneOrder", "")
 	require.Equal(t, http.StatusOK, status)
-	status, _ = v.ask(t, http.MethodGet, "/v1/tools/deleteOneOrder", "")
+	status, _ = v.request(t, http.MethodGet, "/v1/tools/deleteOneOrder", "")
 	require.Equal(t, http.StatusNotFound, status)
 	v.blameless(t)
 }
@@ -235,7 +235,7 @@ func TestAPersonDecidesAboutATool(t *testing.T) {
 	v.do(t, said("stockClerk"), said("breaks"))
 
 	v.open(t, "/tools/checkStock?tab=overrides")
-	v.do(t, put(`[name=enabled]`, "off"), put(`[name=reason]`, "the stock is counted"), button("Decide"), said("It is switched off"),
+	v.do(t, enter(`[name=enabled]`, "off"), enter(`[name=reason]`, "the stock is counted"), button("Decide"), said("It is switched off"),
 		said("the stock is counted"))
 	v.open(t, "/tools/checkStock?tab=explain")
 	v.do(t, said("Nothing would run"), until(`document.querySelector(".chain .bad")`))
@@ -250,15 +250,15 @@ func TestAPersonDecidesAboutATool(t *testing.T) {
 	v.do(t, chromedp.Click(`[aria-label="Revoke of supportDesk"]`, chromedp.ByQuery), chromedp.WaitVisible(`[role=alertdialog]`, chromedp.ByQuery),
 		button("Revoke"), said("It is assigned to no agent"))
 	v.open(t, "/profiles?new=1")
-	v.do(t, put(`[name=name]`, "slow"), put(`[name=calls]`, "3"), button("Make it"), until(`location.search.includes("open=slow")`),
+	v.do(t, enter(`[name=name]`, "slow"), enter(`[name=calls]`, "3"), button("Make it"), until(`location.search.includes("open=slow")`),
 		said("3 a minute"))
 	v.open(t, "/tools/checkStock?tab=access")
-	v.do(t, button("Assign…"), put(`[name=agent]`, "stockClerk"), put(`[name=profile]`, "slow"), button("Assign"), said("stockClerk"))
+	v.do(t, button("Assign…"), enter(`[name=agent]`, "stockClerk"), enter(`[name=profile]`, "slow"), button("Assign"), said("stockClerk"))
 	v.open(t, "/profiles?open=slow")
-	v.do(t, said("checkStock"), button("Edit"), put(`[name=max_concurrency]`, "2"), button("Save"), said("2 at once"))
+	v.do(t, said("checkStock"), button("Edit"), enter(`[name=max_concurrency]`, "2"), button("Save"), said("2 at once"))
 
 	v.open(t, "/tools/summarizeTicket")
-	v.do(t, put(`.page-title select`, "disable"), chromedp.WaitVisible(`[role=alertdialog]`, chromedp.ByQuery), press(kb.Escape),
+	v.do(t, enter(`.page-title select`, "disable"), chromedp.WaitVisible(`[role=alertdialog]`, chromedp.ByQuery), press(kb.Escape),
 		until(`!document.querySelector("[role=alertdialog]")`))
 	v.blameless(t)
 }
