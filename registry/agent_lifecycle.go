@@ -59,10 +59,7 @@ func (r *Registry) DisableAgent(ctx context.Context, p tool.Principal, slugOrID 
 // versions is, else a draft.
 func (r *Registry) EnableAgent(ctx context.Context, p tool.Principal, slugOrID string) (agent.Agent, error) {
 	return r.changeAgent(ctx, p, slugOrID, func(_ *agent.Agent, versions []agent.Version) tool.Status {
-		if slices.ContainsFunc(versions, func(v agent.Version) bool { return v.Published }) {
-			return tool.Published
-		}
-		return tool.Draft
+		return agentStatus(versions)
 	})
 }
 

@@ -83,7 +83,7 @@ func (r *Registry) applyTool(
 		after, warnings, err = r.newTool(tenant, s)
 	} else {
 		held = before.Definition
-		after, warnings, err = r.edit(*before, s)
+		after, warnings, err = r.edit(r.revivedTool(*before, versions), s)
 	}
 	if err != nil {
 		return definition.Change{}, err
@@ -235,7 +235,7 @@ func (r *Registry) applyAgent(
 		if versions, err = r.store.ListAgentVersions(ctx, p.Tenant, before.ID); err != nil {
 			return definition.Change{}, fmt.Errorf("listing the versions of agent %q: %w", s.Slug, err)
 		}
-		after, warnings, err = r.editAgent(before, s)
+		after, warnings, err = r.editAgent(r.revivedAgent(before, versions), s)
 	}
 	if err != nil {
 		return definition.Change{}, err
