@@ -19,12 +19,26 @@ func (s *server) registerApply() {
 		detail: "All definitions are checked before the first is written: if one is invalid, nothing is changed. " +
 			"Servers, pipelines and profiles are applied before tools, tools and agents after those they use, and " +
 			"toolsets last, whatever their order. Each item reports the outcome of its definition; faults give their path " +
-			"as a JSON Pointer. Applying the same definitions again changes nothing.",
+			"as a JSON Pointer. Applying the same definitions again changes nothing.\n\n" +
+			"With the name of a set, the answer lists what was applied to the set before and is no longer among the " +
+			"definitions. With prune that is taken away, once all else was applied: tools are archived, agents disabled, " +
+			"artifacts deprecated, servers detached, and pipelines, profiles and toolsets deleted. What is used is kept, and " +
+			"says who uses it. A definition that returns to its set takes its tool, agent or artifact back.",
 	}, s.apply)
 }
 
 func (s *server) apply(ctx context.Context, p tool.Principal, in *body[v1.Apply]) (*body[v1.Applied], error) {
+	if in.Body.Prune && in.Body.Set == "" {
+		return nil, &tool.Error{
+			Kind: tool.Invalid, Op: "api.apply", Path: "/prune",
+			Msg: "only what a named set no longer has is taken away: give the name of the set too",
+		}
+	}
 	b := batch{server: s, principal: p}
+	var err error
+	if b.set, err = s.appliedSet(ctx, p, in.Body.Set); err != nil {
+		return nil, err
+	}
 	for i, raw := range in.Body.Definitions {
 		definitions, err := definition.ParseAll(raw)
 		if err != nil {
@@ -39,8 +53,11 @@ func (s *server) apply(ctx context.Context, p tool.Principal, in *body[v1.Apply]
 	}
 	b.refuseTwins(ctx)
 	b.order, b.cycles = s.cfg.Registry.Order(b.definitions)
-	b.each(ctx, s.checkDefinition)
+	b.each(ctx, false)
 	b.checkTools(ctx)
+	if in.Body.Strict {
+		b.refuseFindings(ctx)
+	}
 	if b.outage != nil {
 		return nil, b.outage // Nothing was written.
 	}
@@ -49,12 +66,18 @@ func (s *server) apply(ctx context.Context, p tool.Principal, in *body[v1.Apply]
 	case b.failed > 0:
 		b.skipRest()
 	case !in.Body.DryRun:
-		b.each(ctx, s.applyDefinition)
+		b.each(ctx, true)
 	}
 	if b.outage != nil && b.written == 0 {
 		return nil, b.outage
 	}
-	return answer(v1.Applied{DryRun: in.Body.DryRun, Failed: b.failed, Items: b.items}), nil
+	var gone []v1.GoneItem
+	if b.failed == 0 && b.outage == nil {
+		if gone, err = b.settleSet(ctx, in.Body); err != nil {
+			return nil, err
+		}
+	}
+	return answer(v1.Applied{DryRun: in.Body.DryRun, Failed: b.failed, Items: b.items, Gone: gone}), nil
 }
 
 // batch is a list of definitions to be applied to the registry.
@@ -68,13 +91,12 @@ type batch struct {
 	failed      int
 	written     int
 	outage      error // Why the following definitions were skipped.
+	set         *appliedSet
 }
 
-// each calls fn with the definitions that did not fail. It stops where the database
+// each applies, or checks, the definitions that did not fail. It stops where the database
 // does not answer, which the next definitions would wait for too.
-func (b *batch) each(
-	ctx context.Context, fn func(context.Context, tool.Principal, definition.Definition) (definition.Change, error),
-) {
+func (b *batch) each(ctx context.Context, write bool) {
 	for _, i := range b.order {
 		if b.items[i].Error != nil {
 			continue
@@ -83,7 +105,7 @@ func (b *batch) each(
 			b.items[i].Action, b.items[i].Published = v1.Skipped, false
 			continue
 		}
-		change, err := fn(ctx, b.principal, b.definitions[i])
+		change, err := b.applyOne(ctx, b.definitions[i], write)
 		if err != nil {
 			b.fail(ctx, i, err)
 			continue

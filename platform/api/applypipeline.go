@@ -13,24 +13,9 @@ import (
 	"github.com/toolcrib/toolcrib/wire"
 )
 
-// checkDefinition reports what applying a definition would change.
-func (s *server) checkDefinition(
-	ctx context.Context, p tool.Principal, d definition.Definition,
-) (definition.Change, error) {
-	return s.applyOne(ctx, p, d, false)
-}
-
-// applyDefinition applies one definition.
-func (s *server) applyDefinition(
-	ctx context.Context, p tool.Principal, d definition.Definition,
-) (definition.Change, error) {
-	return s.applyOne(ctx, p, d, true)
-}
-
 // applyOne applies a definition, or reports the changes it would make.
-func (s *server) applyOne(
-	ctx context.Context, p tool.Principal, d definition.Definition, write bool,
-) (definition.Change, error) {
+func (b *batch) applyOne(ctx context.Context, d definition.Definition, write bool) (definition.Change, error) {
+	s, p := b.server, b.principal
 	switch {
 	case d.Pipeline != nil:
 		return s.applyPipeline(ctx, p, d.Pipeline, write)
@@ -38,11 +23,19 @@ func (s *server) applyOne(
 		return s.applyProfile(ctx, p, d.Profile, write)
 	case d.Toolset != nil:
 		return s.applyToolset(ctx, p, d.Toolset, write)
-	case write:
-		return s.cfg.Registry.Apply(ctx, p, d)
-	default:
-		return s.cfg.Registry.Check(ctx, p, d)
 	}
+	in := s.cfg.Registry
+	if b.set.removed(d) {
+		in = in.Reviving()
+	}
+	if !write {
+		return in.Check(ctx, p, d)
+	}
+	c, err := in.Apply(ctx, p, d)
+	if err == nil && d.Artifact != nil && b.set.removed(d) {
+		_, err = in.Artifacts().SetStatus(ctx, p, c.ID, definition.ArtifactActive)
+	}
+	return c, err
 }
 
 // applyPipeline changes a pipeline to its definition. For another embedding

@@ -27,7 +27,7 @@ func (a *app) toolApplyCommand() *cobra.Command { return a.applyAs("toolcrib too
 
 func (a *app) applyAs(path string) *cobra.Command {
 	var files []string
-	var dryRun bool
+	var asked v1.Apply
 	cmd := &cobra.Command{
 		Use:   "apply -f FILE|FOLDER",
 		Short: "Make tools, agents and pipelines what their definitions say",
@@ -35,6 +35,12 @@ func (a *app) applyAs(path string) *cobra.Command {
 toolsets from YAML and JSON files, a folder's files recursively and in the order of their names, and
 applies all of them, or, if one is wrong, none. Applying the same again changes nothing. With --dry-run
 nothing is changed, and the exit code is what it would be.
+
+With --set the definitions are all of a named set, such as those of a repository, and what
+the set had before and has no longer is listed. With --prune that is taken away too: tools
+are archived, agents disabled, artifacts deprecated, servers detached, the others deleted.
+What is used stays, and the message says by what. A definition that comes back takes its
+tool or agent back.
 
 A file holds one or more documents, each of which says by kind what it is: tool,
 agent, mcp_server, artifact, pipeline, profile or toolset.
@@ -54,6 +60,7 @@ agent, mcp_server, artifact, pipeline, profile or toolset.
     required: [id]`,
 		Example: `  ` + path + ` -f tools/
   ` + path + ` -f order.yaml --dry-run
+  ` + path + ` -f tools/ --set shop --prune --dry-run
   generate-tools | ` + path + ` -f -`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 0 {
@@ -65,11 +72,17 @@ agent, mcp_server, artifact, pipeline, profile or toolset.
 			if len(files) == 0 {
 				return cli.Usagef("%s needs -f with a file or a folder, or - for the standard input", path)
 			}
-			return a.apply(cmd.Context(), cmd.InOrStdin(), files, dryRun)
+			if asked.Prune && asked.Set == "" {
+				return cli.Usagef("--prune takes away what a set no longer has: name it with --set NAME")
+			}
+			return a.apply(cmd.Context(), cmd.InOrStdin(), files, asked)
 		},
 	}
 	cmd.Flags().StringArrayVarP(&files, "file", "f", nil, "file or folder of definitions; may be repeated")
-	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "check, and report what would change")
+	cmd.Flags().BoolVar(&asked.DryRun, "dry-run", false, "check, and report what would change")
+	cmd.Flags().StringVar(&asked.Set, "set", "", "name of the set that the definitions are all of")
+	cmd.Flags().BoolVar(&asked.Prune, "prune", false, "take away what the set no longer has")
+	cmd.Flags().BoolVar(&asked.Strict, "strict", false, "refuse published tools that toolcrib tool check finds weak points in")
 	return cmd
 }
 
@@ -82,10 +95,11 @@ type appliedFile struct {
 	at     definition.FileError
 }
 
-func (a *app) apply(ctx context.Context, stdin io.Reader, files []string, dryRun bool) error {
-	return a.send(ctx, stdin, files, dryRun, "applying %d definitions",
+func (a *app) apply(ctx context.Context, stdin io.Reader, files []string, asked v1.Apply) error {
+	return a.send(ctx, stdin, files, asked.DryRun, "applying %d definitions",
 		func(c *client.Client, definitions []json.RawMessage) (v1.Applied, error) {
-			return c.Apply(ctx, v1.Apply{DryRun: dryRun, Definitions: definitions})
+			asked.Definitions = definitions
+			return c.Apply(ctx, asked)
 		})
 }
 
@@ -139,14 +153,18 @@ func (a *app) sendRead(
 		DryRun bool          `json:"dry_run,omitempty"`
 		Failed int           `json:"failed"`
 		Items  []appliedFile `json:"items"`
-	}{answer.DryRun, answer.Failed, items}
+		Gone   []v1.GoneItem `json:"gone,omitempty"`
+	}{answer.DryRun, answer.Failed, items, answer.Gone}
 	if err := a.Printer.Show(shown, func(w io.Writer) error {
-		return writeApplied(w, a.Env.Err, items, dryRun)
+		if err := writeApplied(w, a.Env.Err, items, dryRun); err != nil {
+			return err
+		}
+		return writeGone(w, a.Env.Err, answer.Gone, dryRun)
 	}); err != nil {
 		return err
 	}
 	if answer.Failed > 0 {
-		return &cli.ExitError{Code: worstCode(items)}
+		return &cli.ExitError{Code: worstOf(items, answer.Gone)}
 	}
 	return nil
 }

@@ -1,6 +1,6 @@
 // Package operator is the commands of operators, which run the platform's
 // processes and maintain its database: serve, worker, migrate, encryption,
-// payloads, reconcile, purge, retention, ready, deployment, global, and what
+// payloads, reconcile, purge, retention, ready, deployment, global, admin, and what
 // exports and erases tenants. It holds the flags of
 // workers, which toolcrib dev has too.
 //
@@ -26,6 +26,6 @@ func New(invocation *cli.App) []*cobra.Command {
 	return []*cobra.Command{
 		a.serveCommand(), a.workerCommand(), a.migrateCommand(), a.encryptionCommand(), a.reconcileCommand(),
 		a.payloadsCommand(), a.purgeCommand(), a.retentionCommand(), a.readyCommand(), a.deploymentCommand(),
-		a.globalCommand(), a.tenantCommand(),
+		a.globalCommand(), a.adminCommand(), a.tenantCommand(),
 	}
 }
