@@ -5419,6 +5419,72 @@ create policy tenant_isolation on tool_replays for all to public using ((tenant_
 grant delete, insert, select, update on tool_replays to toolcrib_app;
 comment on table tool_replays is 'Recorded calls of tools that were compared with a content which is not published.';
 
+create table tool_session_submissions (
+    tenant_id uuid not null,
+    id uuid not null,
+    session_id uuid not null,
+    subject text not null,
+    guest text not null default ''::text,
+    by_link boolean not null,
+    input json not null,
+    nonce text not null,
+    status text not null default 'running'::text,
+    output json,
+    error text not null default ''::text,
+    created_at timestamp with time zone not null default now(),
+    ended_at timestamp with time zone,
+    constraint tool_session_submissions_pkey PRIMARY KEY (tenant_id, session_id, id),
+    constraint tool_session_submissions_tenant_id_session_id_nonce_key UNIQUE (tenant_id, session_id, nonce),
+    constraint tool_session_submissions_check CHECK (((ended_at IS NULL) = (status = 'running'::text))),
+    constraint tool_session_submissions_error_check CHECK ((length(error) <= 2000)),
+    constraint tool_session_submissions_guest_check CHECK ((length(guest) <= 100)),
+    constraint tool_session_submissions_nonce_check CHECK (((length(nonce) >= 1) AND (length(nonce) <= 64))),
+    constraint tool_session_submissions_status_check CHECK ((status = ANY (ARRAY['running'::text, 'completed'::text, 'failed'::text]))),
+    constraint tool_session_submissions_tenant_id_session_id_fkey FOREIGN KEY (tenant_id, session_id) REFERENCES tool_sessions(tenant_id, id) ON DELETE CASCADE
+);
+alter table tool_session_submissions enable row level security;
+alter table tool_session_submissions force row level security;
+create policy tenant_isolation on tool_session_submissions for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid));
+grant insert, select, update on tool_session_submissions to toolcrib_app;
+comment on table tool_session_submissions is 'Inputs of tool sessions, with the results of their calls; at most 1000 of a session. They go with it.';
+
+create table tool_sessions (
+    tenant_id uuid not null,
+    id uuid not null,
+    name text not null,
+    tool_id uuid not null,
+    tool text not null,
+    version text not null,
+    digest text not null,
+    status text not null default 'active'::text,
+    entity_ids text[] not null default '{}'::text[],
+    config json not null default '{}'::json,
+    aggregate text not null default ''::text,
+    permission text not null default ''::text,
+    secret_hash bytea,
+    link_until timestamp with time zone,
+    created_by text not null default ''::text,
+    changed_by text not null default ''::text,
+    ended_at timestamp with time zone,
+    created_at timestamp with time zone not null default now(),
+    updated_at timestamp with time zone not null default now(),
+    constraint tool_sessions_pkey PRIMARY KEY (tenant_id, id),
+    constraint tool_sessions_check CHECK (((link_until IS NULL) = (secret_hash IS NULL))),
+    constraint tool_sessions_check1 CHECK (((ended_at IS NULL) = (status = 'active'::text))),
+    constraint tool_sessions_name_check CHECK (((name <> ''::text) AND (length(name) <= 200))),
+    constraint tool_sessions_secret_hash_check CHECK ((length(secret_hash) = 32)),
+    constraint tool_sessions_status_check CHECK ((status = ANY (ARRAY['active'::text, 'completed'::text, 'cancelled'::text]))),
+    constraint tool_sessions_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE
+);
+CREATE INDEX tool_sessions_ended ON public.tool_sessions USING btree (tenant_id, ended_at) WHERE (status <> 'active'::text);
+CREATE INDEX tool_sessions_live ON public.tool_sessions USING btree (tenant_id) WHERE (status = 'active'::text);
+CREATE TRIGGER audit AFTER INSERT OR DELETE OR UPDATE ON public.tool_sessions FOR EACH ROW EXECUTE FUNCTION audit_row('{changed_by,created_by,digest,permission}', '{secret_hash}', 'tool_session');
+alter table tool_sessions enable row level security;
+alter table tool_sessions force row level security;
+create policy tenant_isolation on tool_sessions for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid));
+grant delete, insert, select, update on tool_sessions to toolcrib_app;
+comment on table tool_sessions is 'Sessions in which several people call one version of a tool. Those that ended more than 400 days ago are deleted as others are made.';
+
 create table tool_slots (
     tenant_id uuid not null,
     scope text not null,
