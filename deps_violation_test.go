@@ -56,6 +56,9 @@ func TestLawsCanFail(t *testing.T) {
 		"toolset is vocabulary": {
 			one("toolset/a.go", `import _ `+root+`/store"`), "toolset -> github.com/toolcrib/toolcrib/store",
 		},
+		"toolsession is vocabulary": {
+			one("toolsession/a.go", `import _ `+root+`/store"`), "toolsession -> github.com/toolcrib/toolcrib/store",
+		},
 		"view is vocabulary": {
 			one("view/a.go", `import _ `+root+`/store"`), "view -> github.com/toolcrib/toolcrib/store",
 		},
