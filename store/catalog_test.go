@@ -119,12 +119,14 @@ func TestRolesHoldLittle(t *testing.T) {
 	// What tenants feed their pipelines is gone when they say so, and a start when Temporal has it.
 	deletes := map[string][]string{
 		store.AppRole: {
-			"agent_notes", "applied_objects", "budget_holds", "budget_windows", "budgets", "chunk_embeddings", "chunk_terms", "chunks",
+			"agent_notes", "applied_objects", "budget_holds", "budget_windows", "budgets", "chunk_embeddings", "chunk_terms",
+			"chunks",
 			"document_contents", "document_texts", "documents",
 			"file_chunks", "files", "left_files", "prices", "profiles", "published_views", "request_buckets", "roles",
 			"run_spaces",
 			"schedules", "space_members", "space_messages", "space_wakes",
-			"spaces", "token_users", "tool_assignments", "tool_gates", "tool_overrides", "tool_replays", "tool_sessions", "tool_slots",
+			"spaces", "token_users", "tool_assignments", "tool_gates", "tool_overrides", "tool_replays", "tool_sessions",
+			"tool_slots",
 			"toolsets", "web_sessions", "webhooks", "word_blocks",
 			"word_documents", "word_postings", "workflow_starts",
 		},

@@ -301,7 +301,8 @@ func (d *deciding) counts(ctx context.Context) error {
 func (d *deciding) over() string {
 	if last := len(d.found.Decisions) - 1; last >= 0 &&
 		(d.found.Status == wait.Approved || d.found.Status == wait.Rejected) {
-		return "the request is over: it is " + string(d.found.Status) + ", already decided by " + d.found.Decisions[last].Subject
+		return "the request is over: it is " + string(d.found.Status) + ", already decided by " +
+			d.found.Decisions[last].Subject
 	}
 	return "the request is over: it is " + string(d.found.Status)
 }

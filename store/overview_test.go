@@ -69,7 +69,11 @@ func TestSearchOfNamesUsesIndexes(t *testing.T) {
 	require.NotContains(t, plan, "Seq Scan on tool_registry")
 	require.Regexp(t, `Index Cond: .*scope_id = `, plan)
 
-	found, err := f.Store.SearchNames(t.Context(), f.Tenant, store.NameQuery{Text: "tool400", Kinds: []string{store.NamedTool}})
+	found, err := f.Store.SearchNames(
+		t.Context(),
+		f.Tenant,
+		store.NameQuery{Text: "tool400", Kinds: []string{store.NamedTool}},
+	)
 	require.NoError(t, err)
 	require.Equal(t, "tool400", found[0].Name)
 	require.Len(t, found, 2, "its own alone")

@@ -51,15 +51,22 @@ func ParseAggregate(text string) (Aggregate, error) {
 		}
 		path := strings.Split(place, ".")
 		if path[0] != "input" && path[0] != "output" || slices.Contains(path, "") {
-			return Aggregate{}, invalid("/aggregate", "aggregate %.80q: expected a value of the input or the output, as in %s:output.score",
-				text, f)
+			return Aggregate{}, invalid(
+				"/aggregate",
+				"aggregate %.80q: expected a value of the input or the output, as in %s:output.score",
+				text,
+				f,
+			)
 		}
 		return Aggregate{Function: f, Path: path}, nil
 	case !placed && tool.ValidSlug(text):
 		return Aggregate{Function: ByTool, Tool: text}, nil
 	}
-	return Aggregate{}, invalid("/aggregate",
-		"aggregate %.80q: expected count, sum, average, group or ranking with the place of a value, or the slug of a tool", text)
+	return Aggregate{}, invalid(
+		"/aggregate",
+		"aggregate %.80q: expected count, sum, average, group or ranking with the place of a value, or the slug of a tool",
+		text,
+	)
 }
 
 // Joined is what submissions come to.

@@ -90,7 +90,7 @@ func (s *Session) Check() error {
 		return invalid("/title", "a session has a title of at most %d characters", MaxTitle)
 	case len(s.Entities) > MaxEntities:
 		return invalid("/entity_ids", "a session is about at most %d entities", MaxEntities)
-	case slices.ContainsFunc(s.Entities, func(e string) bool { return e == "" || len(e) > MaxEntity || !utf8.ValidString(e) }):
+	case slices.ContainsFunc(s.Entities, badEntity):
 		return invalid("/entity_ids", "the id of an entity has 1 to %d bytes", MaxEntity)
 	case len(s.Config) > MaxConfig:
 		return invalid("/config", "the configuration has more than %d bytes", MaxConfig)
@@ -191,3 +191,5 @@ type Store interface {
 func invalid(path, format string, args ...any) error {
 	return &tool.Error{Kind: tool.Invalid, Op: "toolsession", Path: path, Msg: fmt.Sprintf(format, args...)}
 }
+
+func badEntity(e string) bool { return e == "" || len(e) > MaxEntity || !utf8.ValidString(e) }

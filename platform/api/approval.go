@@ -49,7 +49,8 @@ func (s *server) registerApprovals() {
 	handle(s, route{
 		id: "listApprovals", method: http.MethodGet, path: "/v1/approvals", tag: "approvals", permission: ApprovalsRead,
 		summary: "List requests for approval, newest first",
-		detail:  "Those that wait have the status pending. Of each, decidable and because say whether who asks may decide it.",
+		detail: "Those that wait have the status pending. Of each, decidable and because " +
+			"say whether who asks may decide it.",
 	}, s.listApprovals)
 	handle(s, route{
 		id: "getApproval", method: http.MethodGet, path: "/v1/approvals/{approval}", tag: "approvals",

@@ -14,7 +14,8 @@ func (s *server) registerMarkdown() {
 		id: "parseMarkdown", method: http.MethodPost, path: "/v1/markdown", tag: "runs", permission: RunsRead,
 		or: []string{ToolsRead, AgentsRead, ApprovalsRead, SpacesRead, ResultsSubmit}, ephemeral: true,
 		summary: "Parse texts as Markdown",
-		detail: "Into nodes that hold no HTML, for clients that show what models, tools and people wrote. HTML in a text is " +
+		detail: "Into nodes that hold no HTML, for clients that show what models, tools and people wrote. HTML in " +
+			"a text is " +
 			"text, images are links, and a link goes to http, https or mailto. Nothing is stored.",
 	}, func(_ context.Context, _ tool.Principal, in *body[v1.Markdown]) (*body[v1.ParsedMarkdown], error) {
 		out := v1.ParsedMarkdown{Documents: make([][]markdown.Element, len(in.Body.Texts))}

@@ -67,7 +67,8 @@ func TestOperatorsManageGlobalTools(t *testing.T) {
 	slug := "shared" + t.Name()[:1]
 	definition := echo(slug)
 	var applied v1.Applied
-	for _, body := range []string{`{"dry_run":true,"definitions":[` + definition + `]}`, `{"definitions":[` + definition + `]}`} {
+	for _, body := range []string{`{"dry_run":true,"definitions":[` + definition + `]}`, `{"definitions":[` +
+		definition + `]}`} {
 		got := o.ask(t, http.MethodPost, "/v1/platform/apply", body, operatorToken)
 		require.Equal(t, http.StatusOK, got.status, "%s", got.body)
 		got.into(t, &applied)
@@ -170,5 +171,6 @@ func TestOperatorsApplyAllOrNothing(t *testing.T) {
 	require.Equal(t, 1, out.Failed)
 	require.Equal(t, v1.Skipped, out.Items[0].Action)
 	require.Equal(t, tool.Invalid, out.Items[1].Error.Code)
-	require.Equal(t, http.StatusNotFound, o.ask(t, http.MethodGet, "/v1/platform/tools/fineGlobal", "", operatorToken).status)
+	got := o.ask(t, http.MethodGet, "/v1/platform/tools/fineGlobal", "", operatorToken)
+	require.Equal(t, http.StatusNotFound, got.status)
 }

@@ -99,7 +99,8 @@ func TestSearch(t *testing.T) {
 		return out
 	}
 	require.Equal(t, []string{
-		"tool refund", "agent refundDesk", "tool refundOrder", "key refund robot", "credential refund-bank", "tool askForRefund",
+		"tool refund", "agent refundDesk", "tool refundOrder", "key refund robot", "credential refund-bank",
+		"tool askForRefund",
 	}, names(find(b.key, "Refund")))
 	require.Equal(t, []string{"tool refundOrder"}, names(find(b.key, "order refund")), "the words in any order")
 	require.Equal(t, []string{"run " + run.ID}, names(find(b.key, run.ID)))

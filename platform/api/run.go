@@ -91,7 +91,8 @@ func (s *server) registerRuns() {
 	handle(s, route{
 		id: "listMessages", method: http.MethodGet, path: "/v1/runs/{id}/messages", tag: "runs", permission: RunsRead,
 		summary: "Get a run's transcript",
-		detail: "All messages in order; a run's limits bound them. With `last` the last ones, in order too, and `next` leads " +
+		detail: "All messages in order; a run's limits bound them. With `last` the last ones, in order too, and " +
+			"`next` leads " +
 			"to those before them; with `first` the first ones, and `next` leads to those after them.",
 	}, s.listMessages)
 }

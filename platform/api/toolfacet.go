@@ -23,7 +23,8 @@ func (s *server) registerToolFacets() {
 	handle(s, route{
 		id: "getTaxonomy", method: http.MethodGet, path: "/v1/taxonomy", tag: "tools", permission: ToolsRead,
 		summary: "Get what tools are grouped and filtered by, in words",
-		detail:  "Buckets, implementation types, egress classes, risks and statuses. Types that a host added are there by name.",
+		detail: "Buckets, implementation types, egress classes, risks and statuses. Types that a host added " +
+			"are there by name.",
 	}, s.getTaxonomy)
 	handle(s, route{
 		id: "getToolFacets", method: http.MethodGet, path: "/v1/tools/facets", tag: "tools", permission: ToolsRead,

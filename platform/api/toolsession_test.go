@@ -63,9 +63,11 @@ func TestToolSessions(t *testing.T) {
 	require.Equal(t, "1.0.0", made.Version)
 	path := "/v1/tool-sessions/" + made.ID
 	require.Equal(t, path, got.header.Get("Location"))
-	found := as[v1.Page[v1.ToolSession]](t, b.do(t, http.MethodGet, "/v1/tool-sessions?tool=vote&status=active", ""), http.StatusOK)
+	found := as[v1.Page[v1.ToolSession]](t, b.do(t, http.MethodGet, "/v1/tool-sessions?tool=vote&status=active", ""),
+		http.StatusOK)
 	require.Len(t, found.Items, 1)
-	found = as[v1.Page[v1.ToolSession]](t, b.do(t, http.MethodGet, "/v1/tool-sessions?status=cancelled", ""), http.StatusOK)
+	found = as[v1.Page[v1.ToolSession]](t, b.do(t, http.MethodGet, "/v1/tool-sessions?status=cancelled", ""),
+		http.StatusOK)
 	require.Empty(t, found.Items)
 
 	require.Equal(t, http.StatusForbidden, b.do(t, http.MethodPost, path+"/link", "{}").status, "the switch is off")

@@ -31,7 +31,8 @@ func TestToolSessionCommands(t *testing.T) {
 	require.Contains(t, off.err, "toolcrib tenant publish on")
 	s.ok(t, "tenant", "publish", "on")
 	var linked v1.LinkedToolSession
-	require.NoError(t, json.Unmarshal([]byte(s.ok(t, "tool-session", "link", made.ID, "--expires", "1h", "--json")), &linked))
+	require.NoError(t, json.Unmarshal([]byte(s.ok(t, "tool-session", "link", made.ID, "--expires", "1h", "--json")),
+		&linked))
 	require.Contains(t, linked.URL, toolsession.Path+linked.Token)
 	require.NotContains(t, s.ok(t, "tool-session", "show", made.ID), linked.Token)
 	require.Contains(t, s.ok(t, "tool-session", "unlink", made.ID), "opens nothing")

@@ -140,7 +140,10 @@ func (p *parser) fenced(out *[]Element, lines []string, at int) int {
 		}
 		code = append(code, lines[at][min(i, indent, len(lines[at])):])
 	}
-	*out = append(*out, Element{Kind: CodeBlock, Language: language[:min(len(language), 40)], Text: strings.Join(code, "\n")})
+	*out = append(
+		*out,
+		Element{Kind: CodeBlock, Language: language[:min(len(language), 40)], Text: strings.Join(code, "\n")},
+	)
 	return at
 }
 

@@ -80,7 +80,8 @@ func checkForm(session *toolsession.Session, d *tool.Definition) error {
 	}
 	for i := range form.absent {
 		if f := &form.absent[i]; f.Required && len(f.Default) == 0 {
-			return invalid("/config", "the page of a link does not ask for %q, which the tool requires: fix it in the configuration",
+			return invalid("/config", "the page of a link does not ask for %q, which the tool requires: "+
+				"fix it in the configuration",
 				f.Key)
 		}
 	}
@@ -89,7 +90,8 @@ func checkForm(session *toolsession.Session, d *tool.Definition) error {
 	}
 	for i := range form.Fields {
 		if name := secretField(&form.Fields[i]); name != "" {
-			return invalid("/tool", "the field %q asks for a secret, such as a password or a card number: a page of ours never does",
+			return invalid("/tool", "the field %q asks for a secret, such as a password or a card number: "+
+				"a page of ours never does",
 				name)
 		}
 	}
@@ -132,7 +134,8 @@ func readForm(form *Form, sent url.Values) (input map[string]json.RawMessage, pr
 	input, problems = map[string]json.RawMessage{}, map[string]string{}
 	for i := range form.Fields {
 		f := &form.Fields[i]
-		values := slices.DeleteFunc(slices.Clone(sent[name(f.Key)]), func(v string) bool { return strings.TrimSpace(v) == "" })
+		values := slices.DeleteFunc(slices.Clone(sent[name(f.Key)]),
+			func(v string) bool { return strings.TrimSpace(v) == "" })
 		if len(values) == 0 {
 			if f.Required {
 				problems[f.Key] = "This is needed."

@@ -8,7 +8,8 @@ import (
 	"github.com/toolcrib/toolcrib/toolsession"
 )
 
-// outputOf returns what is kept of a result: its structured value, or else its text. Of one that is too large, its size.
+// outputOf returns what is kept of a result: its structured value, or else its text. Of one that is too large, its
+// size.
 func outputOf(r *tool.Result) json.RawMessage {
 	raw := r.Structured
 	if len(raw) == 0 {

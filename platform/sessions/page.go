@@ -352,8 +352,9 @@ func clean(text string) string { return redact.Text(visible.Text(text)) }
 func show(f *field.Field, at int, sent url.Values, problem string) shown {
 	s := shown{
 		ID: fmt.Sprintf("f%d", at), Name: name(f.Key), Label: clean(firstOf(f.Label, f.Key)), Section: clean(f.Section),
-		Help: clean(strings.TrimSpace(f.Description + "\n" + f.Help)), Required: f.Required, Problem: problem, Several: f.Multiple,
-		Kind: "text", Value: value(f, sent),
+		Help: clean(strings.TrimSpace(f.Description + "\n" + f.Help)), Required: f.Required, Problem: problem,
+		Several: f.Multiple,
+		Kind:    "text", Value: value(f, sent),
 	}
 	switch f.Type { //nolint:exhaustive // Others are texts.
 	case field.Number:

@@ -37,7 +37,8 @@ func TestAGuestSubmits(t *testing.T) {
 		require.Equal(t, want, resp.Header.Get(name), name)
 	}
 	require.Contains(t, resp.Header.Get("Content-Security-Policy"), "frame-ancestors 'none'")
-	for _, shows := range []string{"Lunch &lt;i&gt;", "Acme &amp; Co", "Note &lt;b&gt;", "Your choice", "Seats", "passwords"} {
+	for _, shows := range []string{"Lunch &lt;i&gt;", "Acme &amp; Co", "Note &lt;b&gt;", "Your choice", "Seats",
+		"passwords"} {
 		require.Contains(t, body, shows)
 	}
 	// Fields of operators, additional options, what the session fixes, and names of the platform are not on the page.
@@ -118,8 +119,9 @@ func TestLinksThatOpenNothing(t *testing.T) {
 		require.Equal(t, resp.Header, got.Header, name)
 	}
 	for name, path := range map[string]string{
-		"no token": toolsession.Path, "another tenant": changed(0), "another session": changed(20), "another secret": changed(60),
-		"random": toolsession.Path + random.Text(), "replaced": toolsession.Path + replaced.Text(),
+		"no token": toolsession.Path, "another tenant": changed(0), "another session": changed(20),
+		"another secret": changed(60),
+		"random":         toolsession.Path + random.Text(), "replaced": toolsession.Path + replaced.Text(),
 		"an unknown submission": path + "/" + uuid.NewString(), "no submission": path + "/x",
 	} {
 		same(name, path, http.MethodGet)
@@ -155,9 +157,11 @@ func TestLinksThatAreNotMade(t *testing.T) {
 		kind   tool.Kind
 		says   string
 	}{
-		"approval":   {func(d *desk) { d.tool.RequiresApproval = true }, tool.Denied, "approval"},
-		"write":      {func(d *desk) { d.tool.EgressClass, d.tool.RequiresApproval = tool.EgressWrite, true }, tool.Denied, "not made by a link"},
-		"asks":       {func(d *desk) { d.version.Snapshot.Interaction.Confirmation = &tool.Confirmation{} }, tool.Denied, "approval"},
+		"approval": {func(d *desk) { d.tool.RequiresApproval = true }, tool.Denied, "approval"},
+		"write": {func(d *desk) { d.tool.EgressClass, d.tool.RequiresApproval = tool.EgressWrite, true }, tool.Denied,
+			"not made by a link"},
+		"asks": {func(d *desk) { d.version.Snapshot.Interaction.Confirmation = &tool.Confirmation{} }, tool.Denied,
+			"approval"},
 		"a password": {property(`"userPassword":{"type":"string"}`), tool.Invalid, "userPassword"},
 		"a label":    {property(`"x":{"type":"string","title":"Ihr Passwort"}`), tool.Invalid, `"x"`},
 		"a help":     {property(`"x":{"type":"string","description":"The card number and CVC."}`), tool.Invalid, `"x"`},
@@ -212,7 +216,8 @@ func TestResultsOfGuests(t *testing.T) {
 		shows  []string
 	}{
 		"text": {
-			agent.CallEnd{Status: agent.RunCompleted, Result: &tool.Result{Content: []tool.Content{tool.Text("<script>x</script>")}}},
+			agent.CallEnd{Status: agent.RunCompleted,
+				Result: &tool.Result{Content: []tool.Content{tool.Text("<script>x</script>")}}},
 			toolsession.Done, []string{"&lt;script&gt;x"},
 		},
 		"members": {

@@ -92,7 +92,8 @@ func (s *Service) Create(ctx context.Context, r Request) (toolsession.Session, e
 	}
 	d := &resolved.Version.Snapshot.Definition
 	if !d.Interaction.Collaborative {
-		return toolsession.Session{}, invalid("/tool", "the tool %q takes no sessions: its definition lacks collaborative: true",
+		return toolsession.Session{}, invalid("/tool",
+			"the tool %q takes no sessions: its definition lacks collaborative: true",
 			resolved.Tool.Slug)
 	}
 	made := toolsession.Session{

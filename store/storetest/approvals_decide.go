@@ -178,7 +178,8 @@ func testDecide(t *testing.T, d *Database) {
 		_, err = f.Store.CheckDecision(t.Context(), f.Verdict(late, "user:bob", true))
 		RequireKind(t, tool.Conflict, err)
 		require.Equal(t, wait.Pending, f.approval(t, late.ID).Status)
-		refusals, err := f.Store.MayDecide(t.Context(), f.Verdict(late, "user:bob", true).Principal, []wait.Approval{approved, late})
+		refusals, err := f.Store.MayDecide(t.Context(), f.Verdict(late, "user:bob", true).Principal,
+			[]wait.Approval{approved, late})
 		require.NoError(t, err)
 		for i, says := range []string{"already decided by user:bob", "the time of the request is over"} {
 			RequireKind(t, tool.Conflict, refusals[i])

@@ -82,7 +82,8 @@ agent, mcp_server, artifact, pipeline, profile or toolset.
 	cmd.Flags().BoolVar(&asked.DryRun, "dry-run", false, "check, and report what would change")
 	cmd.Flags().StringVar(&asked.Set, "set", "", "name of the set that the definitions are all of")
 	cmd.Flags().BoolVar(&asked.Prune, "prune", false, "take away what the set no longer has")
-	cmd.Flags().BoolVar(&asked.Strict, "strict", false, "refuse published tools that toolcrib tool check finds weak points in")
+	cmd.Flags().BoolVar(&asked.Strict, "strict", false,
+		"refuse published tools that toolcrib tool check finds weak points in")
 	return cmd
 }
 

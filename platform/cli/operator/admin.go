@@ -86,7 +86,8 @@ platform's audit log, by that name.`,
 		`  toolcrib admin token ada
   toolcrib admin serve --tokens operators.txt --database-url postgres://owner@db/toolcrib`)
 	cmd.Flags().StringVar(&address, "listen", "", "address to listen on (default "+defaultAdminListen+")")
-	cmd.Flags().StringVar(&file, "tokens", "", "file of operators and the digests of their tokens ("+adminTokensVariable+")")
+	cmd.Flags().StringVar(&file, "tokens", "",
+		"file of operators and the digests of their tokens ("+adminTokensVariable+")")
 	cmd.Flags().BoolVarP(&verbose, "verbose", "v", false, "log more")
 	cli.DatabaseFlag(cmd, &database)
 	return cmd
@@ -106,7 +107,8 @@ func parseAdminTokens(path, text string) (api.OperatorTokens, error) {
 		name, digest, _ := strings.Cut(line, " ")
 		raw, err := hex.DecodeString(strings.TrimSpace(digest))
 		if !operatorName.MatchString(name) || err != nil || len(raw) != sha256.Size {
-			return nil, cli.Usagef("%s:%d: expected a name and the digest of a token, as toolcrib admin token prints them", path, n+1)
+			return nil, cli.Usagef(
+				"%s:%d: expected a name and the digest of a token, as toolcrib admin token prints them", path, n+1)
 		}
 		key := [sha256.Size]byte(raw)
 		if other, taken := out[key]; taken {
