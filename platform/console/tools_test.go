@@ -25,7 +25,7 @@ func (s *site) fillTools(t *testing.T) {
 	s.post(t, "/v1/apply", v1.Apply{Definitions: []json.RawMessage{definition("1.0.0", "", "")}})
 	s.post(t, "/v1/apply", v1.Apply{Definitions: []json.RawMessage{
 		definition("1.1.0", `,"warehouse":{"type":"string"}`, ""),
-		json.RawMessage(`{"kind":"agent","slug":"stockClerk","name":"Stock clerk","model":"scripted/desk","version":"1.0.0","publish":true,
+		json.RawMessage(`{"kind":"agent","slug":"stockKeeper","name":"Stock keeper","model":"scripted/desk","version":"1.0.0","publish":true,
 			"description":"Knows the stock.","instructions":"Look.","tools":["checkStock@^1.0"]}`),
 		json.RawMessage(`{"kind":"profile","name":"careful","description":"Until the audit","requires_approval":true,
 			"rate":{"calls":10,"per":"minute"}}`),
@@ -70,7 +70,7 @@ func (s *site) toolsPages() []string {
 		"/tools?tool_type=custom&open=lookUp03", "/tools/new", "/tools/new?type=http", "/tools/new?type=artifact",
 		"/tools/new?type=composition", "/tools/import", "/tools/checkStock/edit", "/tools/missing/edit",
 		"/tools/checkStock?tab=versions", "/tools/checkStock?tab=versions&from=1.0.0&to=draft", "/tools/trackParcel?tab=versions",
-		"/tools/checkStock?tab=users", "/tools/countStock?tab=users", "/tools/checkStock?tab=explain&mode=debug&agent=stockClerk",
+		"/tools/checkStock?tab=users", "/tools/countStock?tab=users", "/tools/checkStock?tab=explain&mode=debug&agent=stockKeeper",
 		"/tools/countStock?tab=explain", "/tools/checkStock?tab=overrides", "/tools/countStock?tab=overrides",
 		"/tools/checkStock?tab=access", "/tools/countStock?tab=access", "/profiles", "/profiles?open=careful", "/profiles?new=1",
 	}
@@ -232,7 +232,7 @@ func TestAPersonDecidesAboutATool(t *testing.T) {
 	v := visit(t, newSite(t, ""), browser(t))
 	v.signIn(t)
 	v.open(t, "/tools/checkStock?tab=users")
-	v.do(t, said("stockClerk"), said("breaks"))
+	v.do(t, said("stockKeeper"), said("breaks"))
 
 	v.open(t, "/tools/checkStock?tab=overrides")
 	v.do(t, enter(`[name=enabled]`, "off"), enter(`[name=reason]`, "the stock is counted"), button("Decide"), said("It is switched off"),
@@ -253,7 +253,7 @@ func TestAPersonDecidesAboutATool(t *testing.T) {
 	v.do(t, enter(`[name=name]`, "slow"), enter(`[name=calls]`, "3"), button("Make it"), until(`location.search.includes("open=slow")`),
 		said("3 a minute"))
 	v.open(t, "/tools/checkStock?tab=access")
-	v.do(t, button("Assign…"), enter(`[name=agent]`, "stockClerk"), enter(`[name=profile]`, "slow"), button("Assign"), said("stockClerk"))
+	v.do(t, button("Assign…"), enter(`[name=agent]`, "stockKeeper"), enter(`[name=profile]`, "slow"), button("Assign"), said("stockKeeper"))
 	v.open(t, "/profiles?open=slow")
 	v.do(t, said("checkStock"), button("Edit"), enter(`[name=max_concurrency]`, "2"), button("Save"), said("2 at once"))
 
