@@ -37,7 +37,13 @@ func (s *site) hostilePages() []string {
 		"/tools", "/tools?open=lookUp00", "/tools/lookUp00", "/tools/lookUp00?tab=input", "/agents", "/agents?open=supportDesk",
 		"/runs", run, run + "?from=start", run + "?tab=timeline", run + "?tab=calls", run + "?tab=events", run + "?tab=plan",
 		run + "?tab=calls&call=01975c2e-7d1a-7c3e-9200-000000000001", run + "?tab=calls&call=" + call, "/calls",
-		"/calls?open=01975c2e-7d1a-7c3e-9200-000000000002", "/approvals", "/approvals?open=" + call,
+		"/calls?open=01975c2e-7d1a-7c3e-9200-000000000002", "", "/inbox", "/inbox?open=" + call, "/inbox/inputs",
+		"/inbox/inputs?open=" + s.waits.input, "/inbox/calls", "/inbox/calls?open=" + s.waits.call, "/inbox/quarantines",
+		"/inbox/quarantines?open=" + s.waits.quarantined, "/tools/lookUp00?tab=test", "/tools/lookUp00?tab=versions",
+		"/tools/lookUp00?tab=explain", "/tools/lookUp00?tab=users", "/tools/lookUp00?tab=calls", "/tools/lookUp00/edit",
+		"/agents/supportDesk", "/agents/supportDesk?tab=tools", "/agents/supportDesk?tab=versions", "/agents/supportDesk?tab=runs",
+		"/tools/checkOrders?tab=graph", "/tools/checkOrders?tab=graph&show=table", "/tools/checkOrders/graph/edit?show=table",
+		"/audit", "/usage", "/spaces", "/spaces/launch",
 	}
 }
 
@@ -100,8 +106,15 @@ func (s *site) fillHostile(t *testing.T, all []string) {
 		_, err := conn.Exec(t.Context(), step, s.Tenant, s.Run.ID, head.HeadMessageID, all)
 		require.NoError(t, err, step)
 	}
-	_, err = conn.Exec(t.Context(), `update approvals set message = left($2, 9000) where tenant_id = $1`, s.Tenant, whole)
-	require.NoError(t, err)
+	for _, step := range []string{
+		`update approvals set message = left($2, 9000) where tenant_id = $1`,
+		`update space_messages set text = left($2, 9000) where tenant_id = $1 and kind = 'text'`,
+		`update space_messages set error = left($2, 2000), input = json_build_object('title', left($2, 2000)) where tenant_id = $1 and kind = 'tool'`,
+		`update spaces set name = left($2, 100), description = left($2, 900) where tenant_id = $1`,
+	} {
+		_, err = conn.Exec(t.Context(), step, s.Tenant, whole)
+		require.NoError(t, err, step)
+	}
 }
 
 // walked shows all of a page: what is folded, and what long lists have.

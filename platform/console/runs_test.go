@@ -1,6 +1,8 @@
 package console_test
 
 import (
+	"encoding/json"
+	"net/http"
 	"strconv"
 	"testing"
 
@@ -8,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/toolcrib/toolcrib/agent"
+	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
 )
 
 func (s *site) runsPages() []string {
@@ -59,8 +62,8 @@ func (s *site) longRun(t *testing.T) agent.Run {
 		{`insert into run_events (tenant_id, run_id, seq, type, data)
 			select $1, $2, n, 'tool.progress', json_build_object('message', 'step ' || n)
 			from generate_series($3::bigint + 1, $4::bigint) n`, []any{s.Tenant, run.ID, stored.LastSeq, longEvents}},
-		{`update runs set last_seq = $3, turns = $4,
-				head_message_id = ('01975c2e-7d1a-7c3e-9000-' || lpad(to_hex($4), 12, '0'))::uuid
+		{`update runs set last_seq = $3, turns = $4::int,
+				head_message_id = ('01975c2e-7d1a-7c3e-9000-' || lpad(to_hex($4::int), 12, '0'))::uuid
 			where tenant_id = $1 and id = $2`, []any{s.Tenant, run.ID, longEvents, longTurns}},
 	} {
 		_, err := conn.Exec(t.Context(), step.sql, step.args...)
@@ -148,29 +151,42 @@ func TestARunIsFollowed(t *testing.T) {
 	run := v.NewRun(t)
 	v.open(t, "/runs/"+run.ID)
 	v.do(t, until(`document.querySelectorAll(".said").length === 1`), until(`document.querySelector(".status.live")`))
-	v.Fixture.Turn = v.NewTurn(t, run, 1)
+	v.Fixture.Run, v.Fixture.Turn = run, v.NewTurn(t, run, 1)
 	v.do(t, until(`document.querySelectorAll(".said").length === 2 && document.body.innerText.includes("Let me look.")`))
 	v.Answer(t, v.Turn)
 	v.do(t, until(`document.querySelectorAll(".said").length >= 2`))
 	v.blameless(t)
 }
 
-// A person starts a run from its page, and pauses it: each shows what the server answered.
+// A person starts a run from its page, and its answer appears there.
 func TestAPersonStartsARun(t *testing.T) {
+	t.Parallel()
+
+	v := live(t)
+	v.post(t, "/v1/apply", v1.Apply{Definitions: []json.RawMessage{json.RawMessage(`{"kind":"agent","slug":"runsDesk",
+		"name":"Desk of runs","model":"scripted/runs-desk","instructions":"Answer.","version":"1.0.0","publish":true,"tools":[]}`)}})
+	v.open(t, "/runs/new?agent=runsDesk")
+	v.do(t, chromedp.SendKeys("#message", "Where is **parcel 7**?", chromedp.ByQuery),
+		chromedp.Click(".new-run .primary", chromedp.ByQuery), until(`/\/runs\/[0-9a-f-]{36}$/.test(location.pathname)`),
+		until(`document.querySelector(".said.user .markdown strong")?.innerText === "parcel 7"`),
+		until(`document.querySelector(".said.assistant .markdown strong")?.innerText === "at the door"`),
+		until(`document.querySelector("h1").parentElement.innerText.includes("completed")`))
+	var at string
+	v.do(t, chromedp.Evaluate(`location.pathname.split("/").pop()`, &at))
+	status, answer := v.request(t, http.MethodGet, "/v1/runs/"+at, "")
+	require.Equal(t, http.StatusOK, status, string(answer))
+	var found v1.Run
+	require.NoError(t, json.Unmarshal(answer, &found))
+	require.JSONEq(t, `"Where is **parcel 7**?"`, string(found.Input))
+	v.blameless(t)
+}
+
+// A person pauses a run, and the page has their reason.
+func TestAPersonPausesARun(t *testing.T) {
 	t.Parallel()
 
 	v := visit(t, newSite(t, ""), browser(t))
 	v.signIn(t)
-	v.open(t, "/runs/new?agent=supportDesk")
-	v.do(t, chromedp.SendKeys("#message", "Where is **parcel 7**?", chromedp.ByQuery),
-		chromedp.Click(".new-run .primary", chromedp.ByQuery), until(`/\/runs\/[0-9a-f-]{36}$/.test(location.pathname)`),
-		until(`document.querySelector(".transcript .markdown strong")?.innerText === "parcel 7"`))
-	var at string
-	v.do(t, chromedp.Evaluate(`location.pathname.split("/").pop()`, &at))
-	found, err := v.Store.FindRun(t.Context(), v.Tenant, at)
-	require.NoError(t, err)
-	require.JSONEq(t, `"Where is **parcel 7**?"`, string(found.Input))
-
 	v.open(t, "/runs/"+v.Run.ID)
 	v.do(t, chromedp.Click(`//button[text()="Pause…"]`), chromedp.WaitVisible("#control", chromedp.ByQuery),
 		chromedp.SendKeys("#control", "The stock is counted.", chromedp.ByQuery),
@@ -179,5 +195,6 @@ func TestAPersonStartsARun(t *testing.T) {
 	paused, err := v.Store.FindRun(t.Context(), v.Tenant, v.Run.ID)
 	require.NoError(t, err)
 	require.NotNil(t, paused.Paused)
+	require.Equal(t, "The stock is counted.", paused.Paused.Reason)
 	v.blameless(t)
 }
