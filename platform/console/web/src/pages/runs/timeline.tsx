@@ -78,7 +78,7 @@ export function Timeline({ tenant, of: r, scale, current }: { tenant: string; of
   const rows = useMemo(() => rowsOf(r, made.items, usage.data?.turns ?? [], now), [r, made.items, usage.data, now]);
   const [seen, setSeen] = useState<[number, number]>([0, 0]);
   const onSeen = useCallback((a: number, b: number) => setSeen((s) => (s[0] === a && s[1] === b ? s : [a, b])), []);
-  if (made.found.isPending) return <Loading />;
+  if (made.found.isPending || usage.isLoading) return <Loading />;
   if (made.found.error) return <Failed error={made.found.error} retry={() => void made.found.refetch()} what="The timeline" />;
   if (rows.length === 0) return <Empty title="Nothing happened yet">Answers of the model, and calls of tools, appear here as they happen.</Empty>;
   const within = scale === "seen" ? rows.slice(seen[0], seen[1] + 1) : rows;
