@@ -109,7 +109,8 @@ func (s *site) fillHostile(t *testing.T, all []string) {
 	for _, step := range []string{
 		`update approvals set message = left($2, 9000) where tenant_id = $1`,
 		`update space_messages set text = left($2, 9000) where tenant_id = $1 and kind = 'text'`,
-		`update space_messages set error = left($2, 2000), input = json_build_object('title', left($2, 2000)) where tenant_id = $1 and kind = 'tool'`,
+		`update space_messages set error = left($2, 2000), input = json_build_object('title', left($2, 2000))
+			where tenant_id = $1 and kind = 'tool'`,
 		`update spaces set name = left($2, 100), description = left($2, 900) where tenant_id = $1`,
 	} {
 		_, err = conn.Exec(t.Context(), step, s.Tenant, whole)
