@@ -124,7 +124,7 @@ function Said({ tenant, of: m, byCall, fork }: { tenant: string; of: Message; by
               </summary>
               <JsonView value={json(c.arguments)} label={`Arguments of ${c.name}`} />
             </details>
-            {made && <Link from="/t/$tenant/runs/$run" search={(s) => ({ ...s, call: made.id })} resetScroll={false} aria-label={`The call of ${c.name}`}>Open</Link>}
+            {made && <Link from="/t/$tenant/runs/$run" search={(s) => ({ ...s, call: made.id })} resetScroll={false} aria-label={`Open the call of ${c.name}`}>Open</Link>}
           </div>
         );
       })}
