@@ -53,6 +53,7 @@ export function Tools() {
       actions={writes ? (
         <>
           <Link to="/t/$tenant/tools/import" params={{ tenant }} className="button">Import</Link>
+          <Link to="/t/$tenant/graphs/new" params={{ tenant }} className="button">New graph</Link>
           <Link to="/t/$tenant/tools/new" params={{ tenant }} className="button primary">New tool</Link>
         </>
       ) : undefined}>
