@@ -67,7 +67,7 @@ export function ToolActions({ tenant, of }: { tenant: string; of: Tool }) {
       )}
       {doing === "rename" && (
         <Ask title={`Rename ${of.slug}`} button="Rename" done="It is renamed." onClose={close}
-          about="Its former slug still finds it until the given day, with a warning."
+          about="Agents that use the former slug still reach it until the given day, with a warning."
           act={(form) => act<SavedTool>(tenant, of.slug, "rename", { slug: text(form, "slug"), keep_until: text(form, "keep_until") })}
           onDone={(made) => {
             refresh();
