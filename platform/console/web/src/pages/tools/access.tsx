@@ -24,7 +24,7 @@ export function Access({ tenant, of }: { tenant: string; of: Tool }) {
     void client.invalidateQueries({ queryKey: [tenant, "profiles"] });
   };
   return (
-    <section className="stack">
+    <section className="tool-stack">
       <div className="section-head">
         <h2>Assignments</h2>
         {own ? (
@@ -50,7 +50,7 @@ export function Access({ tenant, of }: { tenant: string; of: Tool }) {
             { name: "Profile", show: (a) => (a.profile ? <Link to="/t/$tenant/profiles" params={{ tenant }} search={{ open: a.profile }}>{a.profile}</Link> : <span className="none">–</span>) },
             { name: "By", from: "wide", show: (a) => <Id value={a.changed_by} /> },
             { name: "Since", from: "medium", end: true, show: (a) => <Time at={a.changed_at} /> },
-            ...(own ? [{ name: "Revoke", end: true, show: (a: Assignment) => <button type="button" className="link" aria-label={`Revoke of ${a.agent ?? "every caller"}`} onClick={() => setRevokes(a)}>revoke</button> }] : []),
+            ...(own ? [{ name: "Revoke", end: true, show: (a: Assignment) => <button type="button" className="tool-link" aria-label={`Revoke of ${a.agent ?? "every caller"}`} onClick={() => setRevokes(a)}>revoke</button> }] : []),
           ]} />
       )}
       {assigns && <Assign tenant={tenant} tool={of.slug} onClose={() => setAssigns(false)} onDone={refresh} />}

@@ -14,7 +14,7 @@ const tones: Record<string, string> = { major: "bad", minor: "warn", patch: "", 
 
 export function Changes({ of: d }: { of: Diff }) {
   return (
-    <div className="changes">
+    <div className="tool-changes">
       <p className={d.enough ? "notice good" : "notice bad"}>
         {d.changes.length === 0 ? "They do not differ." : words[d.bump]}
         {d.enough ? d.changes.length > 0 && <> Its number, {d.number}, is high enough.</> : <> {d.refusal}</>}

@@ -315,10 +315,10 @@ function Pairs({ part: p }: { part: Part }) {
     setOpen(false);
   };
   return (
-    <fieldset className="edit wide pairs">
+    <fieldset className="edit wide tool-pairs">
       <legend>{p.label}</legend>
       {rows.map(([n, v]) => (
-        <div key={n} className="pair">
+        <div key={n} className="tool-pair">
           <code>{n}</code>
           {typeof v === "string" ? (
             <input className="mono" aria-label={`Value of ${n}`} value={v} spellCheck={false}
@@ -330,7 +330,7 @@ function Pairs({ part: p }: { part: Part }) {
         </div>
       ))}
       {open ? (
-        <div className="pair" onKeyDown={(e) => {
+        <div className="tool-pair" onKeyDown={(e) => {
           if (e.key !== "Enter") return;
           e.preventDefault();
           add();

@@ -41,7 +41,7 @@ export function ImportTools() {
     <Page title="Import an OpenAPI document" back={<Back to="/t/$tenant/tools" params={{ tenant }}>Tools</Back>}
       about="Each operation becomes a tool, as a draft. Nothing is fetched, and the same document again changes what it made."
       cli="toolcrib tool import openapi openapi.yaml --dry-run" api="/v1/tools/import/openapi">
-      <ol className="progress" aria-label="Steps">
+      <ol className="tool-progress" aria-label="Steps">
         {["The document", "What becomes of it", "The result"].map((name, i) => <li key={name} aria-current={step === i + 1 ? "step" : undefined}>{name}</li>)}
       </ol>
       {who.isPending ? (
@@ -74,7 +74,7 @@ function Document({ tenant, asked, onAsked, onPlan }: { tenant: string; asked: A
   const id = useId();
   const set = (name: keyof Asked) => (e: { target: { value: string } }) => onAsked({ ...asked, [name]: e.target.value });
   return (
-    <form className="panel import" onSubmit={async (e) => {
+    <form className="tool-panel import" onSubmit={async (e) => {
       e.preventDefault();
       setBusy(true);
       setError(undefined);
@@ -155,10 +155,10 @@ function Plan({ tenant, asked, of, onBack, onPlan, onDone }: {
     }
   };
   return (
-    <div className="stack">
+    <div className="tool-stack">
       <Summary of={of} />
       {(of.needs?.length ?? 0) > 0 && (
-        <form className="panel" onSubmit={async (e) => {
+        <form className="tool-panel" onSubmit={async (e) => {
           e.preventDefault();
           const credentials: Record<string, string> = { ...asked.credentials };
           for (const [scheme, name] of new FormData(e.currentTarget)) if (name) credentials[scheme] = String(name);
@@ -183,7 +183,7 @@ function Plan({ tenant, asked, of, onBack, onPlan, onDone }: {
           <div className="actions"><button type="submit" className="button">Use them</button></div>
         </form>
       )}
-      <section className="stack">
+      <section className="tool-stack">
         <div className="section-head">
           <h2>Operations</h2>
           <input type="search" aria-label="Filter operations" placeholder="Filter operations" value={filter} onChange={(e) => setFilter(e.target.value)} />
@@ -270,13 +270,13 @@ function Result({ tenant, of, again }: { tenant: string; of: ImportedOpenAPI; ag
   const c = of.counts;
   const made = of.operations.filter((o) => o.tool && o.action !== "skipped");
   return (
-    <div className="stack">
+    <div className="tool-stack">
       <p className={Number(c.failed) > 0 ? "notice bad" : "notice good"} role="status">
         {String(c.created)} created, {String(c.updated)} updated, {String(c.unchanged)} unchanged, {String(c.published)} published, {String(c.failed)} failed.
       </p>
-      <ul className="cards" aria-label="Tools of the import">
+      <ul className="tool-cards" aria-label="Tools of the import">
         {made.slice(0, 500).map((o) => (
-          <li key={o.pointer} className="card">
+          <li key={o.pointer} className="tool-card">
             <p>
               <Link to="/t/$tenant/tools/$tool" params={{ tenant, tool: o.tool! }} className="slug">{o.tool}</Link>{" "}
               <Badge tone={o.action === "failed" ? "bad" : o.action === "created" ? "good" : ""}>{o.action}</Badge> <span className="muted">{opOf(o)}</span>

@@ -107,7 +107,7 @@ export function Users({ tenant, of }: { tenant: string; of: Tool }) {
   const version = search.version ?? "";
   const found = useQuery(users(tenant, of.slug, { version, cursor: search.users, limit: 50 }));
   return (
-    <section className="stack">
+    <section className="tool-stack">
       <div className="filters">
         <label className="choice set">
           <span>What becomes of it once this is published:</span>
@@ -129,11 +129,11 @@ export function Users({ tenant, of }: { tenant: string; of: Tool }) {
           {found.data.items.length === 0 ? (
             <Empty title="Nothing uses it">No agent, composition, graph, toolset, schedule, assignment or profile names it.</Empty>
           ) : (
-            <ul className="cards" aria-label="Users of the tool">
+            <ul className="tool-cards" aria-label="Users of the tool">
               {found.data.items.map((u) => {
                 const [name, tone] = verdicts[u.verdict] ?? [u.verdict, ""];
                 return (
-                  <li key={u.kind + u.id + u.through + u.published} className="card">
+                  <li key={u.kind + u.id + u.through + u.published} className="tool-card">
                     <p>
                       <Badge>{u.kind}</Badge> <strong>{u.name ?? u.id}</strong>
                       {u.version && <span className="version"> {u.version}</span>} {!u.published && <Badge>draft</Badge>}{" "}

@@ -18,8 +18,8 @@ export function Overrides({ tenant, of }: { tenant: string; of: Tool }) {
   if (found.error) return <Failed error={found.error} retry={() => void found.refetch()} what="The overrides" />;
   const o = found.data;
   return (
-    <div className="stack">
-      <section className="stack">
+    <div className="tool-stack">
+      <section className="tool-stack">
         <h2>What applies</h2>
         <p className={o.enabled ? "notice good" : "notice bad"}>
           {o.enabled ? "It is switched on" : "It is switched off"} in this tenant{of.effective?.why ? `: ${of.effective.why}` : ""}.
@@ -82,7 +82,7 @@ function Edit({ tenant, of: o }: { tenant: string; of: ToolOverrides }) {
   const fault = (pointer: string) => faults.find((f) => f.path?.startsWith(pointer))?.detail ?? (pointer === "/defaults" ? bad : undefined);
   const changed = save.error instanceof ApiError && save.error.kind === "precondition_failed";
   return (
-    <form className="panel override" aria-label="What the tenant decides" onSubmit={(e) => {
+    <form className="tool-panel override" aria-label="What the tenant decides" onSubmit={(e) => {
       e.preventDefault();
       const form = new FormData(e.currentTarget);
       setBad(undefined);
@@ -128,7 +128,7 @@ function Edit({ tenant, of: o }: { tenant: string; of: ToolOverrides }) {
       </div>
       {save.error && (
         <p className="error" role="alert">
-          {changed ? <>It was decided otherwise meanwhile. <button type="button" className="link" onClick={refresh}>Show that</button></> : said(save.error)}
+          {changed ? <>It was decided otherwise meanwhile. <button type="button" className="tool-link" onClick={refresh}>Show that</button></> : said(save.error)}
         </p>
       )}
       <div className="actions">
@@ -161,11 +161,11 @@ function History({ tenant, slug }: { tenant: string; slug: string }) {
   if (found.error) return <Failed error={found.error} what="The history" />;
   if (found.data.items.length === 0) return <p className="muted">The tenant has decided nothing about it yet.</p>;
   return (
-    <section className="stack">
+    <section className="tool-stack">
       <h2>What was decided</h2>
-      <ul className="cards" aria-label="Decisions, newest first">
+      <ul className="tool-cards" aria-label="Decisions, newest first">
         {found.data.items.map((v) => (
-          <li key={String(v.revision)} className="card">
+          <li key={String(v.revision)} className="tool-card">
             <p>
               <strong>Revision {String(v.revision)}</strong> <Time at={v.changed_at} /> by <Id value={v.changed_by} />{" "}
               {v.removed ? <Badge>taken back</Badge> : (

@@ -178,7 +178,7 @@ function Form({ tenant, of, onDone, onBack }: { tenant: string; of?: Profile; on
       <div className="edit"><label htmlFor={id + "p"}>Permission that callers need too</label><input id={id + "p"} name="required_permission" className="mono" defaultValue={of?.required_permission ?? ""} /></div>
       <fieldset className="edit">
         <legend>Calls that may begin</legend>
-        <div className="inline">
+        <div className="tool-inline">
           <input name="calls" type="number" min={1} aria-label="Number of calls" placeholder="no limit" defaultValue={of?.rate ? String(of.rate.calls) : ""} />
           <select name="per" aria-label="In what time" defaultValue={of?.rate?.per ?? "minute"}>{["second", "minute", "hour", "day"].map((p) => <option key={p} value={p}>a {p}</option>)}</select>
           <input name="burst" type="number" min={0} aria-label="Number at once, after a rest" placeholder="at once" defaultValue={of?.rate?.burst ? String(of.rate.burst) : ""} />

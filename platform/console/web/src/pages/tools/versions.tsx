@@ -26,8 +26,8 @@ export function Versions({ tenant, of }: { tenant: string; of: Tool }) {
   const numbers = ["draft", ...found.data.items.map((v) => v.version)];
   const compares = search.from !== undefined || search.to !== undefined;
   return (
-    <div className="stack">
-      <section className="stack">
+    <div className="tool-stack">
+      <section className="tool-stack">
         <div className="section-head">
           <h2>Versions</h2>
           <div className="actions">
@@ -57,7 +57,7 @@ export function Versions({ tenant, of }: { tenant: string; of: Tool }) {
                     <Link from="/t/$tenant/tools/$tool" search={(s) => ({ ...s, from: v.version, to: "draft" })} resetScroll={false} replace aria-label={`Compare ${v.version} with the draft`}>
                       with the draft
                     </Link>
-                    {own && !v.published && <> <button type="button" className="link" onClick={() => setAsks({ version: v.version })} aria-label={`Publish ${v.version}`}>publish</button></>}
+                    {own && !v.published && <> <button type="button" className="tool-link" onClick={() => setAsks({ version: v.version })} aria-label={`Publish ${v.version}`}>publish</button></>}
                   </>
                 ),
               },
@@ -94,7 +94,7 @@ function Compare({ tenant, slug, numbers, from, to }: { tenant: string; slug: st
     </label>
   );
   return (
-    <section className="panel" aria-label="Comparison">
+    <section className="tool-panel" aria-label="Comparison">
       <div className="filters">{pick("from", "From", from ?? numbers[1])} {pick("to", "to", to ?? "draft")}</div>
       {found.isPending ? <Loading rows={3} /> : found.error ? <Failed error={found.error} retry={() => void found.refetch()} what="The comparison" /> : <Changes of={found.data} />}
     </section>
@@ -164,7 +164,7 @@ function Canaries({ tenant, slug, own, onChange }: { tenant: string; slug: strin
   if (found.isPending || found.error || found.data.items.length === 0) return found.error ? <Failed error={found.error} what="The list of canaries" /> : null;
   const runs = found.data.items.find((c) => c.state === "running" || c.state === "passed");
   return (
-    <section className="stack">
+    <section className="tool-stack">
       <div className="section-head">
         <h2>Canaries</h2>
         {own && runs && (
@@ -174,9 +174,9 @@ function Canaries({ tenant, slug, own, onChange }: { tenant: string; slug: strin
           </div>
         )}
       </div>
-      <ul className="cards" aria-label="Canaries">
+      <ul className="tool-cards" aria-label="Canaries">
         {found.data.items.map((c) => (
-          <li key={c.id} className="card">
+          <li key={c.id} className="tool-card">
             <p><strong className="version">{c.version}</strong> <Status value={c.state === "running" ? "running" : c.state} /> {stateWords[c.state]}, {c.share} % of the runs</p>
             <meter min={0} max={Number(c.until_calls)} value={Number(c.calls)} aria-label={`Calls of ${c.version}`}>{String(c.calls)}</meter>
             <p className="muted">
@@ -205,7 +205,7 @@ function Replays({ tenant, slug, own, numbers }: { tenant: string; slug: string;
   if (found.isPending) return null;
   if (found.error) return <Failed error={found.error} what="The list of replays" />;
   return (
-    <section className="stack">
+    <section className="tool-stack">
       <div className="section-head">
         <h2>Replays</h2>
         {own && <button type="button" className="button" onClick={() => setAsks(true)}>Replay recorded calls…</button>}
@@ -213,9 +213,9 @@ function Replays({ tenant, slug, own, numbers }: { tenant: string; slug: string;
       {found.data.items.length === 0 ? (
         <p className="muted">A replay holds the last calls against the draft, or a version: what would have been answered otherwise?</p>
       ) : (
-        <ul className="cards" aria-label="Replays">
+        <ul className="tool-cards" aria-label="Replays">
           {found.data.items.map((r) => (
-            <li key={r.id} className="card">
+            <li key={r.id} className="tool-card">
               <p>
                 <strong className="version">{r.version}</strong>{" "}
                 <span className={`status ${!r.ended ? "live" : Number(r.different) > 0 ? "bad" : "good"}`}>{r.ended ? "ended" : "runs"}</span>{" "}
