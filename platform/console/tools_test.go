@@ -262,3 +262,60 @@ func TestAPersonDecidesAboutATool(t *testing.T) {
 		until(`!document.querySelector("[role=alertdialog]")`))
 	v.blameless(t)
 }
+
+// A tool gets another slug, is archived, found among what is archived, taken out again, and deleted.
+func TestAToolIsRenamedArchivedAndDeleted(t *testing.T) {
+	t.Parallel()
+
+	v := visit(t, newSite(t, ""), browser(t))
+	v.signIn(t)
+	change := func(to, asks string) chromedp.Action {
+		return chromedp.Tasks{enter(`.page-title select`, to), chromedp.WaitVisible(`[role=alertdialog]`, chromedp.ByQuery), said(asks)}
+	}
+	v.open(t, "/tools/lookUp58")
+	v.do(t, change("rename", "Rename lookUp58"), enter("#ask-slug", "lookUp57"), button("Rename"),
+		until(`document.querySelector("[role=alertdialog] .refusal")`), enter("#ask-slug", "lookAround"), button("Rename"),
+		until(`location.pathname.endsWith("/tools/lookAround")`), settled(), until(`!document.querySelector("[role=alertdialog]")`))
+	status, _ := v.request(t, http.MethodGet, "/v1/tools/lookAround", "")
+	require.Equal(t, http.StatusOK, status)
+
+	v.do(t, change("archive", "Archive lookAround?"), button("Archive"), until(`!document.querySelector("[role=alertdialog]")`))
+	v.open(t, "/tools?search=lookAround")
+	v.do(t, said("No tool matches these filters"), chromedp.Click(`//label[contains(., "Archived")]/input`, chromedp.BySearch),
+		until(`location.search.includes("archived=true")`), until(`document.querySelector("tbody")?.innerText.includes("lookAround")`))
+	v.open(t, "/tools/lookAround")
+	v.do(t, change("restore", "out of the archive?"), button("Restore"), until(`!document.querySelector("[role=alertdialog]")`),
+		until(`[...document.querySelectorAll(".page-title option")].some((o) => o.value === "disable")`))
+	v.do(t, change("disable", "Disable lookAround?"), button("Disable"), until(`!document.querySelector("[role=alertdialog]")`),
+		until(`[...document.querySelectorAll(".page-title option")].some((o) => o.value === "delete")`))
+	v.do(t, change("delete", "Delete lookAround?"), button("Delete"), until(`location.pathname.endsWith("/tools")`), settled())
+	status, _ = v.request(t, http.MethodGet, "/v1/tools/lookAround", "")
+	require.Equal(t, http.StatusNotFound, status)
+	v.blameless(t)
+}
+
+// A draft is given to a share of the runs, and taken back.
+func TestACanaryIsStartedAndTakenBack(t *testing.T) {
+	t.Parallel()
+
+	v := visit(t, newSite(t, ""), browser(t))
+	v.signIn(t)
+	v.change(t, http.MethodPut, "/v1/tools/lookUp07", `{"name":"Look up","version":"1.1.0","description":"Looks up what there is.",
+		"implementation_type":"internal"}`)
+	v.open(t, "/tools/lookUp07?tab=versions")
+	v.do(t, button("Try on a share…"), chromedp.WaitVisible(`[role=alertdialog]`, chromedp.ByQuery), enter("#ask-share", "25"), button("Start"),
+		until(`!document.querySelector("[role=alertdialog]")`), said("25 % of the runs"))
+	v.do(t, button("Take it back…"), chromedp.WaitVisible(`[role=alertdialog]`, chromedp.ByQuery), button("Take it back"),
+		said("stopped by a person"))
+	v.blameless(t)
+}
+
+// A graph is a tool too, and is begun from where tools are.
+func TestToolsLeadToANewGraph(t *testing.T) {
+	t.Parallel()
+
+	v := visit(t, newSite(t, ""), browser(t))
+	v.signIn(t)
+	v.do(t, chromedp.Click(`a[href$="/graphs/new"]`, chromedp.ByQuery), until(`location.pathname.endsWith("/graphs/new")`), settled())
+	v.blameless(t)
+}
