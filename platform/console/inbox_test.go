@@ -96,8 +96,9 @@ func (s *site) fillInbox(t *testing.T) {
 	pinned := *seen
 	pinned.Digest, pinned.Description, pinned.Annotations.ReadOnly = "d1", "Reads a file.", &yes
 	pinned.InputSchema = json.RawMessage(`{"type":"object","required":["path"],"properties":{"path":{"type":"string"}}}`)
-	head := s.Tool
+	head := s.Tool // As it was imported: what was changed by hand would be kept.
 	head.ID, head.Slug, head.Name, head.Status = storetest.NewID(t), "filesReadFile", "Read a file", tool.Draft
+	head.Description, head.InputSchema = pinned.Description, pinned.InputSchema
 	head.Implementation, head.Config = tool.MCP, json.RawMessage(`{"server":"files","tool_name":"read_file"}`)
 	server.DiscoveredAt, server.ServerName, server.ServerVersion, server.ProtocolVersion = &at, "files", "2.1.0", "2025-11-25"
 	const changed = "the server changed its definition"
@@ -176,10 +177,37 @@ func TestAPersonEmptiesTheInbox(t *testing.T) {
 		until(`document.querySelector("aside").innerText.includes("9007199254740993")`))
 
 	v.open(t, "/inbox/inputs?open="+v.waits.input)
-	v.do(t, until(`document.querySelector("aside").innerText.includes("How many meals?")`))
+	v.do(t, until(`document.querySelector("aside .f-form").innerText.includes("How many meals?")`))
 	v.click(t, "aside button", "Make a link to answer…")
 	v.click(t, "[role=alertdialog] button", "Make the link")
 	v.do(t, until(`document.querySelector("aside .secret a").href.includes("/i/")`))
+	v.blameless(t)
+}
+
+// A request for input is answered in its form: what the server refuses is shown at its field, and may be mended.
+func TestAPersonAnswersInTheInbox(t *testing.T) {
+	t.Parallel()
+
+	v := visit(t, newSite(t, ""), browser(t))
+	v.signIn(t)
+	v.open(t, "/inbox/inputs")
+	v.do(t, chromedp.Click("tbody a", chromedp.ByQuery), until(`document.querySelector("aside .f-form textarea")`))
+	v.click(t, "aside button", "Answer")
+	v.do(t, until(`document.querySelector("aside .f-problem")?.innerText.includes("an answer is needed")`),
+		until(`document.querySelector("aside .f-form textarea").getAttribute("aria-invalid") === "true"`),
+		until(`document.activeElement.classList.contains("f-summary")`))
+	asked, err := v.Store.FindCall(t.Context(), v.Tenant, v.waits.input)
+	require.NoError(t, err)
+	require.True(t, asked.Status.Open(), "a refused answer leaves it open")
+	v.do(t, chromedp.SendKeys("aside .f-form textarea", "12A", chromedp.ByQuery),
+		chromedp.SendKeys("aside .f-form .f-number input", "3", chromedp.ByQuery))
+	v.click(t, "aside button", "Answer")
+	v.do(t, until(`document.querySelector("aside").innerText.includes("resolved")`), until(`!document.querySelector("aside form")`),
+		until(`document.querySelector("aside .json").innerText.includes("12A")`))
+	asked, err = v.Store.FindCall(t.Context(), v.Tenant, v.waits.input)
+	require.NoError(t, err)
+	require.Equal(t, wait.CallResolved, asked.Status)
+	require.Contains(t, string(asked.Result.Structured), `"meals":3`)
 	v.blameless(t)
 }
 
@@ -193,14 +221,14 @@ func TestStandingGrantsOfTheInbox(t *testing.T) {
 	v.click(t, "[role=alertdialog] button", "Make the grant")
 	v.do(t, until(`document.querySelector("[role=alertdialog] [role=alert]")?.innerText.includes("missing")`))
 	v.fillIn(t, "#f-tool", "refundOrder")
-	v.fillIn(t, "#f-when", "input.amount <= 5")
+	v.fillIn(t, "#f-when", "input.amount <= 7")
 	v.fillIn(t, "#f-uses", "3")
 	v.click(t, "[role=alertdialog] button", "Make the grant")
 	v.do(t, until(`!document.querySelector("[role=alertdialog]")`),
-		until(`document.querySelector("tbody").innerText.includes("input.amount <= 5")`))
+		until(`document.querySelector("tbody").innerText.includes("input.amount <= 7")`))
 	v.click(t, "tbody tr:first-child button", "Revoke…")
 	v.click(t, "[role=alertdialog] button", "Revoke")
-	v.do(t, until(`!document.querySelector("tbody").innerText.includes("input.amount <= 5")`))
+	v.do(t, until(`!document.querySelector("tbody").innerText.includes("input.amount <= 7")`))
 	found, err := v.Store.ListGrants(t.Context(), wait.GrantQuery{Tenant: v.Tenant, Limit: 10})
 	require.NoError(t, err)
 	require.Equal(t, wait.GrantRevoked, found[0].Status())
@@ -218,7 +246,8 @@ func TestAPersonComparesWhatAServerChanged(t *testing.T) {
 	v.do(t, chromedp.Click("tbody a", chromedp.ByQuery), until(`location.pathname.endsWith("/mcp-servers/files")`),
 		until(`document.querySelector("tbody")?.innerText.includes("filesReadFile")`), chromedp.Click("tbody a", chromedp.ByQuery), until(`location.pathname.endsWith("/inbox/quarantines")`),
 		until(`[...document.querySelectorAll(".diff-in")].some((l) => l.innerText.includes("Send it to"))`),
-		until(`document.querySelector("aside").innerText.includes("read_only")`))
+		until(`document.querySelector("aside").innerText.includes("read_only")`),
+		until(`[...document.querySelectorAll(".meanings li")].some((l) => l.innerText.startsWith("major") && l.innerText.includes("/to"))`))
 	v.click(t, "aside button", "Detach the server…")
 	v.click(t, "[role=alertdialog] button", "Detach")
 	v.do(t, until(`document.querySelector("main").innerText.includes("No tool is in quarantine")`))

@@ -1,23 +1,23 @@
-import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
-import { useState } from "react";
-import { address } from "../../api/client";
-import { inputRequest, inputs, post, type InputLink, type InputRequest } from "../../api/inbox";
-import { print, type Json } from "../../api/json";
+import { useMemo, useState } from "react";
+import { address, ApiError } from "../../api/client";
+import { inputRequest, inputs, post, type InputLink, type InputRequest, type Submitted } from "../../api/inbox";
+import type { Json } from "../../api/json";
 import { json } from "../../api/queries";
 import { Buckets } from "../../ui/filters";
 import { Described } from "../../form/described";
-import type { Field } from "../../form/spec";
+import { InputForm } from "../../form";
+import { displays, type Field } from "../../form/spec";
 import { JsonView } from "../../ui/json";
 import { Drawer, Pager, Rows } from "../../ui/list";
 import { say } from "../../ui/live";
 import { Copy, Facts, Id, Status, Text, Time } from "../../ui/parts";
 import { option, words } from "../../ui/shellwords";
 import { Empty, Failed, Loading } from "../../ui/states";
-import { Ask, Field as Asked, text } from "./ask";
+import { Ask, Field as Asked, Refusal, text } from "./ask";
 import { Inbox, orders } from "./frame";
 import { Until, Who } from "./parts";
-import { Submit } from "./submit";
 
 export const statuses = [["open", "Open"], ["", "All"], ["resolved", "Answered"], ["expired", "Expired"], ["cancelled", "Cancelled"]] as const;
 
@@ -83,7 +83,7 @@ const open = (r: InputRequest): boolean => r.status === "waiting" || r.status ==
 
 function Request({ tenant, id, onClose }: { tenant: string; id: string; onClose: () => void }) {
   const found = useQuery(inputRequest(tenant, id));
-  const [asks, setAsks] = useState<"answer" | "link" | "revoke">();
+  const [asks, setAsks] = useState<"link" | "revoke">();
   const [link, setLink] = useState<InputLink>();
   const client = useQueryClient();
   const r = found.data;
@@ -101,10 +101,10 @@ function Request({ tenant, id, onClose }: { tenant: string; id: string; onClose:
             {found.data.status === "pending" && <span className="muted">the run went on; an answer goes to its inbox</span>}
           </p>
           {found.data.instructions && <Text>{found.data.instructions}</Text>}
+          {open(found.data) && <Answer tenant={tenant} of={found.data} />}
           {open(found.data) && (
             <p className="actions">
-              <button type="button" className="button primary" onClick={() => setAsks("link")}>Make a link to answer…</button>
-              <button type="button" className="button" onClick={() => setAsks("answer")}>Answer as JSON…</button>
+              <button type="button" className="button" onClick={() => setAsks("link")}>Make a link to answer…</button>
               <button type="button" className="button danger" onClick={() => setAsks("revoke")}>Revoke links…</button>
             </p>
           )}
@@ -123,8 +123,12 @@ function Request({ tenant, id, onClose }: { tenant: string; id: string; onClose:
               <JsonView value={json(found.data.answer)} label="Answer" />
             </>
           )}
-          <h3>What is asked</h3>
-          <Described spec={{ fields: (found.data.fields ?? []) as Field[] }} />
+          {(!open(found.data) || !here(found.data)) && (
+            <>
+              <h3>What is asked</h3>
+              <Described spec={{ fields: fieldsOf(found.data) }} />
+            </>
+          )}
           <Facts of={[
             ["Answered by", found.data.answered_by && <Who tenant={tenant} subject={found.data.answered_by} />],
             ["Answered", found.data.answered_at && <Time at={found.data.answered_at} />],
@@ -132,9 +136,6 @@ function Request({ tenant, id, onClose }: { tenant: string; id: string; onClose:
             ["Run", <Link to="/t/$tenant/runs/$run" params={{ tenant, run: found.data.root_run_id }}>the run that asks</Link>],
             ["Request", <Id value={found.data.view_id} />],
           ]} />
-          {asks === "answer" && (
-            <Submit tenant={tenant} id={id} title={`Answer: ${found.data.title}`} begin={print(blank(found.data.fields as Field[]), 2)} onClose={() => setAsks(undefined)} />
-          )}
           {asks === "link" && (
             <Ask title="Make a link to the page of this request?" action="Make the link" onClose={() => setAsks(undefined)}
               about="For a person without an account, or for you. It is shown once."
@@ -169,8 +170,38 @@ function Request({ tenant, id, onClose }: { tenant: string; id: string; onClose:
   );
 }
 
-// blank is an answer with nothing in it yet, by the keys of the fields.
-function blank(fields: Field[]): Json {
-  return { answer: Object.fromEntries(fields.map((f): [string, Json] => [f.key, f.type === "number" ? 0 : f.type === "boolean" ? false : f.type === "array" ? [] : ""])) };
+const fieldsOf = (r: InputRequest): Field[] => (r.fields ?? []) as unknown as Field[];
+
+// here is whether a request is answered in the inbox: files and marks on images are taken on its own page.
+const here = (r: InputRequest): boolean => fieldsOf(r).every((f) => f.type !== "media" && f.type !== "file" && f.type !== "object" && Object.hasOwn(displays, f.type));
+
+// Answer is the form of a request. What the server refuses is shown at its field.
+function Answer({ tenant, of: r }: { tenant: string; of: InputRequest }) {
+  const client = useQueryClient();
+  const spec = useMemo(() => ({ fields: fieldsOf(r) }), [r.fields]);
+  const submit = useMutation({
+    mutationFn: (answer: Json) =>
+      post<Submitted>(tenant, `/v1/pending-tool-calls/${r.view_id}/result`, { result: { kind: "input_request", view_id: r.view_id, answer } }),
+    onSuccess: (done) => say(done.repeated ? "It had an answer before, which it keeps." : "Answered."),
+    onSettled: () => {
+      void client.invalidateQueries({ queryKey: [tenant, "inputs"] });
+      void client.invalidateQueries({ queryKey: [tenant, "pending-calls"] });
+    },
+  });
+  const errors = useMemo(() => byField(submit.error), [submit.error]);
+  if (!here(r)) return <p className="notice">It asks for a file, or for marks on an image: make a link, and answer on its page.</p>;
+  return (
+    <div className="answering">
+      <InputForm spec={spec} tenant={tenant} action={submit.isPending ? "Sending…" : "Answer"} isLoading={submit.isPending} errors={errors} onSubmit={(answer) => submit.mutate(answer)} />
+      {Object.keys(errors).length === 0 && <Refusal error={submit.error} />}
+    </div>
+  );
 }
 
+const answerPath = "/result/answer";
+
+// byField are what was refused of an answer, by the place in it.
+function byField(error: unknown): Record<string, string> {
+  const found = error instanceof ApiError ? error.faults.filter((f) => f.path?.startsWith(answerPath + "/")) : [];
+  return Object.fromEntries(found.map((f) => [f.path!.slice(answerPath.length), f.detail]));
+}
