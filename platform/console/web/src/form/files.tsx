@@ -141,7 +141,7 @@ export function FileShown({ tenant, id, image }: { tenant: string; id: string; i
   const f = found.data;
   const pictured = !!f && images.test(f.media_type) && f.size <= 10 << 20;
   return (
-    <span className="f-file">
+    <span className="f-stored">
       {pictured && image && <Picture tenant={tenant} id={id} name={f.name} />}
       {f ? (
         <a href={contentAddress(id)} download={f.name} onClick={(e) => {

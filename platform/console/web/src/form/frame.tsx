@@ -66,7 +66,7 @@ export function Frame({ of, part, set, end, children }: { of: InputProps; part: 
     <>
       {(f.description || f.help || about) && (
         <p className="f-about" id={`${part.id}:about`}>
-          {[f.description, f.help].filter(Boolean).join(" ")}
+          {[f.description, f.help, ""].filter((t) => t !== undefined).join(" ")}
           {about && <span className="f-limits">{about}</span>}
         </p>
       )}

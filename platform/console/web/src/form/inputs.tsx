@@ -145,7 +145,7 @@ export function BooleanInput(p: InputProps) {
   if (p.required && p.field.default === undefined && !p.bare) {
     return (
       <Frame of={p} part={part} set>
-        <div className="f-choices inline">
+        <div className="f-choices f-beside">
           {[true, false].map((v) => (
             <label key={String(v)}>
               <input type="radio" name={part.id} checked={part.value === v} onChange={() => part.set(v)} />
