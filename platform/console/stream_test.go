@@ -2,8 +2,10 @@ package console_test
 
 import (
 	"context"
+	"fmt"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/chromedp"
@@ -20,9 +22,18 @@ func (s *site) streamPages() []string { return []string{""} }
 // isLive says that a tab follows what happens.
 const isLive = `document.querySelector(".foot .live .status")?.classList.contains("live")`
 
-// counts says how many requests a tab shows to wait.
-func counts(n string) chromedp.Action {
-	return until(`document.querySelector("nav .count")?.innerText === "` + n + `"`)
+// counts waits until a tab shows how much waits for a person.
+func counts(n int64) chromedp.Action {
+	return until(fmt.Sprintf(`parseInt(document.querySelector("nav .count")?.innerText) === %d`, n))
+}
+
+// waiting returns how much waits for a person.
+func (s *site) waiting(t *testing.T) int64 {
+	t.Helper()
+	found, err := s.Store.Overview(t.Context(), s.Tenant, time.Now())
+	require.NoError(t, err)
+	w := found.Waiting
+	return w.Approvals + w.Calls + w.Inputs + w.Quarantined
 }
 
 // asks makes a request for approval.
@@ -54,24 +65,25 @@ func TestTabsShareAStream(t *testing.T) {
 	s, started := newSite(t, ""), browser(t)
 	one, two := visit(t, s, started), visit(t, s, started)
 	one.signIn(t)
-	one.do(t, until(isLive), counts("1"))
+	waits := s.waiting(t)
+	one.do(t, until(isLive), counts(waits))
 	two.open(t, "/runs")
-	two.do(t, until(isLive), counts("1"), s.streaming(1))
+	two.do(t, until(isLive), counts(waits), s.streaming(1))
 	s.asks(t, 3)
-	two.do(t, counts("2"))
-	one.do(t, counts("2"))
+	two.do(t, counts(waits+1))
+	one.do(t, counts(waits+1))
 	require.EqualValues(t, 1, s.streams.Load(), "one connection for both tabs")
 
 	one.blameless(t)
 	one.do(t, chromedp.ActionFunc(func(ctx context.Context) error { return chromedp.Cancel(one.ctx) }))
 	s.asks(t, 4)
-	two.do(t, counts("3"), until(isLive), s.streaming(1))
+	two.do(t, counts(waits+2), until(isLive), s.streaming(1))
 
 	two.blameless(t) // What follows are failures of requests.
 	two.do(t, offline(true), chromedp.ActionFunc(func(context.Context) error { s.cut(); return nil }), until("!("+isLive+")"))
 	s.asks(t, 5)
 	s.asks(t, 6)
-	two.do(t, offline(false), counts("5"), until(isLive))
+	two.do(t, offline(false), counts(waits+4), until(isLive))
 }
 
 func offline(is bool) chromedp.Action {
@@ -88,7 +100,7 @@ func TestTenTabsLoad(t *testing.T) {
 	tabs := []*visitor{first}
 	for range 9 {
 		v := visit(t, s, started)
-		v.open(t, "/approvals")
+		v.open(t, "/inbox")
 		tabs = append(tabs, v)
 	}
 	for _, v := range tabs {
@@ -105,8 +117,9 @@ func TestPausing(t *testing.T) {
 	s := newSite(t, "")
 	v := visit(t, s, browser(t))
 	v.signIn(t)
-	v.open(t, "/approvals")
-	v.do(t, until(isLive), chromedp.Click(".foot .live", chromedp.ByQuery),
+	waits := s.waiting(t)
+	v.open(t, "/inbox")
+	v.do(t, until(isLive), counts(waits), chromedp.Click(".foot .live", chromedp.ByQuery),
 		until(`document.querySelector(".foot .live").innerText === "Paused"`))
 	var asked atomic.Int64
 	chromedp.ListenTarget(v.ctx, func(event any) {
@@ -115,9 +128,9 @@ func TestPausing(t *testing.T) {
 		}
 	})
 	s.asks(t, 3)
-	v.do(t, until(`document.querySelector(".foot .live").innerText.includes("new")`), counts("1"))
+	v.do(t, until(`document.querySelector(".foot .live").innerText.includes("new")`), counts(waits))
 	require.Zero(t, asked.Load(), "nothing is asked for")
-	v.do(t, chromedp.Click(".foot .live", chromedp.ByQuery), counts("2"),
+	v.do(t, chromedp.Click(".foot .live", chromedp.ByQuery), counts(waits+1),
 		until(`document.querySelector(".foot .live").innerText === "Live"`))
 	v.blameless(t)
 }
@@ -162,9 +175,9 @@ func TestTheOverview(t *testing.T) {
 	v := visit(t, s, started)
 	v.signIn(t)
 	v.do(t, until(isLive), press("g", "o"), until(`document.querySelector("h1")?.innerText === "Overview"`), settled(),
-		until(`/1\s+approval/.test(document.querySelector(".cards").innerText)`),
+		until(`/\d\s+approvals/.test(document.querySelector(".cards").innerText)`),
 		until(`document.querySelectorAll(".chart svg g").length === 24`))
-	v.do(t, chromedp.Click(".tally a", chromedp.ByQuery), until(`location.pathname.endsWith("/approvals")`), settled())
+	v.do(t, chromedp.Click(".tally a", chromedp.ByQuery), until(`location.pathname.endsWith("/inbox")`), settled())
 
 	empty := s.Database.Tenant(t)
 	key := s.Key(t, empty, "*")
