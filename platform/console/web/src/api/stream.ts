@@ -317,10 +317,10 @@ class Notes {
 
   changes(f: Frame): void {
     for (const c of f.changes ?? []) {
+      this.note("overview");
       if (f.topic === "runs") {
         this.note("run", c.run_id);
         this.note("runs");
-        this.note("overview");
         if (c.invocation_id) {
           this.note("invocation", c.invocation_id);
           this.note("invocations");

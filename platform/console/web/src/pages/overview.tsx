@@ -50,7 +50,7 @@ function Card({ title, children, id }: { title: string; children: ReactNode; id?
 const count = (n: number, limit: number) => (n >= limit ? `${limit.toLocaleString("en")}+` : n.toLocaleString("en"));
 
 const waiting: Record<string, [string, string, string]> = {
-  approvals: ["approval", "approvals", "approvals"],
+  approvals: ["approval", "approvals", "inbox"],
   pending_calls: ["call to answer", "calls to answer", "inbox/calls"],
   input_requests: ["request for input", "requests for input", "inbox/inputs"],
   quarantined_tools: ["tool in quarantine", "tools in quarantine", "inbox/quarantines"],

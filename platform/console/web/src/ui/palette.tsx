@@ -17,16 +17,17 @@ interface Hit {
   name: string;
   detail?: string | undefined;
   state?: string | undefined;
+  stays?: boolean | undefined; // It goes nowhere.
   go: () => void;
 }
 
 const kinds: Record<string, string> = {
-  tool: "Tool", agent: "Agent", pipeline: "Pipeline", space: "Space", credential: "Credential", key: "Key", toolset: "Toolset",
+  tool: "Tool", agent: "Agent", space: "Space", key: "Key",
   schedule: "Schedule", mcp_server: "MCP server", profile: "Profile", run: "Run", call: "Call", approval: "Approval",
 };
 
-// addressOf returns where what was found is, below the tenant.
-function addressOf(f: Found): string {
+// addressOf returns where what was found is, below the tenant, if it has a page.
+function addressOf(f: Found): string | undefined {
   const at = encodeURIComponent;
   switch (f.kind) {
     case "tool":
@@ -38,15 +39,18 @@ function addressOf(f: Found): string {
     case "call":
       return f.run_id ? `runs/${f.run_id}?tab=calls&call=${f.id}` : "runs";
     case "approval":
-      return `approvals?open=${f.id}`;
+      return `inbox?open=${f.id}`;
     case "space":
       return `spaces/${at(f.name)}`;
     case "mcp_server":
       return `mcp-servers/${at(f.name)}`;
     case "key":
-      return "access";
-    default:
+      return `access?open=${f.id}`;
+    case "schedule":
+    case "profile":
       return `${f.kind}s?open=${at(f.name)}`;
+    default:
+      return undefined;
   }
 }
 
@@ -70,6 +74,7 @@ export function Palette({ tenant, onClose }: { tenant: string; onClose: () => vo
   const [text, setText] = useState("");
   const [at, setAt] = useState(0);
   const list = useRef<HTMLUListElement>(null);
+  const leaves = useRef(false);
   const asked = text.trim();
   const words = asked.toLowerCase().split(/\s+/).filter(Boolean);
   const found = useQuery({ ...search(tenant, useSettled(asked, 120)), placeholderData: keepPreviousData });
@@ -87,14 +92,18 @@ export function Palette({ tenant, onClose }: { tenant: string; onClose: () => vo
     })),
     ...actions
       .filter((a) => !a.hidden?.() && (!a.needs || may(who, a.needs)) && matches(`${a.name} ${a.words ?? ""}`, words))
-      .map((a): Hit => ({ id: "do-" + a.name, group: "Actions", kind: "Do", name: a.name, go: a.run ?? open(a.at ?? "") })),
+      .map((a): Hit => ({ id: "do-" + a.name, group: "Actions", kind: "Do", name: a.name, stays: !!a.run, go: a.run ?? open(a.at ?? "") })),
     ...(matches("Sign out leave", words)
       ? [{ id: "do-out", group: "Actions", kind: "Do", name: "Sign out", go: () => void bye().then(() => location.assign(location.href)) }]
       : []),
-    ...(asked ? (found.data?.items ?? []) : []).map((f): Hit => ({
-      id: `${f.kind}-${f.id}`, group: "Found", kind: kinds[f.kind] ?? f.kind, name: f.name, detail: f.title !== f.name ? f.title : undefined,
-      state: f.state, go: open(addressOf(f)),
-    })),
+    ...(asked ? (found.data?.items ?? []) : []).flatMap((f): Hit[] => {
+      const address = addressOf(f);
+      if (address === undefined) return [];
+      return [{
+        id: `${f.kind}-${f.id}`, group: "Found", kind: kinds[f.kind] ?? f.kind, name: f.name,
+        detail: f.title !== f.name ? f.title : undefined, state: f.state, go: open(address),
+      }];
+    }),
     ...called(asked, found.data?.items ?? [], may(who, "runs.write")).map((slug): Hit => ({
       id: "call-" + slug, group: "Actions", kind: "Do", name: `Call ${slug}`, go: open(`tools/${encodeURIComponent(slug)}?tab=test`),
     })),
@@ -110,6 +119,7 @@ export function Palette({ tenant, onClose }: { tenant: string; onClose: () => vo
   }, [chosen]);
   const go = (h: Hit | undefined) => {
     if (!h) return;
+    leaves.current = !h.stays;
     onClose();
     h.go();
   };
@@ -118,7 +128,7 @@ export function Palette({ tenant, onClose }: { tenant: string; onClose: () => vo
     <Dialog.Root open onOpenChange={(open) => !open && onClose()}>
       <Dialog.Portal>
         <Dialog.Backdrop className="backdrop" />
-        <Dialog.Popup className="dialog palette" aria-label="Search">
+        <Dialog.Popup className="dialog palette" aria-label="Search" finalFocus={() => !leaves.current /* The page that opens takes the focus. */}>
           <input
             role="combobox"
             aria-label="Search everything, or do something"
