@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
-import { Link, Outlet, useNavigate, useParams } from "@tanstack/react-router";
-import { lazy, Suspense, useEffect, useState } from "react";
+import { Link, Outlet, useNavigate, useParams, useRouterState } from "@tanstack/react-router";
+import { lazy, Suspense, useEffect, useRef, useState } from "react";
 import { me, type Me } from "../api/queries";
 import { setPaused, useEvents, useLive } from "../api/stream";
 import { config } from "../config";
@@ -21,6 +21,7 @@ export function Shell() {
   const [dialog, setDialog] = useState<"search" | "help">();
   useEvents(tenant);
   useShortcuts(tenant, setDialog);
+  const nav = useCurrentInView();
   return (
     <div className="shell">
       <a className="skip" href="#main">
@@ -39,7 +40,7 @@ export function Shell() {
           <span>Search</span>
           <kbd>{/Mac/.test(navigator.platform) ? "⌘K" : "Ctrl K"}</kbd>
         </button>
-        <nav aria-label="Pages of the tenant">
+        <nav aria-label="Pages of the tenant" ref={nav}>
           {groups.map((g) => g.pages.length > 0 && (
             <section key={g.name} className="nav-group">
               <h2 id={`nav-${g.name}`}>{g.name}</h2>
@@ -67,6 +68,21 @@ export function Shell() {
       )}
     </div>
   );
+}
+
+// useCurrentInView scrolls a navigation that is wider or higher than the screen to the page that is open.
+function useCurrentInView() {
+  const nav = useRef<HTMLElement>(null);
+  const path = useRouterState({ select: (s) => s.resolvedLocation?.pathname });
+  useEffect(() => {
+    const all = nav.current;
+    const link = all?.querySelector('[aria-current="page"]');
+    if (!all || !link) return;
+    const [a, l] = [all.getBoundingClientRect(), link.getBoundingClientRect()];
+    if (l.left < a.left || l.right > a.right) all.scrollLeft += l.left - a.left - (a.width - l.width) / 2;
+    if (l.top < a.top || l.bottom > a.bottom) all.scrollTop += l.top - a.top - (a.height - l.height) / 2;
+  }, [path]);
+  return nav;
 }
 
 // NavItem is a page of the navigation, or why the key does not permit it.
