@@ -196,6 +196,35 @@ func TestAgents(t *testing.T) {
 	require.Equal(t, "/tools", p.Path)
 }
 
+// Agents are found by a part of what they are called or do, whatever its case, and by status; pages go on behind what
+// is left out.
+func TestAgentsAreFiltered(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	draft := func(slug, more string) string {
+		return `{"kind":"agent","slug":"` + slug + `","instructions":"x","model":"scripted/x"` + more + `}`
+	}
+	b.apply(t, draft("aDesk", `,"description":"Pays Refunds"`), draft("bDesk", ""), draft("cDesk", ""),
+		draft("dDesk", `,"name":"Refund desk"`), desk("eRefund", `[]`))
+	slugs := func(query string) (found []string) {
+		for cursor := ""; ; {
+			var list v1.Page[v1.Agent]
+			b.do(t, http.MethodGet, "/v1/agents?limit=2&"+query+"&cursor="+cursor, "").into(t, &list)
+			for _, a := range list.Items {
+				found = append(found, a.Slug)
+			}
+			if cursor = list.Next; cursor == "" {
+				return found
+			}
+		}
+	}
+	require.Equal(t, []string{"aDesk", "dDesk", "eRefund"}, slugs("search=REFUND"))
+	require.Equal(t, []string{"eRefund"}, slugs("search=refund&status=published"))
+	require.Equal(t, []string{"aDesk", "bDesk", "cDesk", "dDesk"}, slugs("status=draft"))
+	require.Empty(t, slugs("search=missing"))
+	require.Equal(t, http.StatusUnprocessableEntity, b.do(t, http.MethodGet, "/v1/agents?status=odd", "").status)
+}
+
 // A pipeline and the tool that searches it come in one batch, in any order; the
 // same again changes nothing.
 func TestApplyPipelines(t *testing.T) {

@@ -78,6 +78,21 @@ func TestListWidth(t *testing.T) {
 	require.NotEqual(t, whole, s.ok(t, "tool", "list", "--search", "sayWords"))
 }
 
+// Agents are listed by status and text.
+func TestAgentListFilters(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	s.ok(t, "apply", "-f", s.write(t, "a.yaml",
+		"kind: agent\nslug: refundDesk\nmodel: scripted/x\nversion: 1.0.0\n---\nkind: agent\nslug: stockDesk\nmodel: scripted/x\n"))
+	s.ok(t, "agent", "publish", "refundDesk")
+	for _, flags := range [][]string{{"--status", "published"}, {"--search", "REFUND"}} {
+		out := s.ok(t, append([]string{"agent", "list"}, flags...)...)
+		require.Contains(t, out, "refundDesk")
+		require.NotContains(t, out, "stockDesk")
+	}
+	require.Contains(t, s.run(t, "agent", "list", "--search", "missing").err, "the filters may leave out too much")
+}
+
 // A list of nothing says what to do next, where no program reads it.
 func TestEmptyLists(t *testing.T) {
 	t.Parallel()

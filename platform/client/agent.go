@@ -6,9 +6,22 @@ import (
 	"net/url"
 
 	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
+	"github.com/toolcrib/toolcrib/tool"
 )
 
-// ListAgents returns a page of agents in the order of slugs.
+// AgentQuery selects agents.
+type AgentQuery struct {
+	Status tool.Status
+	Search string // Text in slug, name or description.
+	Page
+}
+
+// FindAgents returns a page of the agents that are asked for, in the order of slugs.
+func (c *Client) FindAgents(ctx context.Context, q AgentQuery) (v1.Page[v1.Agent], error) {
+	return list[v1.Agent](ctx, c, q.query("status", q.Status, "search", q.Search), "agents")
+}
+
+// ListAgents returns a page of all agents in the order of slugs.
 func (c *Client) ListAgents(ctx context.Context, page Page) (v1.Page[v1.Agent], error) {
 	return list[v1.Agent](ctx, c, page.query(), "agents")
 }

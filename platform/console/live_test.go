@@ -42,7 +42,7 @@ func live(t *testing.T) *visitor {
 	started := browser(t)
 	running.once.Do(func() {
 		running.dev, running.err = dev.Start(context.Background(), dev.Config{
-			Stack:  embedded.Config{Throwaway: true, Headless: true},
+			Stack: embedded.Config{Throwaway: true, Headless: true},
 			Worker: worker.Config{
 				Models: map[string]agent.Model{"scripted": scripted.New("testdata/transcripts")},
 				Custom: map[string]tool.Executor{"quote": tool.ExecutorFunc(quoteParcels)},

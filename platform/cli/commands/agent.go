@@ -29,18 +29,35 @@ tools are, with "toolcrib apply", and runs with "toolcrib run start".`,
 }
 
 func (a *app) agentListCommand() *cobra.Command {
-	return cli.Describe(listCommand(a, "List agents", (*client.Client).ListAgents, listing[v1.Agent]{
-		header: "AGENT VERSION STATUS MODEL TOOLS DESCRIPTION~",
-		row: func(g v1.Agent) []string {
-			return []string{
-				g.Slug, g.Version, string(g.Status), g.Model, strconv.Itoa(len(g.Tools)),
-				terminal.Shorten(g.Description, 60),
-			}
-		},
-		empty: "no agents yet: write a definition with kind: agent and apply it with toolcrib apply -f FILE",
-	}), `Lists the tenant's agents in the order of their names, with the number of the draft.`,
+	var p paging
+	var q client.AgentQuery
+	cmd := cli.Describe(&cobra.Command{
+		Use: "list", Short: "List agents", Args: cli.Operands(),
+		RunE: a.Online(func(cmd *cobra.Command, c *client.Client, _ []string) error {
+			return showList(a, cmd, p, agentListing, func(page client.Page) (v1.Page[v1.Agent], error) {
+				q.Page = page
+				return c.FindAgents(cmd.Context(), q)
+			})
+		}),
+	}, `Lists the tenant's agents in the order of their names, with the number of the draft.`,
 		`  toolcrib agent list
+  toolcrib agent list --status published --search refund
   toolcrib agent list --all --json`)
+	p.register(cmd)
+	cmd.Flags().StringVar((*string)(&q.Status), "status", "", "draft, published, deprecated or disabled")
+	cmd.Flags().StringVar(&q.Search, "search", "", "text in slug, name or description")
+	return cmd
+}
+
+var agentListing = listing[v1.Agent]{
+	header: "AGENT VERSION STATUS MODEL TOOLS DESCRIPTION~",
+	row: func(g v1.Agent) []string {
+		return []string{
+			g.Slug, g.Version, string(g.Status), g.Model, strconv.Itoa(len(g.Tools)),
+			terminal.Shorten(g.Description, 60),
+		}
+	},
+	empty: "no agents yet: write a definition with kind: agent and apply it with toolcrib apply -f FILE",
 }
 
 // withAgent makes a command that takes the name of an agent.

@@ -7,6 +7,7 @@ import { Choice, Search } from "../../ui/filters";
 import { Drawer, Pager, Rows } from "../../ui/list";
 import { Page } from "../../ui/page";
 import { Badge, Facts, Id, Status, Text, Time } from "../../ui/parts";
+import { words } from "../../ui/shellwords";
 import { Empty, Failed, Loading } from "../../ui/states";
 
 export function Agents() {
@@ -19,7 +20,7 @@ export function Agents() {
   const set = useCallback((change: typeof search) => void navigate({ search: (s) => ({ ...s, cursor: undefined, ...change }), replace: true }), [navigate]);
   const onSearch = useCallback((v: string) => set({ search: v }), [set]);
   return (
-    <Page title="Agents" about="Models with instructions, and the tools that they may use." cli="toolcrib agent list" api={address("/v1/agents", query)}
+    <Page title="Agents" about="Models with instructions, and the tools that they may use." cli={words("toolcrib", "agent", "list", ...(query.search ? ["--search", query.search] : []), ...(query.status ? ["--status", query.status] : []))} api={address("/v1/agents", query)}
       actions={
         <>
           {may(who.data, "tools.write") && <Link to="/t/$tenant/graphs/new" params={{ tenant }} className="button">New graph</Link>}
