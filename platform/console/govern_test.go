@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
@@ -213,6 +214,40 @@ func TestAPersonReadsWhatWasUsed(t *testing.T) {
 		chromedp.WaitVisible("aside .small", chromedp.ByQuery),
 		until(`document.querySelectorAll("aside .small tbody tr").length >= 3`),
 		until(`document.querySelector("aside").innerText.split("1.250001").length === 4`))
+	v.blameless(t)
+}
+
+// drawn is how many pixels of the chart have the color of lines, in light and in dark: as many as a line has.
+const drawn = `(() => {
+	const c = document.querySelector(".plot canvas"), probe = document.createElement("span");
+	if (!c || !c.width) return false;
+	probe.className = "paint-accent";
+	document.body.append(probe);
+	const want = getComputedStyle(probe).color.match(/\d+/g).map(Number);
+	probe.remove();
+	const of = c.getContext("2d").getImageData(0, 0, c.width, c.height).data;
+	let line = 0;
+	for (let i = 0; i < of.length; i += 4)
+		if (of[i + 3] > 200 && want.every((w, n) => Math.abs(w - of[i + n]) < 12)) line++;
+	return line > 300 && c.width <= document.querySelector(".plot").clientWidth * devicePixelRatio })()`
+
+// A line is drawn, in the colors and the width of the page, also after they change.
+func TestAChartIsDrawn(t *testing.T) {
+	t.Parallel()
+
+	v := visit(t, newSite(t, ""), browser(t))
+	v.signIn(t)
+	v.open(t, "/usage")
+	for _, scheme := range []string{"light", "dark"} {
+		v.do(t, emulation.SetEmulatedMedia().
+			WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}))
+		for _, width := range []int64{1280, 320, 900} {
+			v.do(t, emulation.SetDeviceMetricsOverride(width, 800, 1, false),
+				until(`Math.abs(document.querySelector(".plot canvas")?.clientWidth - document.querySelector(".plot").clientWidth) < 2`),
+				until(drawn))
+			v.look(t, fmt.Sprintf("usage-%s-%d", scheme, width))
+		}
+	}
 	v.blameless(t)
 }
 

@@ -145,6 +145,7 @@ func areas() []area {
 		{"stream", (*site).fillStream, (*site).streamPages},
 		{"tools", (*site).fillTools, (*site).toolsPages},
 		{"graphs", (*site).fillGraphs, (*site).graphPages},
+		{"connect", (*site).fillConnect, (*site).connectPages},
 		{"inbox", (*site).fillInbox, (*site).inboxPages},
 		{"forms", (*site).fillForms, (*site).formPages},
 		{"runs", (*site).fillRuns, (*site).runsPages},

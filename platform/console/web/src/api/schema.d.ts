@@ -506,6 +506,12 @@ export interface components {
             valid: boolean;
             warnings?: string[];
         };
+        Chunking: {
+            /** Format: int64 */
+            max_chars?: number;
+            /** Format: int64 */
+            overlap?: number;
+        };
         Confirm: {
             reasons: string[];
             required: boolean;
@@ -558,6 +564,33 @@ export interface components {
             toolset?: string;
             toolset_id?: string;
         };
+        Credential: {
+            category?: string;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            expires_at?: string;
+            hosts: string[];
+            id: string;
+            /** Format: int64 */
+            key_version: number;
+            /** Format: date-time */
+            last_used_at?: string;
+            provider_key?: string;
+            provider_variant?: string;
+            ref: string;
+            /** Format: int64 */
+            revision: number;
+            /** Format: date-time */
+            revoked_at?: string;
+            /** Format: date-time */
+            rotated_at?: string;
+            /** Format: date-time */
+            updated_at: string;
+            value: string;
+            /** Format: int64 */
+            version: number;
+        };
         Decided: {
             approval?: components["schemas"]["Approval"];
             error?: components["schemas"]["Problem"];
@@ -584,7 +617,7 @@ export interface components {
             icon?: string;
             implementation_config?: unknown;
             /** @enum {string} */
-            implementation_type: "internal" | "http" | "function" | "rag_retrieval" | "agent_call" | "artifact" | "mcp" | "custom" | "prompt" | "task" | "composition" | "graph" | "client" | "input" | "provider";
+            implementation_type: "internal" | "http" | "function" | "rag_retrieval" | "mcp" | "custom" | "agent_call" | "task" | "composition" | "graph" | "artifact" | "prompt" | "client" | "input" | "provider";
             input_schema?: unknown;
             interaction: components["schemas"]["ToolInteraction"];
             name: string;
@@ -637,6 +670,51 @@ export interface components {
             to: string;
             tool: string;
         };
+        Document: {
+            /** Format: int64 */
+            bytes: number;
+            /** Format: int64 */
+            chunks: number;
+            /** Format: date-time */
+            created_at: string;
+            created_by?: string;
+            digest: string;
+            /** Format: int64 */
+            embedded: number;
+            error?: string;
+            id: string;
+            key: string;
+            /** Format: int64 */
+            live_version: number;
+            /** @enum {string} */
+            media_type: "text/plain" | "text/markdown" | "text/html" | "application/pdf";
+            metadata?: {
+                [key: string]: unknown;
+            };
+            pipeline_id: string;
+            /** Format: date-time */
+            ready_at?: string;
+            source?: string;
+            /** @enum {string} */
+            status: "pending" | "ingesting" | "ready" | "failed";
+            title?: string;
+            /** Format: date-time */
+            updated_at: string;
+            /** Format: int64 */
+            version: number;
+        };
+        DocumentText: {
+            /** Format: int64 */
+            bytes: number;
+            document_id: string;
+            /** Format: int64 */
+            end: number;
+            /** Format: int64 */
+            start: number;
+            text: string;
+            /** Format: int64 */
+            version: number;
+        };
         Effective: {
             defaults?: {
                 [key: string]: unknown;
@@ -646,6 +724,18 @@ export interface components {
             limits?: components["schemas"]["OverrideLimits"];
             requires_approval: boolean;
             why: string;
+        };
+        EmbeddingConfig: {
+            /** Format: int64 */
+            batch_size?: number;
+            credentials_ref?: string;
+            /** Format: int64 */
+            dimensions: number;
+            document_prefix?: string;
+            model: string;
+            query_prefix?: string;
+            request_dimensions?: boolean;
+            url: string;
         };
         Explanation: {
             budgets?: components["schemas"]["BudgetUse"][];
@@ -839,7 +929,7 @@ export interface components {
             error_kind?: string;
             id: string;
             /** @enum {string} */
-            implementation_type?: "internal" | "http" | "function" | "rag_retrieval" | "agent_call" | "artifact" | "mcp" | "custom" | "prompt" | "task" | "composition" | "graph" | "client" | "input" | "provider";
+            implementation_type?: "internal" | "http" | "function" | "rag_retrieval" | "mcp" | "custom" | "agent_call" | "task" | "composition" | "graph" | "artifact" | "prompt" | "client" | "input" | "provider";
             input?: unknown;
             is_error: boolean;
             mode: string;
@@ -1213,9 +1303,65 @@ export interface components {
         Pin: {
             digest: string;
             /** @enum {string} */
-            implementation_type: "internal" | "http" | "function" | "rag_retrieval" | "agent_call" | "artifact" | "mcp" | "custom" | "prompt" | "task" | "composition" | "graph" | "client" | "input" | "provider";
+            implementation_type: "internal" | "http" | "function" | "rag_retrieval" | "mcp" | "custom" | "agent_call" | "task" | "composition" | "graph" | "artifact" | "prompt" | "client" | "input" | "provider";
             tool: string;
             version: string;
+        };
+        Pipeline: {
+            chunking: components["schemas"]["Chunking"];
+            /** Format: date-time */
+            created_at: string;
+            created_by?: string;
+            description?: string;
+            disabled?: boolean;
+            /** Format: int64 */
+            documents?: number;
+            embedding?: components["schemas"]["EmbeddingConfig"];
+            /** Format: int64 */
+            generation?: number;
+            id: string;
+            language: string;
+            name: string;
+            reembedding?: components["schemas"]["Reembedding"];
+            reembedding_error?: string;
+            /** Format: int64 */
+            revision: number;
+            /** @enum {string} */
+            search: "full_text" | "vector" | "hybrid";
+            slug: string;
+            /** Format: date-time */
+            updated_at: string;
+        };
+        PipelineAnswer: {
+            hits: components["schemas"]["PipelineHit"][];
+            /** @enum {string} */
+            mode: "full_text" | "vector" | "hybrid";
+            pipeline: string;
+        };
+        PipelineHit: {
+            chunk_id: string;
+            citation: string;
+            document_id: string;
+            document_key: string;
+            /** Format: int64 */
+            end: number;
+            headings?: string[];
+            metadata?: {
+                [key: string]: unknown;
+            };
+            /** Format: int64 */
+            page?: number;
+            /** Format: double */
+            score: number;
+            source?: string;
+            /** Format: int64 */
+            start: number;
+            text: string;
+            /** Format: int64 */
+            text_rank?: number;
+            title?: string;
+            /** Format: int64 */
+            vector_rank?: number;
         };
         Price: {
             /** @enum {string} */
@@ -1362,6 +1508,14 @@ export interface components {
             /** @enum {string} */
             per: "second" | "minute" | "hour" | "day";
         };
+        Reembedding: {
+            embedding: components["schemas"]["EmbeddingConfig"];
+            /** Format: int64 */
+            generation: number;
+            /** Format: int64 */
+            left?: number;
+            workflow_id: string;
+        };
         Replay: {
             /** Format: int64 */
             asked: number;
@@ -1469,7 +1623,7 @@ export interface components {
             id: string;
             implementation_config?: unknown;
             /** @enum {string} */
-            implementation_type: "internal" | "http" | "function" | "rag_retrieval" | "agent_call" | "artifact" | "mcp" | "custom" | "prompt" | "task" | "composition" | "graph" | "client" | "input" | "provider";
+            implementation_type: "internal" | "http" | "function" | "rag_retrieval" | "mcp" | "custom" | "agent_call" | "task" | "composition" | "graph" | "artifact" | "prompt" | "client" | "input" | "provider";
             input_schema?: unknown;
             interaction: components["schemas"]["ToolInteraction"];
             is_active: boolean;
@@ -1720,7 +1874,7 @@ export interface components {
             id: string;
             implementation_config?: unknown;
             /** @enum {string} */
-            implementation_type: "internal" | "http" | "function" | "rag_retrieval" | "agent_call" | "artifact" | "mcp" | "custom" | "prompt" | "task" | "composition" | "graph" | "client" | "input" | "provider";
+            implementation_type: "internal" | "http" | "function" | "rag_retrieval" | "mcp" | "custom" | "agent_call" | "task" | "composition" | "graph" | "artifact" | "prompt" | "client" | "input" | "provider";
             input_schema?: unknown;
             interaction: components["schemas"]["ToolInteraction"];
             is_active: boolean;

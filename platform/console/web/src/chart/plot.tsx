@@ -21,6 +21,12 @@ function paint(of: HTMLElement, name: string): string {
   return color;
 }
 
+// faint is a color as a canvas takes it, of which little is seen. What it cannot be made of is not filled.
+const faint = (color: string): string => {
+  const [, parts] = /^rgb\((\d+, \d+, \d+)\)$/.exec(color) ?? [];
+  return parts ? `rgba(${parts}, 0.12)` : "transparent";
+};
+
 export default function Plot({ days, lines, format, at, onAt }: {
   days: number[]; // Seconds.
   lines: Line[];
@@ -52,7 +58,7 @@ export default function Plot({ days, lines, format, at, onAt }: {
           {},
           ...lines.map((l): uPlot.Series => ({
             label: l.name, stroke: l.dashed ? muted : accent, width: l.dashed ? 1.25 : 2,
-            ...(l.dashed ? { dash: [5, 5] } : { fill: accent.replace(/^rgb\((.*)\)$/, "rgb($1 / 12%)") }),
+            ...(l.dashed ? { dash: [5, 5] } : { fill: faint(accent) }),
             points: { show: !l.dashed && days.length <= 62, size: 5, fill: accent },
           })),
         ],

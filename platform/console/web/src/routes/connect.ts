@@ -17,4 +17,25 @@ const mcpServer = createRoute({
   component: lazyRouteComponent(() => import("../pages/inbox/server"), "ServerPage"),
 });
 
-export const connectRoutes = [mcpServers, mcpServer] as const;
+const credentials = createRoute({
+  getParentRoute: () => tenant,
+  path: "/credentials",
+  validateSearch: texts("cursor", "open"),
+  component: lazyRouteComponent(() => import("../pages/connect/credentials"), "Credentials"),
+});
+
+const pipelines = createRoute({
+  getParentRoute: () => tenant,
+  path: "/pipelines",
+  validateSearch: texts("cursor", "open"),
+  component: lazyRouteComponent(() => import("../pages/connect/pipelines"), "Pipelines"),
+});
+
+const pipeline = createRoute({
+  getParentRoute: () => tenant,
+  path: "/pipelines/$pipeline",
+  validateSearch: texts("tab", "status", "cursor", "open", "q", "mode"),
+  component: lazyRouteComponent(() => import("../pages/connect/pipeline"), "PipelinePage"),
+});
+
+export const connectRoutes = [mcpServers, mcpServer, credentials, pipelines, pipeline] as const;

@@ -71,6 +71,7 @@ const tones: Record<string, string> = {
   complete: "good", requires_action: "wait",
   failed: "bad", rejected: "bad", unknown: "bad", disabled: "bad", quarantined: "bad", high: "bad", write: "warn",
   active: "good", valid: "good", done: "good", delivered: "good", started: "good", starting: "wait", failing: "warn",
+  ready: "good", ingesting: "wait", embedding: "wait", sending: "live", stored: "good",
   refused: "bad", revoked: "bad", suspended: "bad",
   deprecated: "warn", expired: "warn", medium: "warn", draft: "", cancelled: "", low: "",
 };

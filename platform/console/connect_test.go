@@ -1,0 +1,151 @@
+package console_test
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/stretchr/testify/require"
+
+	"github.com/toolcrib/toolcrib/internal/vault"
+	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
+	"github.com/toolcrib/toolcrib/retrieval"
+	"github.com/toolcrib/toolcrib/store/storetest"
+)
+
+func (s *site) connectPages() []string {
+	return []string{
+		"/credentials", "/credentials?open=new", "/credentials?open=orders-api", "/credentials?open=missing",
+		"/pipelines", "/pipelines?open=new", "/pipelines/staffHandbook", "/pipelines/staffHandbook?status=failed",
+		"/pipelines/staffHandbook?open=" + s.documentOf("annual-leave.txt"),
+		"/pipelines/staffHandbook?tab=search", "/pipelines/staffHandbook?tab=search&q=leave",
+		"/pipelines/staffHandbook?tab=search&q=zebra", "/pipelines/staffHandbook?tab=settings", "/pipelines/missing",
+	}
+}
+
+// fillConnect makes credentials, and a pipeline with documents: one is ready, one failed, one is not ingested.
+func (s *site) fillConnect(t *testing.T) {
+	t.Helper()
+	for ref, hosts := range map[string][]string{"orders-api": {"orders.example.com", "*.shop.example.com"}, "unsent": {}} {
+		_, err := s.vault.Create(t.Context(), vault.Credential{Tenant: s.Tenant, Ref: ref, Hosts: hosts}, "planted-value")
+		require.NoError(t, err)
+	}
+	s.post(t, "/v1/apply", v1.Apply{Definitions: []json.RawMessage{json.RawMessage(`{"kind":"tool","slug":"findOrder",
+		"name":"Find an order","description":"Finds an order by its number.","implementation_type":"http","egress_class":"read_only",
+		"implementation_config":{"method":"GET","url":"https://orders.example.com/find",
+		"auth":{"type":"bearer","credentials_ref":"orders-api"}}}`)}})
+	shelf := storetest.NewShelf(t, s.Store, retrieval.Pipeline{
+		Tenant: s.Tenant, Slug: "staffHandbook", Name: "Staff handbook", Description: "What people ask about.",
+	})
+	shelf.Add(t, retrieval.Document{Key: "annual-leave.txt", Title: "Annual leave", Source: "handbook/annual-leave.txt"},
+		"How many days|Staff have 28 days of leave a year.\nAsking|Ask for leave two weeks before.")
+	failed := shelf.Put(t, "broken.txt", "what cannot be read")
+	_, err := s.Store.FailDocument(t.Context(), failed.Ref(), "the text is not UTF-8")
+	require.NoError(t, err)
+	shelf.Put(t, "later.txt", "what is read later")
+}
+
+func (s *site) documentOf(key string) string {
+	shelf, err := s.Store.FindPipeline(context.Background(), s.Tenant, "staffHandbook")
+	if err != nil {
+		return "missing"
+	}
+	d, err := s.Store.FindDocument(context.Background(), s.Tenant, shelf.ID, key)
+	if err != nil {
+		return "missing"
+	}
+	return d.ID
+}
+
+// The value of a credential is given, and replaced, and is in no page afterwards.
+func TestACredentialIsStoredAndReplaced(t *testing.T) {
+	t.Parallel()
+
+	const unseen = `!document.documentElement.outerHTML.includes("planted-") && ![...document.querySelectorAll("input")]
+		.some((i) => i.value.includes("planted-")) && !JSON.stringify({ ...localStorage, ...sessionStorage }).includes("planted-")`
+	v := visit(t, newSite(t, ""), browser(t))
+	v.signIn(t)
+	v.open(t, "/credentials")
+	v.look(t, "credentials")
+	v.do(t, choose("New credential"), put("Ref", "new-api"), put("Value", "planted-one"), put("Hosts", "not a host/"),
+		choose("Store"), until(`document.querySelector("[role=dialog] .error")`)) // Beside the field, and nothing is stored.
+	v.do(t, put("Hosts", "api.example.com\nb.example.com"), choose("Store"), until(`!document.querySelector("[role=dialog]")`),
+		until(`document.querySelector("aside").innerText.includes("b.example.com")`), until(unseen))
+	v.look(t, "credential")
+	c, err := v.vault.Get(t.Context(), v.Tenant, "new-api")
+	require.NoError(t, err)
+	require.Equal(t, []string{"api.example.com", "b.example.com"}, c.Hosts)
+	require.Equal(t, 1, c.Version)
+
+	// Other hosts take the value again.
+	v.do(t, choose("Replace…"), put("Hosts", "evil.example.com"), choose("Save"),
+		until(`document.querySelector("[role=dialog] [role=alert]")`), put("Value", "planted-two"), choose("Save"),
+		until(`!document.querySelector("[role=dialog]")`), shows("number 2, not shown"), until(unseen))
+	v.do(t, choose("Delete…"), choose("Delete"), until(`!document.querySelector("aside")`),
+		until(`!document.querySelector(".rows").innerText.includes("new-api")`))
+	_, err = v.vault.Get(t.Context(), v.Tenant, "new-api")
+	require.Error(t, err)
+	v.blameless(t)
+}
+
+// What names a credential is beside it.
+func TestUsersOfACredentialAreListed(t *testing.T) {
+	t.Parallel()
+
+	v := visit(t, newSite(t, ""), browser(t))
+	v.signIn(t)
+	v.open(t, "/credentials?open=unsent")
+	v.do(t, shows("No tool or pipeline names it."))
+	v.open(t, "/credentials?open=orders-api")
+	v.do(t, until(`[...document.querySelectorAll(".users a")].some((a) => a.innerText === "findOrder")`))
+	v.blameless(t)
+}
+
+// A passage is found with its score, and a document is looked at and deleted.
+func TestAPipelineIsSearched(t *testing.T) {
+	t.Parallel()
+
+	v := visit(t, newSite(t, ""), browser(t))
+	v.signIn(t)
+	v.open(t, "/pipelines")
+	v.look(t, "pipelines")
+	v.open(t, "/pipelines/staffHandbook")
+	v.do(t, shows("the text is not UTF-8"))
+	v.look(t, "documents")
+	v.open(t, "/pipelines/staffHandbook?tab=search")
+	v.do(t, chromedp.SendKeys(".ask-shelf input", "days of leave\r", chromedp.ByQuery),
+		until(`new URL(location).searchParams.get("q") === "days of leave"`),
+		until(`document.querySelector(".hits li").innerText.includes("Staff have 28 days of leave a year.")`),
+		until(`/score 0\.\d*[1-9]/.test(document.querySelector(".hit-score").innerText)`))
+	v.look(t, "search")
+	v.open(t, "/pipelines/staffHandbook?open="+v.documentOf("annual-leave.txt"))
+	v.do(t, until(`document.querySelector("aside .text")?.innerText.includes("Ask for leave two weeks before.")`),
+		choose("Delete…"), choose("Delete"), until(`!document.querySelector("aside")`),
+		until(`!document.querySelector(".rows").innerText.includes("annual-leave.txt")`))
+	require.Equal(t, "missing", v.documentOf("annual-leave.txt"))
+	v.blameless(t)
+}
+
+// A pipeline is made, files are added, ingested, and found; what is not a document is refused in its place.
+func TestDocumentsAreAdded(t *testing.T) {
+	t.Parallel()
+
+	v := live(t)
+	dir := t.TempDir()
+	for name, text := range map[string]string{"parking.md": "# Parking\n\nBicycles stand in the yard.", "picture.png": "x"} {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
+	}
+	v.open(t, "/pipelines")
+	v.do(t, chromedp.Click("header .primary", chromedp.ByQuery), put("Slug", "yardBook"), choose("Create"), shows("No document"),
+		chromedp.SetUploadFiles(`input[type=file]`, []string{
+			filepath.Join(dir, "parking.md"), filepath.Join(dir, "picture.png"),
+		}, chromedp.ByQuery),
+		shows("Documents are text, Markdown, HTML or PDF."),
+		until(`document.querySelector(".rows .status")?.innerText === "ready"`))
+	v.open(t, "/pipelines/yardBook?tab=search&q=bicycles")
+	v.do(t, until(`document.querySelector(".hits li").innerText.includes("Bicycles stand in the yard.")`))
+	v.blameless(t)
+}
