@@ -44,7 +44,7 @@ export function Bars({ label, head, rows }: { label: string; head: [name: string
 // Bar is a part of a whole, from 0 to 1.
 export function Bar({ part }: { part: number }) {
   return (
-    <svg className="bar" viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true">
+    <svg className="gauge" viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true">
       <rect className="bar-room" width="100" height="4" />
       <rect className="bar-full" width={Math.max(part > 0 ? 0.7 : 0, Math.min(1, part) * 100)} height="4" />
     </svg>
@@ -64,7 +64,7 @@ export function StackedBar({ label, parts, whole, legend = true }: { label: stri
   let at = 0;
   return (
     <div className="stacked">
-      <svg className="bar thick" viewBox="0 0 100 8" preserveAspectRatio="none" role="img" aria-label={`${label}: ${parts.map((p) => `${p.name} ${p.text}`).join(", ")}`}>
+      <svg className="gauge thick" viewBox="0 0 100 8" preserveAspectRatio="none" role="img" aria-label={`${label}: ${parts.map((p) => `${p.name} ${p.text}`).join(", ")}`}>
         <title>{parts.map((p) => `${p.name} ${p.text}`).join(", ")}</title>
         <rect className="bar-room" width="100" height="8" />
         {parts.map((p) => {
@@ -75,7 +75,7 @@ export function StackedBar({ label, parts, whole, legend = true }: { label: stri
         })}
       </svg>
       {legend && (
-        <ul className="legend">
+        <ul className="gauge-legend">
           {parts.map((p) => (
             <li key={p.name}>
               <svg viewBox="0 0 10 10" aria-hidden="true">
