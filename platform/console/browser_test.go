@@ -299,7 +299,9 @@ func (v *visitor) accessible(t *testing.T, where ...string) {
 	const run = `axe.run({
 		runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"], resultTypes: ["violations"],
 	}).then((r) => r.violations.flatMap((v) => v.nodes.map((n) => v.id + ": " + n.html + " " + n.failureSummary)).concat(
-			document.documentElement.scrollWidth > innerWidth ? ["the page is wider than the screen"] : []))`
+			document.documentElement.scrollWidth > innerWidth ? ["the page is wider than the screen: " +
+				[...document.querySelectorAll("body *")].filter((e) => e.getBoundingClientRect().right > innerWidth + 1)
+					.map((e) => e.outerHTML.slice(0, 160)).slice(0, 8).join("\n")] : []))`
 	var found []string
 	v.do(t, chromedp.Evaluate(axe, nil), chromedp.Evaluate(run, &found,
 		func(p *runtime.EvaluateParams) *runtime.EvaluateParams { return p.WithAwaitPromise(true) }))

@@ -75,7 +75,7 @@ function Details({ tenant, name, write, tools, onClose, onChanged }: { tenant: s
           <p className="badges"><Status value={state(c)} /></p>
           <Facts of={[
             ["Value", <span className="muted">number {c.version}, not shown</span>],
-            ["Hosts", c.hosts.length > 0 ? <span className="wrap">{c.hosts.map((h) => <code key={h} className="line">{h}</code>)}</span> : "none: it is sent nowhere"],
+            ["Hosts", c.hosts.length > 0 ? <ul className="hosts">{c.hosts.map((h) => <li key={h}><code className="wrap">{h}</code></li>)}</ul> : "none: it is sent nowhere"],
             ["Found by", c.provider_key && [c.category, c.provider_key, c.provider_variant].filter(Boolean).join(" / ")],
             ["Expires", c.expires_at ? <Time at={c.expires_at} /> : "never"],
             ["Used", c.last_used_at ? <Time at={c.last_used_at} /> : "never"],
