@@ -104,6 +104,7 @@ func (s *server) features(p tool.Principal) []v1.Feature {
 		{"settings", TenantsRead},
 		{"webhooks", WebhooksRead},
 		{"schedules", SchedulesRead},
+		{"views", ViewsRead},
 	} {
 		feature := v1.Feature{Name: f.name, Available: p.May(f.permission)}
 		if !feature.Available {

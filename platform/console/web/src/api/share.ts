@@ -39,6 +39,15 @@ export const spaceMessages = (t: string, id: string) =>
 export const inputRequest = (t: string, id: string) => one<InputRequest>(t, ["input-request", id], `/v1/input-requests/${at(id)}`);
 export const pendingCall = (t: string, id: string) => one<PendingCall>(t, ["pending-call", id], `/v1/pending-tool-calls/${at(id)}`);
 
+export const toolSessions = (t: string, q: Query) => list<ToolSession>(t, "tool-sessions", "/v1/tool-sessions", q);
+export const toolSession = (t: string, id: string) => one<ToolSession>(t, ["tool-session", id], `/v1/tool-sessions/${at(id)}`);
+export const submissions = (t: string, id: string, q: Query) =>
+  list<ToolSubmission>(t, `tool-session/${id}/submissions`, `/v1/tool-sessions/${at(id)}/submissions`, q);
+export const aggregate = (t: string, id: string) =>
+  one<ToolSessionAggregate>(t, ["tool-session", id, "aggregate"], `/v1/tool-sessions/${at(id)}/aggregate`);
+export const views = (t: string, q: Query) => list<View>(t, "views", "/v1/views", q);
+export const view = (t: string, id: string) => one<View>(t, ["view", id], `/v1/views/${at(id)}`);
+
 // words are what an error says, for a form.
 export const why = (error: unknown): string => (error instanceof ApiError ? error.detail : "The request could not be sent.");
 
@@ -120,5 +129,6 @@ async function followSpace(tenant: string, id: string, after: number, signal: Ab
   }
 }
 
-export const post = <T>(tenant: string, path: string, body: unknown, method = "POST") => call<T>(tenant, path, { method, body });
+export const post = <T>(tenant: string, path: string, body: unknown, method = "POST", headers?: Record<string, string>) =>
+  call<T>(tenant, path, { method, body, ...(headers && { headers }) });
 export type { Json };

@@ -20,6 +20,7 @@ import { Overrides } from "./tools/overrides";
 import { Versions } from "./tools/versions";
 
 const TestPanel = lazy(() => import("../form/test"));
+const Sessions = lazy(() => import("./share/sessions"));
 
 const tabs = [
   ["", "Definition"],
@@ -48,6 +49,7 @@ export function ToolPage() {
     explain: [words("toolcrib", "tool", "explain", slug), address(`/v1/tools/${encodeURIComponent(slug)}/explain`)],
     users: [words("toolcrib", "tool", "users", slug), address(`/v1/tools/${encodeURIComponent(slug)}/users`)],
     overrides: [words("toolcrib", "tool", "override", "show", slug), address(`/v1/tools/${encodeURIComponent(slug)}/override`)],
+    sessions: [words("toolcrib", "tool-session", "list", "--tool", slug), address("/v1/tool-sessions", { tool: slug })],
     access: [words("toolcrib", "tool", "list", "--assignments"), address("/v1/assignments", { tool: slug })],
   }[tab] ?? ["", ""];
   return (
@@ -68,6 +70,9 @@ export function ToolPage() {
                 {name}
               </Link>
             ))}
+            {found.data.interaction.collaborative && (
+              <Link from="/t/$tenant/tools/$tool" search={{ tab: "sessions" }} replace resetScroll={false} activeOptions={tabOptions}>Sessions</Link>
+            )}
             <ToolGraphLink of={found.data} />
           </nav>
           {tab === "graph" && <ToolGraphTab tenant={tenant} of={found.data} />}
@@ -75,6 +80,11 @@ export function ToolPage() {
           {tab === "test" && (
             <Suspense fallback={<Loading />}>
               <TestPanel tenant={tenant} slug={slug} />
+            </Suspense>
+          )}
+          {tab === "sessions" && (
+            <Suspense fallback={<Loading />}>
+              <Sessions tenant={tenant} of={found.data} />
             </Suspense>
           )}
           {tab === "input" && <Input tenant={tenant} slug={slug} />}

@@ -17,4 +17,18 @@ const space = createRoute({
   component: lazyRouteComponent(() => import("../pages/share/space"), "SpacePage"),
 });
 
-export const shareRoutes = [spaces, space] as const;
+const session = createRoute({
+  getParentRoute: () => tenant,
+  path: "/sessions/$session",
+  validateSearch: texts("cursor", "open"),
+  component: lazyRouteComponent(() => import("../pages/share/session"), "SessionPage"),
+});
+
+const published = createRoute({
+  getParentRoute: () => tenant,
+  path: "/published",
+  validateSearch: texts("cursor", "open", "new", "run"),
+  component: lazyRouteComponent(() => import("../pages/share/published"), "Published"),
+});
+
+export const shareRoutes = [spaces, space, session, published] as const;

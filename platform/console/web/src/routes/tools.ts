@@ -13,7 +13,7 @@ const tools = createRoute({
 const tool = createRoute({
   getParentRoute: () => tenant,
   path: "/tools/$tool",
-  validateSearch: texts("tab", "version", "mode", "agent", "from", "to", "users", "replay", "as", "run"),
+  validateSearch: texts("tab", "version", "mode", "agent", "from", "to", "users", "replay", "as", "run", "status", "cursor", "launch"),
   component: lazyRouteComponent(() => import("../pages/tool"), "ToolPage"),
 });
 

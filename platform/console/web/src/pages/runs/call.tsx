@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { print } from "../../api/json";
-import { approval, invocation, json, type Invocation } from "../../api/queries";
+import { approval, invocation, json, may, me, type Invocation } from "../../api/queries";
 import { briefCall, callExplanation, childRuns, money, type Call } from "../../api/runs";
 import { JsonView } from "../../ui/json";
 import { Drawer } from "../../ui/list";
@@ -41,6 +41,7 @@ const egress: Record<string, [string, string]> = { none: ["stays inside", ""], r
 
 function One({ tenant, of: c, inRun }: { tenant: string; of: Call; inRun: boolean }) {
   const [reach, tone] = egress[c.egress_class ?? ""] ?? [];
+  const mayPublish = may(useQuery(me(tenant)).data, "views.write");
   return (
     <>
       <p className="badges">
@@ -69,6 +70,11 @@ function One({ tenant, of: c, inRun }: { tenant: string; of: Call; inRun: boolea
         ["Call", <Id value={c.id} />],
       ]} />
       {c.implementation_type === "agent_call" && c.run_id && <Below tenant={tenant} run={c.run_id} call={c.id} />}
+      {c.status === "completed" && c.run_id && mayPublish && (
+        <p className="actions">
+          <Link to="/t/$tenant/published" params={{ tenant }} search={{ run: c.run_id }} className="button">Publish the result…</Link>
+        </p>
+      )}
       <h3>Arguments</h3>
       <JsonView value={json(c.input)} label="Arguments" />
       {c.receipt !== undefined && (

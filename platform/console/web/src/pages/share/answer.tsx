@@ -1,13 +1,15 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { useState } from "react";
+import { useMemo, useState } from "react";
 import { parse, type Json } from "../../api/json";
 import { approval, json, may, me, type Approval } from "../../api/queries";
 import { inputRequest, post, why, type InputRequest, type SpaceCall, type SpaceMessage } from "../../api/share";
-import type { Field } from "../../form/spec";
+import { InputForm } from "../../form";
+import { displays, type Field } from "../../form/spec";
 import { JsonView } from "../../ui/json";
 import { say } from "../../ui/live";
 import { Text, Time } from "../../ui/parts";
+import { refusedAt } from "./refused";
 
 // Answer answers a call where it is shown: an approval, a request for input, or another call that waits for
 // somebody. Which of them it is, the server says.
@@ -34,7 +36,7 @@ export function Answer({ tenant, message, call: c, quick }: {
   return (
     <div className="answer">
       {c.expires_at && <p className="muted">An answer is taken until <Time at={c.expires_at} />.</p>}
-      {input.data ? <InputForm tenant={tenant} of={input.data} /> : <AnyResult tenant={tenant} id={message.id} tool={c.tool} quick={quick} />}
+      {input.data ? <Asked tenant={tenant} of={input.data} /> : <AnyResult tenant={tenant} id={message.id} tool={c.tool} quick={quick} />}
     </div>
   );
 }
@@ -88,24 +90,15 @@ function Approve({ tenant, of: a }: { tenant: string; of: Approval }) {
   );
 }
 
-const plainTypes = ["text", "number", "boolean", "enum"];
-
-// InputForm asks what a person is asked. Files and drawings are taken on the page of the request.
-function InputForm({ tenant, of: r }: { tenant: string; of: InputRequest }) {
+// Asked asks what a person is asked. Files and drawings are taken on the page of the request.
+function Asked({ tenant, of: r }: { tenant: string; of: InputRequest }) {
   const submit = useSubmit(tenant, r.view_id);
-  const fields = (r.fields ?? []) as unknown as Field[];
-  const [values, setValues] = useState<Record<string, Json>>({});
+  const spec = useMemo(() => ({ fields: (r.fields ?? []) as unknown as Field[] }), [r.fields]);
+  const errors = useMemo(() => refusedAt(submit.error, "/result/answer"), [submit.error]);
   const page = useMutation({
     mutationFn: () => post<{ share_url: string }>(tenant, `/v1/input-requests/${r.view_id}/link`, { expires_s: 3600 }),
   });
-  const set = (key: string, value: Json | undefined) =>
-    setValues((v) => {
-      const next = { ...v };
-      if (value === undefined) delete next[key];
-      else next[key] = value;
-      return next;
-    });
-  if (fields.some((f) => !plainTypes.includes(f.type))) {
+  if (spec.fields.some((f) => f.type === "media" || f.type === "file" || !Object.hasOwn(displays, f.type))) {
     return (
       <>
         <p><strong>{r.title}</strong></p>
@@ -121,60 +114,13 @@ function InputForm({ tenant, of: r }: { tenant: string; of: InputRequest }) {
     );
   }
   return (
-    <form onSubmit={(e) => {
-      e.preventDefault();
-      submit.mutate({ kind: "input_request", view_id: r.view_id, answer: values });
-    }}>
+    <>
       <p><strong>{r.title}</strong></p>
       {r.instructions && <Text>{r.instructions}</Text>}
-      {fields.map((f) => (
-        <Asked key={f.key} id={`${r.view_id}-${f.key}`} field={f} value={values[f.key]} onChange={(v) => set(f.key, v)} />
-      ))}
+      <InputForm spec={spec} tenant={tenant} action="Answer" isLoading={submit.isPending} errors={errors}
+        onSubmit={(answer) => submit.mutate({ kind: "input_request", view_id: r.view_id, answer })} />
       {submit.error && <p className="error" role="alert">{why(submit.error)}</p>}
-      <p className="actions"><button type="submit" className="button primary" disabled={submit.isPending}>Answer</button></p>
-    </form>
-  );
-}
-
-function Asked({ id, field: f, value, onChange }: { id: string; field: Field; value: Json | undefined; onChange: (v: Json | undefined) => void }) {
-  const label = (
-    <>
-      {f.label ?? f.key} {!f.required && <span className="muted">(optional)</span>}
     </>
-  );
-  if (f.type === "enum" || f.type === "boolean") {
-    const options = f.type === "boolean" ? [{ value: true, label: "Yes" }, { value: false, label: "No" }] : (f.options ?? []);
-    const several = !!f.multiple;
-    const chosen = Array.isArray(value) ? value : value === undefined ? [] : [value];
-    return (
-      <fieldset>
-        <legend>{label}</legend>
-        {options.map((o, i) => (
-          <label key={i} className="check">
-            <input type={several ? "checkbox" : "radio"} name={id} checked={chosen.includes(o.value)}
-              onChange={(e) => onChange(several ? (e.target.checked ? [...chosen, o.value] : chosen.filter((c) => c !== o.value)) : o.value)} />
-            {o.label ?? String(o.value)}
-          </label>
-        ))}
-      </fieldset>
-    );
-  }
-  return (
-    <label htmlFor={id}>
-      {label}
-      {f.type === "number" ? (
-        <input id={id} inputMode="decimal" required={!!f.required} pattern="-?(0|[1-9][0-9]*)([.][0-9]+)?([eE][+\-]?[0-9]+)?"
-          onChange={(e) => {
-            try {
-              onChange(e.target.value === "" ? undefined : parse(e.target.value));
-            } catch {
-              onChange(e.target.value); // The server says what is wrong with it.
-            }
-          }} />
-      ) : (
-        <textarea id={id} rows={2} required={!!f.required} onChange={(e) => onChange(e.target.value === "" ? undefined : e.target.value)} />
-      )}
-    </label>
   );
 }
 
