@@ -52,6 +52,8 @@ type site struct {
 	gate           *egress.Gate           // Of webhooks.
 	receiver       atomic.Pointer[string] // The host and port of this machine that it lets them reach.
 	waits          waiting
+	session        v1.ToolSession   // That was submitted to.
+	view           v1.PublishedView // That is live.
 }
 
 func newSite(t *testing.T, prefix string) *site {

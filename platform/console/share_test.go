@@ -15,6 +15,7 @@ import (
 	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
 	"github.com/toolcrib/toolcrib/space"
 	"github.com/toolcrib/toolcrib/tool"
+	"github.com/toolcrib/toolcrib/view"
 )
 
 // fillShare makes spaces: one in which people and an agent have spoken, and one that is archived.
@@ -56,6 +57,31 @@ func (s *site) fillShare(t *testing.T) {
 	}
 	_, err = s.Store.CreateSpace(t.Context(), space.Space{Tenant: s.Tenant, Slug: "quiet", Name: "Quiet"})
 	require.NoError(t, err)
+	s.fillSessions(t)
+}
+
+// fillSessions makes a session that guests and a key have submitted to, and a published view.
+func (s *site) fillSessions(t *testing.T) {
+	t.Helper()
+	s.post(t, "/v1/apply", v1.Apply{Definitions: []json.RawMessage{json.RawMessage(`{"kind":"tool","slug":"voteLunch",
+		"name":"Vote for lunch","description":"Counts a vote.","implementation_type":"internal","version":"1.0.0",
+		"publish":true,"collaborative":true,"aggregate":"group:input.choice","input_schema":{"type":"object",
+		"properties":{"choice":{"type":"string","title":"Choice"},"day":{"type":"string","title":"Day"}}}}`)}})
+	s.askIn(t, http.MethodPut, "/v1/tenants/"+s.slug+"/publishing", v1.Publishing{Enabled: true}, nil)
+	s.askIn(t, http.MethodPost, "/v1/tool-sessions", v1.NewToolSession{
+		Tool: "voteLunch", Title: "Lunch on Friday", Config: json.RawMessage(`{"day":"friday"}`), EntityIDs: []string{"team-7"},
+	}, &s.session)
+	const submission = `insert into tool_session_submissions
+			(tenant_id, id, session_id, subject, guest, by_link, input, nonce, status, output, ended_at)
+		select tenant_id, gen_random_uuid(), id, 'session:' || id, $2, $2 <> '', $3, $2 || $3, 'completed', '{"counted":true}', now()
+		from tool_sessions where id = $1`
+	for _, b := range [][2]string{{"Ana", "soup"}, {"Bob", "soup"}, {"", "cake"}} {
+		_, err := s.Conn(t).Exec(t.Context(), submission, s.session.ID, b[0], `{"choice":"`+b[1]+`"}`)
+		require.NoError(t, err)
+	}
+	s.askIn(t, http.MethodPost, "/v1/views", v1.NewView{
+		Kind: view.Tool, Tool: "voteLunch", Title: "How we vote", Description: "What the vote takes.",
+	}, &s.view)
 }
 
 // keySubject is whom the key of the site acts for.
@@ -89,7 +115,9 @@ func (s *site) askIn(t *testing.T, method, path string, body, into any) {
 func (s *site) sharePages() []string {
 	return []string{
 		"/spaces", "/spaces?archived=true", "/spaces?new=1", "/spaces/launch", "/spaces/launch?tab=members", "/spaces/quiet",
-		"/spaces/missing",
+		"/spaces/missing", "/tools/voteLunch?tab=sessions", "/tools/voteLunch?tab=sessions&launch=1",
+		"/tools/voteLunch?tab=sessions&status=cancelled", "/sessions/" + s.session.ID, "/sessions/missing",
+		"/published", "/published?new=1", "/published?open=" + s.view.ID,
 	}
 }
 
@@ -134,4 +162,94 @@ func TestPeopleTalkInASpace(t *testing.T) {
 		until(`location.pathname.endsWith("/spaces/summer-party")`), settled())
 	one.blameless(t)
 	two.blameless(t)
+}
+
+// A session is started with an input that is the same for each submission, gets a link that is shown once, and is ended;
+// what was submitted meanwhile appears by itself.
+//
+//nolint:contextcheck // The context of the browser.
+func TestASessionIsRunFromItsPage(t *testing.T) {
+	t.Parallel()
+
+	s, started := newSite(t, ""), browser(t)
+	v := visit(t, s, started)
+	v.signIn(t)
+	v.open(t, "/tools/voteLunch")
+	v.click(t, ".tabs a", "Sessions")
+	v.do(t, until(`document.querySelector("table").innerText.includes("Lunch on Friday")`))
+	v.click(t, "button", "Start a session…")
+	v.do(t, until(`document.querySelectorAll(".launcher fieldset input").length === 2`),
+		chromedp.SendKeys(`.launcher .pair input`, "Lunch on Monday", chromedp.ByQuery),
+		chromedp.Click(`.launcher fieldset label:nth-child(2) input`, chromedp.ByQuery),
+		until(`document.querySelector(".launcher .f-form input")`),
+		chromedp.SendKeys(`.launcher .f-form input`, "monday", chromedp.ByQuery))
+	v.click(t, ".launcher button", "Start it")
+	v.do(t, until(`location.pathname.includes("/sessions/") && document.querySelector("h1").innerText.includes("Lunch on Monday")`),
+		until(`document.querySelector("main").innerText.includes("monday")`), settled())
+
+	v.open(t, "/sessions/"+s.session.ID)
+	v.do(t, until(`[...document.querySelectorAll(".votes li")].map((l) => l.innerText.replace(/\s+/g, " ").trim()).join() === "soup 2,cake 1"`),
+		until(`document.querySelector("table").innerText.includes("by the link")`))
+	_, err := s.Conn(t).Exec(t.Context(), `insert into tool_session_submissions
+			(tenant_id, id, session_id, subject, guest, by_link, input, nonce, status, output, ended_at)
+		select tenant_id, gen_random_uuid(), id, 'session:' || id, 'Cem', true, '{"choice":"<b>pie</b>"}', 'n', 'completed', '{}', now()
+		from tool_sessions where id = $1`, s.session.ID)
+	require.NoError(t, err)
+	v.do(t, until(`document.querySelector("table").innerText.includes("Cem")`),
+		until(`document.querySelector(".votes").innerText.includes("<b>pie</b>")`))
+
+	v.click(t, "button", "Make a link…")
+	v.click(t, "[role=dialog] button", "Make the link")
+	v.do(t, until(`document.querySelector(".link-once code")?.innerText.includes("/s/tcs_")`),
+		until(`document.querySelector("main").innerText.includes("Another link…")`))
+	v.click(t, ".link-once button", "I have copied it")
+	v.do(t, until(`!document.body.innerHTML.includes("tcs_")`))
+	v.click(t, "button", "Complete…")
+	v.click(t, "[role=alertdialog] button", "Complete it")
+	v.do(t, until(`document.querySelector("h1").innerText.includes("completed")`), until(`!document.querySelector("details.submit")`))
+	v.blameless(t)
+}
+
+// A view is published, gets another link, and is revoked; a link is shown once.
+//
+//nolint:contextcheck // The context of the browser.
+func TestViewsArePublished(t *testing.T) {
+	t.Parallel()
+
+	s, started := newSite(t, ""), browser(t)
+	v := visit(t, s, started)
+	v.signIn(t)
+	v.open(t, "/published?new=1")
+	v.do(t, chromedp.WaitVisible(`[role=dialog] select`, chromedp.ByQuery), chromedp.SendKeys(`[role=dialog] select`, "What a tool", chromedp.ByQuery),
+		until(`document.querySelector("[role=dialog]").innerText.includes("Tool")`),
+		chromedp.SendKeys(`[role=dialog] input`, "voteLunch", chromedp.ByQuery))
+	v.click(t, "[role=dialog] button", "Publish")
+	v.do(t, until(`document.querySelector(".link-once code")?.innerText.includes("/v/tcv_")`))
+	var first string
+	v.do(t, chromedp.Text(".link-once code", &first, chromedp.ByQuery), until(`document.querySelectorAll("tbody tr").length === 2`))
+	v.open(t, "/published?open="+s.view.ID)
+	v.do(t, until(`!document.body.innerHTML.includes("tcv_")`))
+	v.click(t, ".drawer button", "Another link…")
+	v.click(t, "[role=dialog] button", "Make the link")
+	v.do(t, until(`document.querySelector(".link-once code")?.innerText.includes("/v/tcv_")`))
+	v.click(t, ".drawer button", "Revoke…")
+	v.click(t, "[role=alertdialog] button", "Revoke it")
+	v.do(t, until(`document.querySelector(".drawer .status").innerText === "revoked"`))
+	v.blameless(t)
+}
+
+// What is no call has no result to publish: the server refuses it, in place.
+//
+//nolint:contextcheck // The context of the browser.
+func TestARunThatIsNoCallIsNotPublished(t *testing.T) {
+	t.Parallel()
+
+	s, started := newSite(t, ""), browser(t)
+	v := visit(t, s, started)
+	v.signIn(t)
+	v.open(t, "/published?run="+s.Run.ID)
+	v.do(t, until(`document.querySelector("[role=dialog] input").value === "`+s.Run.ID+`"`))
+	v.click(t, "[role=dialog] button", "Publish") // It is the run of an agent.
+	v.do(t, until(`document.querySelector("[role=dialog] [role=alert]").innerText !== ""`))
+	v.blameless(t)
 }

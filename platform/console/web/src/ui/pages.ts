@@ -25,6 +25,7 @@ export const groups = [
       { name: "Runs", path: "runs", to: "/t/$tenant/runs", key: "r", feature: "runs" },
       { name: "Calls", path: "calls", to: "/t/$tenant/calls", key: "c", feature: "runs" },
       { name: "Spaces", path: "spaces", to: "/t/$tenant/spaces", key: "s", feature: "spaces" },
+      { name: "Published", path: "published", to: "/t/$tenant/published", key: "n", feature: "views" },
       { name: "Schedules", path: "schedules", to: "/t/$tenant/schedules", key: "d", feature: "schedules" },
     ],
   },

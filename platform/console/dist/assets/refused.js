@@ -1,0 +1,1 @@
+import{t as e}from"./client.js";function t(t,n){let r={};if(t instanceof e)for(let e of t.faults)e.path?.startsWith(n+`/`)&&(r[e.path.slice(n.length)]=e.detail);return r}export{t};
