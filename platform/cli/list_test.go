@@ -83,7 +83,8 @@ func TestAgentListFilters(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
 	s.ok(t, "apply", "-f", s.write(t, "a.yaml",
-		"kind: agent\nslug: refundDesk\nmodel: scripted/x\nversion: 1.0.0\n---\nkind: agent\nslug: stockDesk\nmodel: scripted/x\n"))
+		"kind: agent\nslug: refundDesk\nmodel: scripted/x\nversion: 1.0.0\n---\n"+
+			"kind: agent\nslug: stockDesk\nmodel: scripted/x\n"))
 	s.ok(t, "agent", "publish", "refundDesk")
 	for _, flags := range [][]string{{"--status", "published"}, {"--search", "REFUND"}} {
 		out := s.ok(t, append([]string{"agent", "list"}, flags...)...)

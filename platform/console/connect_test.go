@@ -135,11 +135,13 @@ func TestDocumentsAreAdded(t *testing.T) {
 
 	v := live(t)
 	dir := t.TempDir()
-	for name, text := range map[string]string{"parking.md": "# Parking\n\nBicycles stand in the yard.", "picture.png": "x"} {
+	for name, text := range map[string]string{"parking.md": "# Parking\n\nBicycles stand in the yard.",
+		"picture.png": "x"} {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
 	v.open(t, "/pipelines")
-	v.do(t, chromedp.Click("header .primary", chromedp.ByQuery), put("Slug", "yardBook"), choose("Create"), shows("No document"),
+	v.do(t, chromedp.Click("header .primary", chromedp.ByQuery), put("Slug", "yardBook"), choose("Create"),
+		shows("No document"),
 		chromedp.SetUploadFiles(`input[type=file]`, []string{
 			filepath.Join(dir, "parking.md"), filepath.Join(dir, "picture.png"),
 		}, chromedp.ByQuery),

@@ -54,12 +54,16 @@ func (s *site) fillGraphs(t *testing.T) {
 
 func (s *site) graphPages() []string {
 	return []string{
-		"/agents/new", "/agents/new?tab=tools", "/agents/stockClerk", "/agents/stockClerk?tab=tools&shown=lookUp01&bucket=custom",
-		"/agents/stockClerk?tab=tools&search=nothing-is-called-so", "/agents/stockClerk?tab=versions", "/agents/stockClerk?tab=runs",
+		"/agents/new", "/agents/new?tab=tools", "/agents/stockClerk",
+		"/agents/stockClerk?tab=tools&shown=lookUp01&bucket=custom",
+		"/agents/stockClerk?tab=tools&search=nothing-is-called-so", "/agents/stockClerk?tab=versions",
+		"/agents/stockClerk?tab=runs",
 		"/agents/missing", "/agents?search=nothing-is-called-so", "/tools/checkOrders?tab=graph",
 		"/tools/checkOrders?tab=graph&show=table&node=each/track", "/tools/checkOrders?tab=graph&from=1.0.0&node=look",
-		"/tools/lookTwice?tab=graph", "/graphs/new", "/tools/checkOrders/graph/edit", "/tools/checkOrders/graph/edit?node=judge",
-		"/tools/checkOrders/graph/edit?node=each&show=table", "/tools/lookTwice/graph/edit?node=again", "/tools/refundOrder/graph/edit",
+		"/tools/lookTwice?tab=graph", "/graphs/new", "/tools/checkOrders/graph/edit",
+		"/tools/checkOrders/graph/edit?node=judge",
+		"/tools/checkOrders/graph/edit?node=each&show=table", "/tools/lookTwice/graph/edit?node=again",
+		"/tools/refundOrder/graph/edit",
 	}
 }
 

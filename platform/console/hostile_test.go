@@ -34,14 +34,16 @@ func (s *site) hostilePages() []string {
 	run := "/runs/" + s.Run.ID
 	call := s.Turn.Calls[0].InvocationID
 	return []string{
-		"/tools", "/tools?open=lookUp00", "/tools/lookUp00", "/tools/lookUp00?tab=input", "/agents", "/agents?open=supportDesk",
+		"/tools", "/tools?open=lookUp00", "/tools/lookUp00", "/tools/lookUp00?tab=input", "/agents",
+		"/agents?open=supportDesk",
 		"/runs", run, run + "?from=start", run + "?tab=timeline", run + "?tab=calls", run + "?tab=events", run + "?tab=plan",
 		run + "?tab=calls&call=01975c2e-7d1a-7c3e-9200-000000000001", run + "?tab=calls&call=" + call, "/calls",
 		"/calls?open=01975c2e-7d1a-7c3e-9200-000000000002", "", "/inbox", "/inbox?open=" + call, "/inbox/inputs",
 		"/inbox/inputs?open=" + s.waits.input, "/inbox/calls", "/inbox/calls?open=" + s.waits.call, "/inbox/quarantines",
 		"/inbox/quarantines?open=" + s.waits.quarantined, "/tools/lookUp00?tab=test", "/tools/lookUp00?tab=versions",
 		"/tools/lookUp00?tab=explain", "/tools/lookUp00?tab=users", "/tools/lookUp00?tab=calls", "/tools/lookUp00/edit",
-		"/agents/supportDesk", "/agents/supportDesk?tab=tools", "/agents/supportDesk?tab=versions", "/agents/supportDesk?tab=runs",
+		"/agents/supportDesk", "/agents/supportDesk?tab=tools", "/agents/supportDesk?tab=versions",
+		"/agents/supportDesk?tab=runs",
 		"/tools/checkOrders?tab=graph", "/tools/checkOrders?tab=graph&show=table", "/tools/checkOrders/graph/edit?show=table",
 		"/audit", "/usage", "/spaces", "/spaces/launch",
 	}
@@ -61,15 +63,18 @@ func (s *site) fillHostile(t *testing.T, all []string) {
 		}
 		text := strings.Join(part, "\n")
 		definition, err := json.Marshal(map[string]any{
-			"kind": "tool", "slug": "lookUp" + string(rune('0'+i/10)) + string(rune('0'+i%10)), "name": text[:min(len(text), 90)],
-			"description": text[:min(len(text), 1000)], "category": "orders", "implementation_type": "internal", "version": "1.1.0",
+			"kind": "tool", "slug": "lookUp" + string(rune('0'+i/10)) + string(rune('0'+i%10)),
+			"name":        text[:min(len(text), 90)],
+			"description": text[:min(len(text), 1000)], "category": "orders", "implementation_type": "internal",
+			"version": "1.1.0",
 			"publish": false,
 		})
 		require.NoError(t, err)
 		tools = append(tools, definition)
 	}
 	definition, err := json.Marshal(map[string]any{
-		"kind": "agent", "slug": "supportDesk", "name": all[0], "model": "scripted/desk", "version": "1.3.0", "publish": false,
+		"kind": "agent", "slug": "supportDesk", "name": all[0], "model": "scripted/desk", "version": "1.3.0",
+		"publish":     false,
 		"description": whole[:900], "instructions": whole[:9000], "tools": []string{"searchOrders"},
 	})
 	require.NoError(t, err)

@@ -42,7 +42,8 @@ func (s *site) inboxPages() []string {
 		"/inbox/calls", "/inbox/calls?open=" + s.waits.call,
 		"/inbox/quarantines", "/inbox/quarantines?open=" + s.waits.quarantined,
 		"/inbox/grants", "/inbox/grants?new=yes&tool=refundOrder",
-		"/mcp-servers", "/mcp-servers?new=yes", "/mcp-servers/files", "/mcp-servers/files?tab=connection", "/mcp-servers/missing",
+		"/mcp-servers", "/mcp-servers?new=yes", "/mcp-servers/files", "/mcp-servers/files?tab=connection",
+		"/mcp-servers/missing",
 	}
 }
 
@@ -100,14 +101,16 @@ func (s *site) fillInbox(t *testing.T) {
 	head.ID, head.Slug, head.Name, head.Status = storetest.NewID(t), "filesReadFile", "Read a file", tool.Draft
 	head.Description, head.InputSchema = pinned.Description, pinned.InputSchema
 	head.Implementation, head.Config = tool.MCP, json.RawMessage(`{"server":"files","tool_name":"read_file"}`)
-	server.DiscoveredAt, server.ServerName, server.ServerVersion, server.ProtocolVersion = &at, "files", "2.1.0", "2025-11-25"
+	server.DiscoveredAt, server.ServerName, server.ServerVersion, server.ProtocolVersion = &at, "files", "2.1.0",
+		"2025-11-25"
 	const changed = "the server changed its definition"
 	_, err = s.Store.SaveServer(t.Context(), server, mcpserver.Changes{
 		Create: []tool.Tool{head}, Stop: map[string]string{head.ID: changed},
 		Put: []mcpserver.Tool{
 			{
 				Name: "read_file", ToolID: head.ID, State: mcpserver.StateChanged, Reason: changed,
-				Pinned: &pinned, ApprovedDigest: "d1", ApprovedBy: "user:ada", ApprovedAt: &at, Seen: seen, SeenAt: at, ChangedAt: at,
+				Pinned: &pinned, ApprovedDigest: "d1", ApprovedBy: "user:ada", ApprovedAt: &at, Seen: seen, SeenAt: at,
+				ChangedAt: at,
 			},
 			{Name: "write_file", State: mcpserver.StateOffered, SeenAt: at, ChangedAt: at},
 		},
@@ -420,7 +423,8 @@ func TestApprovalInTwoBrowsers(t *testing.T) {
 		})
 	}
 	both.Wait()
-	require.Eventually(t, func() bool { return d.requestOf(t, request).Status != wait.Pending }, time.Minute, 50*time.Millisecond)
+	require.Eventually(t, func() bool { return d.requestOf(t, request).Status != wait.Pending }, time.Minute,
+		50*time.Millisecond)
 	decided := d.requestOf(t, request)
 	require.Len(t, decided.Decisions, 1)
 	loser := tabs[0]

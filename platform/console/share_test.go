@@ -164,7 +164,8 @@ func TestPeopleTalkInASpace(t *testing.T) {
 	two.blameless(t)
 }
 
-// A session is started with an input that is the same for each submission, gets a link that is shown once, and is ended;
+// A session is started with an input that is the same for each submission, gets a link that is shown once, and is
+// ended;
 // what was submitted meanwhile appears by itself.
 //
 //nolint:contextcheck // The context of the browser.

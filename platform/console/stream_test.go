@@ -80,7 +80,8 @@ func TestTabsShareAStream(t *testing.T) {
 	two.do(t, counts(waits+2), until(isLive), s.streaming(1))
 
 	two.blameless(t) // What follows are failures of requests.
-	two.do(t, offline(true), chromedp.ActionFunc(func(context.Context) error { s.cut(); return nil }), until("!("+isLive+")"))
+	two.do(t, offline(true), chromedp.ActionFunc(func(context.Context) error { s.cut(); return nil }),
+		until("!("+isLive+")"))
 	s.asks(t, 5)
 	s.asks(t, 6)
 	two.do(t, offline(false), counts(waits+4), until(isLive))

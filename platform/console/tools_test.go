@@ -69,10 +69,13 @@ func (s *site) toolsPages() []string {
 	return []string{
 		"/tools?tool_type=custom&open=lookUp03", "/tools/new", "/tools/new?type=http", "/tools/new?type=artifact",
 		"/tools/new?type=composition", "/tools/import", "/tools/checkStock/edit", "/tools/missing/edit",
-		"/tools/checkStock?tab=versions", "/tools/checkStock?tab=versions&from=1.0.0&to=draft", "/tools/trackParcel?tab=versions",
-		"/tools/checkStock?tab=users", "/tools/countStock?tab=users", "/tools/checkStock?tab=explain&mode=debug&agent=stockKeeper",
+		"/tools/checkStock?tab=versions", "/tools/checkStock?tab=versions&from=1.0.0&to=draft",
+		"/tools/trackParcel?tab=versions",
+		"/tools/checkStock?tab=users", "/tools/countStock?tab=users",
+		"/tools/checkStock?tab=explain&mode=debug&agent=stockKeeper",
 		"/tools/countStock?tab=explain", "/tools/checkStock?tab=overrides", "/tools/countStock?tab=overrides",
-		"/tools/checkStock?tab=access", "/tools/countStock?tab=access", "/profiles", "/profiles?open=careful", "/profiles?new=1",
+		"/tools/checkStock?tab=access", "/tools/countStock?tab=access", "/profiles", "/profiles?open=careful",
+		"/profiles?new=1",
 	}
 }
 
@@ -116,7 +119,8 @@ func TestAPersonMakesAndPublishesATool(t *testing.T) {
 	v.do(t, button("Create the draft"), said("Slug is needed."), said("Address is needed."),
 		until(`document.activeElement.id === "field-slug"`))
 	v.do(t, enter("#field-slug", "refundOrder"), said("The tenant has a tool of this slug already."))
-	v.do(t, enter("#field-slug", "findInvoice"), enter("#field-name", "Find an invoice"), enter("#field-description", "Invoices."),
+	v.do(t, enter("#field-slug", "findInvoice"), enter("#field-name", "Find an invoice"),
+		enter("#field-description", "Invoices."),
 		enter("#field-implementation_config-url", "https://books.example.com/invoices{?number}"),
 		said("does not say what the tool does"))
 	// What the server refuses is said at the field that it names.
@@ -124,7 +128,8 @@ func TestAPersonMakesAndPublishesATool(t *testing.T) {
 		until(`document.querySelector("#field-input_schema").closest(".edit").querySelector(".error")`))
 	v.do(t, enter("#field-input_schema", `{"type":"object",`), said("This is not JSON: line 1"))
 	v.do(t, enter("#field-input_schema", `{"type":"object","properties":{"number":{"type":"integer","maximum":9007199254740993}}}`),
-		enter("#field-description", "Finds an invoice by its number. Use it before answering a question about one."), said("It can be saved"),
+		enter("#field-description", "Finds an invoice by its number. Use it before answering a question about one."),
+		said("It can be saved"),
 		button("Create the draft"), until(`location.pathname.endsWith("/tools/findInvoice")`), settled())
 	var made v1.Tool
 	require.NoError(t, json.Unmarshal(v.change(t, http.MethodGet, "/v1/tools/findInvoice", ""), &made))
