@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"slices"
 
@@ -150,10 +151,11 @@ func (s *server) mayDecide(ctx context.Context, p tool.Principal, asked []wait.A
 	if err != nil {
 		return fmt.Errorf("checking who may decide: %w", err)
 	}
-	for i, refusal := range refusals {
-		shown[i].Decidable = refusal == nil
-		if refusal != nil {
+	for i := range shown {
+		if refusal := refusals[i]; refusal != nil {
 			shown[i].Because = tool.AsError(refusal).Msg
+		} else {
+			shown[i].Decidable = true
 		}
 	}
 	return nil
@@ -225,7 +227,7 @@ func (s *server) decide(ctx context.Context, p tool.Principal, d v1.DecideOne) (
 	}
 	shown := []v1.Approval{s.changedMask(ctx, p.Tenant).approval(decided)}
 	if err := s.mayDecide(ctx, p, []wait.Approval{decided}, shown); err != nil {
-		s.cfg.Logger.WarnContext(ctx, "it is not known who may decide", "error", err) // The decision is made.
+		s.cfg.Logger.WarnContext(ctx, "it is not known who may decide", slog.Any("error", err)) // The decision is made.
 	}
 	return answer(shown[0]), nil
 }

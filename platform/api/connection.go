@@ -105,7 +105,7 @@ func (c *connection) set(
 			continue
 		}
 		topics = append(topics, src.at())
-		c.begin(src)
+		c.begin(src) //nolint:contextcheck // With the context of the connection, which outlives the request.
 	}
 	return topics, refused
 }

@@ -126,7 +126,7 @@ func topicsOf(list []string, last string) (map[string]string, []string, error) {
 		}
 		cursors[topic] = cursor
 	}
-	for _, text := range strings.Split(last, ",") {
+	for text := range strings.SplitSeq(last, ",") {
 		if topic, cursor := parseTopic(text); cursor != "" {
 			if _, asked := cursors[topic]; asked {
 				cursors[topic] = cursor
@@ -337,7 +337,7 @@ func (s *server) topicSource(
 	if err != nil {
 		return nil, badPlace()
 	}
-	if behind := head - int64(at); behind < 0 || behind > maxBehind { //nolint:gosec // 63 bits.
+	if behind := head - int64(at); behind < 0 || behind > maxBehind {
 		src.after, src.stale = strconv.FormatInt(head, 10), true
 	}
 	return src, nil

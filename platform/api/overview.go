@@ -34,12 +34,16 @@ func (s *server) getOverview(ctx context.Context, p tool.Principal, _ *struct{})
 	out := v1.Overview{
 		At: now.UTC().Truncate(time.Millisecond), CountLimit: store.MostCounted,
 		Waiting: counted(p, []counting{
-			{"approvals", ApprovalsRead, w.Approvals}, {"pending_calls", ResultsSubmit, w.Calls},
-			{"input_requests", ResultsSubmit, w.Inputs}, {"quarantined_tools", ToolsRead, w.Quarantined},
+			{"approvals", ApprovalsRead, w.Approvals},
+			{"pending_calls", ResultsSubmit, w.Calls},
+			{"input_requests", ResultsSubmit, w.Inputs},
+			{"quarantined_tools", ToolsRead, w.Quarantined},
 		}),
 		Troubles: counted(p, []counting{
-			{"paused_runs", RunsRead, w.PausedRuns}, {"switched_off_tools", ToolsRead, w.SwitchedOff},
-			{"failing_webhooks", WebhooksRead, w.FailingWebhooks}, {"paused_schedules", SchedulesRead, w.PausedSchedules},
+			{"paused_runs", RunsRead, w.PausedRuns},
+			{"switched_off_tools", ToolsRead, w.SwitchedOff},
+			{"failing_webhooks", WebhooksRead, w.FailingWebhooks},
+			{"paused_schedules", SchedulesRead, w.PausedSchedules},
 		}),
 	}
 	if p.May(ToolsRead) {

@@ -260,8 +260,10 @@ func TestMeta(t *testing.T) {
 		Name: "tools.declare_reads", Meaning: "declare that a tool's POST only reads, beside tools.write",
 		Roles: []string{"admin"},
 	})
-	require.Contains(t, meta.AuditActions, v1.KnownName{Name: "tool.published",
-		Meaning: "a version of a tool was published"})
+	require.Contains(t, meta.AuditActions, v1.KnownName{
+		Name:    "tool.published",
+		Meaning: "a version of a tool was published",
+	})
 	require.Contains(t, meta.WebhookEvents, v1.KnownName{
 		Name: "tool.needs_approval", Meaning: "a call waits for approval",
 	})

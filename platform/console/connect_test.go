@@ -135,8 +135,10 @@ func TestDocumentsAreAdded(t *testing.T) {
 
 	v := live(t)
 	dir := t.TempDir()
-	for name, text := range map[string]string{"parking.md": "# Parking\n\nBicycles stand in the yard.",
-		"picture.png": "x"} {
+	for name, text := range map[string]string{
+		"parking.md":  "# Parking\n\nBicycles stand in the yard.",
+		"picture.png": "x",
+	} {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
 	v.open(t, "/pipelines")

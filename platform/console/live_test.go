@@ -32,7 +32,7 @@ func TestMain(m *testing.M) {
 	if running.dev != nil {
 		_ = running.dev.Stop(context.Background())
 	}
-	os.Exit(code)
+	os.Exit(code) //nolint:forbidigo // Of the tests.
 }
 
 // live is a tab that is signed in to the running platform. Its site has no fixture: tests make what they show,

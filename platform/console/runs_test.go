@@ -60,7 +60,7 @@ func (s *site) longRun(t *testing.T) agent.Run {
 				now() + n * interval '2 seconds', now() + n * interval '2 seconds', now() + (n * 2 + 1) * interval '1 second'
 			from generate_series(1, $3::int) n`, []any{s.Tenant, run.ID, longTurns}},
 		{`insert into run_events (tenant_id, run_id, seq, type, data)
-			select $1, $2, n, 'tool.progress', json_build_object('message', 'step ' || n)
+			select $1, $2, n, 'tool.warning', json_build_object('tool', 'searchOrders', 'reason', 'omitted', 'message', 'step ' || n)
 			from generate_series($3::bigint + 1, $4::bigint) n`, []any{s.Tenant, run.ID, stored.LastSeq, longEvents}},
 		{`update runs set last_seq = $3, turns = $4::int,
 				head_message_id = ('01975c2e-7d1a-7c3e-9000-' || lpad(to_hex($4::int), 12, '0'))::uuid

@@ -73,7 +73,8 @@ func (s *site) fillSessions(t *testing.T) {
 	}, &s.session)
 	const submission = `insert into tool_session_submissions
 			(tenant_id, id, session_id, subject, guest, by_link, input, nonce, status, output, ended_at)
-		select tenant_id, gen_random_uuid(), id, 'session:' || id, $2, $2 <> '', $3, $2 || $3, 'completed', '{"counted":true}', now()
+		select tenant_id, gen_random_uuid(), id, 'session:' || id, $2::text, $2::text <> '', $3::text::json,
+			$2::text || $3::text, 'completed', '{"counted":true}', now()
 		from tool_sessions where id = $1`
 	for _, b := range [][2]string{{"Ana", "soup"}, {"Bob", "soup"}, {"", "cake"}} {
 		_, err := s.Conn(t).Exec(t.Context(), submission, s.session.ID, b[0], `{"choice":"`+b[1]+`"}`)
@@ -123,8 +124,6 @@ func (s *site) sharePages() []string {
 
 // Two people talk in a space, each in a tab: what one says is seen by the other without a reload, a call is drawn by
 // the name of its tool, and older messages are read on demand.
-//
-//nolint:contextcheck // The context of the browser.
 func TestPeopleTalkInASpace(t *testing.T) {
 	t.Parallel()
 
@@ -167,8 +166,6 @@ func TestPeopleTalkInASpace(t *testing.T) {
 // A session is started with an input that is the same for each submission, gets a link that is shown once, and is
 // ended;
 // what was submitted meanwhile appears by itself.
-//
-//nolint:contextcheck // The context of the browser.
 func TestASessionIsRunFromItsPage(t *testing.T) {
 	t.Parallel()
 
@@ -212,8 +209,6 @@ func TestASessionIsRunFromItsPage(t *testing.T) {
 }
 
 // A view is published, gets another link, and is revoked; a link is shown once.
-//
-//nolint:contextcheck // The context of the browser.
 func TestViewsArePublished(t *testing.T) {
 	t.Parallel()
 
@@ -240,8 +235,6 @@ func TestViewsArePublished(t *testing.T) {
 }
 
 // What is no call has no result to publish: the server refuses it, in place.
-//
-//nolint:contextcheck // The context of the browser.
 func TestARunThatIsNoCallIsNotPublished(t *testing.T) {
 	t.Parallel()
 

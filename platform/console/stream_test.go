@@ -75,7 +75,7 @@ func TestTabsShareAStream(t *testing.T) {
 	require.EqualValues(t, 1, s.streams.Load(), "one connection for both tabs")
 
 	one.blameless(t)
-	one.do(t, chromedp.ActionFunc(func(ctx context.Context) error { return chromedp.Cancel(one.ctx) }))
+	one.do(t, chromedp.ActionFunc(func(context.Context) error { return chromedp.Cancel(one.ctx) })) //nolint:contextcheck // The tab's.
 	s.asks(t, 4)
 	two.do(t, counts(waits+2), until(isLive), s.streaming(1))
 
@@ -154,7 +154,7 @@ func TestThePalette(t *testing.T) {
 	v.do(t, until(`location.pathname.endsWith("/tools/refundOrder")`), settled())
 	find("supportD", "supportDesk")
 	v.do(t, until(`location.search.includes("open=supportDesk")`),
-		until(`document.activeElement.closest("aside")`), settled())
+		until(`document.activeElement.closest("main") && document.querySelector("aside h3")`), settled())
 	find(v.Run.ID, v.Run.ID)
 	v.do(t, until(`location.pathname.endsWith("/runs/`+v.Run.ID+`")`), settled())
 	find("overv", "Overview")

@@ -16,7 +16,7 @@ func outline(nodes []markdown.Element) string {
 	var out []string
 	for i, n := range nodes {
 		s := string(n.Kind)
-		switch n.Kind {
+		switch n.Kind { //nolint:exhaustive // The others are their kinds.
 		case markdown.Text:
 			if s = "'" + n.Text + "'"; i > 0 && nodes[i-1].Kind == markdown.Text {
 				out[len(out)-1] = strings.TrimSuffix(out[len(out)-1], "'") + n.Text + "'"

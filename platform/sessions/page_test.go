@@ -37,8 +37,10 @@ func TestAGuestSubmits(t *testing.T) {
 		require.Equal(t, want, resp.Header.Get(name), name)
 	}
 	require.Contains(t, resp.Header.Get("Content-Security-Policy"), "frame-ancestors 'none'")
-	for _, shows := range []string{"Lunch &lt;i&gt;", "Acme &amp; Co", "Note &lt;b&gt;", "Your choice", "Seats",
-		"passwords"} {
+	for _, shows := range []string{
+		"Lunch &lt;i&gt;", "Acme &amp; Co", "Note &lt;b&gt;", "Your choice", "Seats",
+		"passwords",
+	} {
 		require.Contains(t, body, shows)
 	}
 	// Fields of operators, additional options, what the session fixes, and names of the platform are not on the page.
@@ -158,10 +160,14 @@ func TestLinksThatAreNotMade(t *testing.T) {
 		says   string
 	}{
 		"approval": {func(d *desk) { d.tool.RequiresApproval = true }, tool.Denied, "approval"},
-		"write": {func(d *desk) { d.tool.EgressClass, d.tool.RequiresApproval = tool.EgressWrite, true }, tool.Denied,
-			"not made by a link"},
-		"asks": {func(d *desk) { d.version.Snapshot.Interaction.Confirmation = &tool.Confirmation{} }, tool.Denied,
-			"approval"},
+		"write": {
+			func(d *desk) { d.tool.EgressClass, d.tool.RequiresApproval = tool.EgressWrite, true }, tool.Denied,
+			"not made by a link",
+		},
+		"asks": {
+			func(d *desk) { d.version.Snapshot.Interaction.Confirmation = &tool.Confirmation{} }, tool.Denied,
+			"approval",
+		},
 		"a password": {property(`"userPassword":{"type":"string"}`), tool.Invalid, "userPassword"},
 		"a label":    {property(`"x":{"type":"string","title":"Ihr Passwort"}`), tool.Invalid, `"x"`},
 		"a help":     {property(`"x":{"type":"string","description":"The card number and CVC."}`), tool.Invalid, `"x"`},
@@ -216,21 +222,27 @@ func TestResultsOfGuests(t *testing.T) {
 		shows  []string
 	}{
 		"text": {
-			agent.CallEnd{Status: agent.RunCompleted,
-				Result: &tool.Result{Content: []tool.Content{tool.Text("<script>x</script>")}}},
-			toolsession.Done, []string{"&lt;script&gt;x"},
+			agent.CallEnd{
+				Status: agent.RunCompleted,
+				Result: &tool.Result{Content: []tool.Content{tool.Text("<script>x</script>")}},
+			},
+			toolsession.Done,
+			[]string{"&lt;script&gt;x"},
 		},
 		"members": {
 			agent.CallEnd{Status: agent.RunCompleted, Result: tool.JSONResult(json.RawMessage(`{"a":"<img>","n":9007199254740993}`))},
-			toolsession.Done, []string{"&lt;img&gt;", "9007199254740993"},
+			toolsession.Done,
+			[]string{"&lt;img&gt;", "9007199254740993"},
 		},
 		"no": {
 			agent.CallEnd{Status: agent.RunCompleted, Result: tool.ErrorResult("the host db.internal is down")},
-			toolsession.Failed, []string{"could not be worked on"},
+			toolsession.Failed,
+			[]string{"could not be worked on"},
 		},
 		"failed": {
 			agent.CallEnd{Status: agent.RunFailed, CallMsg: "the host db.internal is down"},
-			toolsession.Failed, []string{"could not be worked on"},
+			toolsession.Failed,
+			[]string{"could not be worked on"},
 		},
 		"running": {agent.CallEnd{Status: agent.RunRunning}, toolsession.Running, []string{"being worked on", "See whether"}},
 	} {

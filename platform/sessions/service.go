@@ -193,8 +193,8 @@ func (s *Service) open(ctx context.Context, session *toolsession.Session) (*reso
 			"they are not made by a link"}
 	}
 	if d.Verdict != policy.Allow {
-		return nil, &tool.Error{Kind: tool.Denied, Op: op, Path: "/tool", Msg: fmt.Sprintf(
-			"calls of the tool are not made by a link: %s", strings.Join(d.Texts(), "; "))}
+		return nil, &tool.Error{Kind: tool.Denied, Op: op, Path: "/tool", Msg: "calls of the tool are not made " +
+			"by a link: " + strings.Join(d.Texts(), "; ")}
 	}
 	return resolved, nil
 }

@@ -1,5 +1,5 @@
 import { queryOptions } from "@tanstack/react-query";
-import { call, type Query } from "./client";
+import { ApiError, call, type Query } from "./client";
 import { at, list, one, type List } from "./queries";
 import type { components } from "./schema";
 
@@ -20,12 +20,22 @@ export const pipeline = (t: string, slug: string) => one<Pipeline>(t, ["pipeline
 export const documents = (t: string, slug: string, q: Query) => list<Document>(t, `pipelines/${slug}/documents`, `/v1/pipelines/${at(slug)}/documents`, q);
 export const document_ = (t: string, slug: string, id: string) => one<Document>(t, [`pipelines/${slug}/documents`, id], `/v1/pipelines/${at(slug)}/documents/${at(id)}`);
 
-// documentText is the beginning of what is searched of a document.
+// documentText is the beginning of what is searched of a document; all of it where it is not longer.
 export const textShown = 20_000;
-export const documentText = (t: string, slug: string, id: string, version: number) => ({
-  ...one<DocumentText>(t, [`pipelines/${slug}/documents`, id, "text", version], `/v1/pipelines/${at(slug)}/documents/${at(id)}/text`, { end: textShown }),
-  retry: false,
-});
+export const documentText = (t: string, slug: string, id: string, version: number) =>
+  queryOptions({
+    queryKey: [t, `pipelines/${slug}/documents`, id, "text", version],
+    queryFn: async ({ signal }) => {
+      const path = `/v1/pipelines/${at(slug)}/documents/${at(id)}/text`;
+      try {
+        return await call<DocumentText>(t, path, { query: { end: textShown }, signal });
+      } catch (e) {
+        if (!(e instanceof ApiError) || e.status !== 422) throw e;
+        return call<DocumentText>(t, path, { signal }); // It ends before that.
+      }
+    },
+    retry: false,
+  });
 
 export const search = (t: string, slug: string, query: string, mode: string | undefined) =>
   queryOptions({

@@ -102,6 +102,9 @@ function Messages({ tenant, of: all, self, more, loading, onMore }: {
     oldest.current = first;
     if (at > 0 && !atEnd.current) rows.scrollToIndex(at, { align: "start" });
   }, [first, all, rows]);
+  // Rows that are measured move what is in view too: only a person leaves the end.
+  const moved = useRef(-Infinity);
+  const moves = () => (moved.current = performance.now());
   const known = useRef(last.id);
   useEffect(() => {
     if (known.current === last.id) return;
@@ -110,15 +113,19 @@ function Messages({ tenant, of: all, self, more, loading, onMore }: {
   }, [last, self]);
   return (
     <div className="messages" ref={box} role="log" aria-live="off" aria-label="Messages" tabIndex={0}
+      onWheel={moves} onTouchMove={moves} onPointerDown={moves} onKeyDown={moves}
       onScroll={(e) => {
         const b = e.currentTarget;
         if (b.scrollHeight - b.scrollTop - b.clientHeight < 48) atEnd.current = true;
-        else if (b.scrollTop < top.current) atEnd.current = false;
+        else if (b.scrollTop < top.current && performance.now() - moved.current < 1000) atEnd.current = false;
         top.current = b.scrollTop;
       }}>
       {more && (
         <p className="older">
-          <button type="button" className="button" disabled={loading} onClick={onMore}>{loading ? "Loading…" : "Older messages"}</button>
+          <button type="button" className="button" disabled={loading} onClick={() => {
+            atEnd.current = false;
+            onMore();
+          }}>{loading ? "Loading…" : "Older messages"}</button>
         </p>
       )}
       <div className="messages-all" ref={(e) => void (e && (e.style.height = `${size}px`))}>
