@@ -278,7 +278,9 @@ func TestPagesAreAccessible(t *testing.T) {
 			for _, scheme := range []string{"light", "dark"} {
 				for _, width := range []int64{1280, 320} {
 					v.do(t, emulation.SetDeviceMetricsOverride(width, 800, 1, false), emulation.SetEmulatedMedia().
-						WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}))
+						WithFeatures([]*emulation.MediaFeature{
+							{Name: "prefers-color-scheme", Value: scheme}, {Name: "prefers-reduced-motion", Value: "reduce"},
+						}))
 					for _, page := range a.pages(s) {
 						v.open(t, page)
 						v.accessible(t, scheme, page)

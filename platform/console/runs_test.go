@@ -93,7 +93,7 @@ func TestALongRun(t *testing.T) {
 	v.signIn(t)
 	at := "/runs/" + run.ID
 	shows := func(text string) chromedp.Action {
-		return until(`document.querySelector(".virtual-box")?.innerText.includes(` + strconv.Quote(text) + `)`)
+		return until(`document.querySelector(".virtual-box")?.textContent.includes(` + strconv.Quote(text) + `)`)
 	}
 	const box = `document.querySelector(".virtual-box")`
 

@@ -154,7 +154,8 @@ func TestThePalette(t *testing.T) {
 	v.do(t, until(`location.pathname.endsWith("/tools/refundOrder")`), settled())
 	find("supportD", "supportDesk")
 	v.do(t, until(`location.search.includes("open=supportDesk")`),
-		until(`document.activeElement.closest("main") && document.querySelector("aside h3")`), settled())
+		until(`document.activeElement.closest("main") && document.querySelector("aside h3")`), settled(),
+		press(kb.Escape), until(`!document.querySelector("aside")`))
 	find(v.Run.ID, v.Run.ID)
 	v.do(t, until(`location.pathname.endsWith("/runs/`+v.Run.ID+`")`), settled())
 	find("overv", "Overview")

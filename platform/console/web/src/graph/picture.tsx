@@ -101,7 +101,7 @@ export function Picture({ of, states, selected, onSelect, label, hint }: {
     <div className="graph">
       <div className="graph-tools" role="toolbar" aria-label="Size of the picture">
         <button type="button" className="quiet" onClick={() => step(-1)} aria-label="Smaller">−</button>
-        <button type="button" className="quiet" onClick={() => setZoom(1)} aria-label="Natural size">{Math.round(zoom * 100)} %</button>
+        <button type="button" className="quiet" onClick={() => setZoom(1)} aria-label={`${Math.round(zoom * 100)} %, to natural size`}>{Math.round(zoom * 100)} %</button>
         <button type="button" className="quiet" onClick={() => step(1)} aria-label="Larger">+</button>
         <button type="button" className="quiet" onClick={fit}>Fit</button>
         {hint && <span className="muted">{hint}</span>}
@@ -188,7 +188,7 @@ const NodeBox = memo(function NodeBox({ of: b, state, selected, stops, onSelect 
   const h = b.holds ? size.head : b.h;
   return (
     <g className={`graph-node ${state ? state.status.replaceAll(" ", "-") : ""}${selected ? " selected" : ""}`} data-at={p.pointer} role="button" tabIndex={stops ? 0 : -1}
-      aria-label={name} aria-pressed={selected} onClick={() => onSelect(p.pointer)} transform={`translate(${b.x} ${b.y})`}>
+      aria-pressed={selected} onClick={() => onSelect(p.pointer)} transform={`translate(${b.x} ${b.y})`}>
       <rect width={b.w} height={h} rx={b.holds ? 10 : p.kind === "start" || p.kind === "end" ? 26 : 8} />
       <path className="graph-mark" d={`M0 ${b.holds ? 10 : 8}V${h - 8}`} />
       <text className="graph-id" x={14} y={b.holds ? 19 : 23}>{short(p.id || "no id", 20)}</text>

@@ -92,7 +92,16 @@ function Messages({ tenant, of: all, self, more, loading, onMore }: {
   const size = rows.getTotalSize();
   const top = useRef(0);
   useLayoutEffect(() => {
-    if (atEnd.current && box.current) box.current.scrollTop = box.current.scrollHeight;
+    // Rows are measured in the frames that follow, which moves the end.
+    let frames = 0;
+    let next = 0;
+    const toEnd = () => {
+      if (!atEnd.current || !box.current) return;
+      box.current.scrollTop = box.current.scrollHeight;
+      if (++frames < 12) next = requestAnimationFrame(toEnd);
+    };
+    toEnd();
+    return () => cancelAnimationFrame(next);
   }, [last.id, last.changed_seq, size]);
   const oldest = useRef(first);
   useLayoutEffect(() => {
