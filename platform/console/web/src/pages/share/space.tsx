@@ -1,7 +1,6 @@
 import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useParams, useSearch } from "@tanstack/react-router";
-import { useVirtualizer } from "@tanstack/react-virtual";
-import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
+import { useEffect, useMemo, useRef, useState } from "react";
 import { address } from "../../api/client";
 import { agents, may, me, type Me } from "../../api/queries";
 import { post, space, spaceMembers, spaceMessages, useSpace, why, type Space, type SpaceMember, type SpaceMessage } from "../../api/share";
@@ -10,6 +9,7 @@ import { Page, tabOptions } from "../../ui/page";
 import { Back, Badge, Id, Status, Text, Time } from "../../ui/parts";
 import { words } from "../../ui/shellwords";
 import { Empty, Failed, Loading } from "../../ui/states";
+import { Virtual } from "../../ui/virtual";
 import { drawn } from "./calls";
 
 export function SpacePage() {
@@ -80,40 +80,7 @@ function Messages({ tenant, of: all, self, more, loading, onMore }: {
   loading: boolean;
   onMore: () => void;
 }) {
-  const box = useRef<HTMLDivElement>(null);
-  const atEnd = useRef(true);
-  const rows = useVirtualizer({
-    count: all.length, getScrollElement: () => box.current, estimateSize: () => 84, overscan: 8, gap: 8,
-    getItemKey: (i) => all[i]!.id,
-  });
   const last = all.at(-1)!;
-  const first = all[0]!.id;
-  // The end stays in view while messages come, and while they are measured, until a person scrolls up.
-  const size = rows.getTotalSize();
-  const top = useRef(0);
-  useLayoutEffect(() => {
-    // Rows are measured in the frames that follow, which moves the end.
-    let frames = 0;
-    let next = 0;
-    const toEnd = () => {
-      if (!atEnd.current || !box.current) return;
-      box.current.scrollTop = box.current.scrollHeight;
-      if (++frames < 12) next = requestAnimationFrame(toEnd);
-    };
-    toEnd();
-    return () => cancelAnimationFrame(next);
-  }, [last.id, last.changed_seq, size]);
-  const oldest = useRef(first);
-  useLayoutEffect(() => {
-    if (oldest.current === first) return;
-    // Older messages came before what was read: that stays where it was.
-    const at = all.findIndex((m) => m.id === oldest.current);
-    oldest.current = first;
-    if (at > 0 && !atEnd.current) rows.scrollToIndex(at, { align: "start" });
-  }, [first, all, rows]);
-  // Rows that are measured move what is in view too: only a person leaves the end.
-  const moved = useRef(-Infinity);
-  const moves = () => (moved.current = performance.now());
   const known = useRef(last.id);
   useEffect(() => {
     if (known.current === last.id) return;
@@ -121,39 +88,18 @@ function Messages({ tenant, of: all, self, more, loading, onMore }: {
     if (last.from !== `person:${self}`) say(`${author(last.from)}: ${last.call ? last.call.tool : (last.text ?? "").slice(0, 200)}`);
   }, [last, self]);
   return (
-    <div className="messages" ref={box} role="log" aria-live="off" aria-label="Messages" tabIndex={0}
-      onWheel={moves} onTouchMove={moves} onPointerDown={moves} onKeyDown={moves}
-      onScroll={(e) => {
-        const b = e.currentTarget;
-        if (b.scrollHeight - b.scrollTop - b.clientHeight < 48) atEnd.current = true;
-        else if (b.scrollTop < top.current && performance.now() - moved.current < 1000) atEnd.current = false;
-        top.current = b.scrollTop;
-      }}>
-      {more && (
+    <Virtual items={all} keyOf={idOf} estimate={84} label="Messages" className="messages" log begin="end"
+      onStart={more && !loading ? onMore : undefined}
+      show={(m) => <Message tenant={tenant} of={m} own={m.from === `person:${self}`} />}
+      head={more && (
         <p className="older">
-          <button type="button" className="button" disabled={loading} onClick={() => {
-            atEnd.current = false;
-            onMore();
-          }}>{loading ? "Loading…" : "Older messages"}</button>
+          <button type="button" className="button" disabled={loading} onClick={onMore}>{loading ? "Loading…" : "Older messages"}</button>
         </p>
-      )}
-      <div className="messages-all" ref={(e) => void (e && (e.style.height = `${size}px`))}>
-        {rows.getVirtualItems().map((row) => {
-          const m = all[row.index]!;
-          return (
-            <div key={row.key} data-index={row.index} className="message-at"
-              ref={(e) => {
-                if (e) e.style.transform = `translateY(${row.start}px)`;
-                rows.measureElement(e);
-              }}>
-              <Message tenant={tenant} of={m} own={m.from === `person:${self}`} />
-            </div>
-          );
-        })}
-      </div>
-    </div>
+      )} />
   );
 }
+
+const idOf = (m: SpaceMessage): string => m.id;
 
 const author = (from: string): string => from.slice(from.indexOf(":") + 1);
 
