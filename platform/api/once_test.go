@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -349,11 +350,16 @@ func TestMalformedKeys(t *testing.T) {
 	require.Equal(t, http.StatusCreated, longest.status)
 }
 
+// unchangingPosts change nothing that is kept.
+var unchangingPosts = []string{
+	"/v1/session", "/v1/markdown", "/v1/stream/{connection}/topics",
+}
+
 // takesKey reports whether POSTs to a path take a key: those do not that answer with a stream or a
 // cookie, or change nothing.
 func takesKey(path string) bool {
 	return !strings.HasSuffix(path, "/stream") && !strings.HasPrefix(path, "/v1/codec/") &&
-		path != "/v1/session"
+		!slices.Contains(unchangingPosts, path)
 }
 
 // Every POST there is takes a key, answers again what it answered, and refuses

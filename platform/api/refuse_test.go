@@ -220,6 +220,9 @@ func TestBadInputIsNeverOurFault(t *testing.T) {
 		if op.path == "/readyz" || strings.HasSuffix(op.path, "/call") {
 			continue // These ask Temporal, which is down here.
 		}
+		if op.path == "/v1/stream" {
+			continue // It goes on; TestTopicsThatAreRefused asks it for what there is not.
+		}
 		for _, name := range names {
 			check(op.method, fill(op.path, name), "")
 		}
