@@ -38,7 +38,7 @@ var operandWord = regexp.MustCompile(`\b[A-Z]{2,}\b`)
 var notOfATenant = map[string]string{
 	"apply": "reads files", "tool apply": "reads files", "tool import openapi": "reads a file",
 	"tool import definitions": "reads files", "graph import": "reads a file", "graph validate": "reads files",
-	"file upload": "makes a file", "key create": "makes a key",
+	"file upload": "makes a file", "key create": "makes a key", "admin token": "makes a token of an operator",
 	"artifact create": "makes an artifact", "pipeline create": "makes a pipeline", "role create": "makes a role",
 	"schedule create": "makes a schedule", "space create": "makes a space", "toolset create": "makes a toolset",
 	"webhook create": "makes a webhook", "mcp attach": "makes a server",

@@ -27,8 +27,12 @@ const (
 
 // adminCommand has the API for operators.
 func (a *app) adminCommand() *cobra.Command {
-	return cli.Group("admin", "Serve the API for operators, which manages global tools and tenants",
-		a.adminServeCommand(), a.adminTokenCommand())
+	return cli.Describe(cli.Group("admin", "Serve the API for operators, which manages global tools and tenants",
+		a.adminServeCommand(), a.adminTokenCommand()),
+		`Over HTTP, operators do what toolcrib global, toolcrib tool override with --all-tenants,
+and toolcrib tenant do at the database itself. Each operator has a token.`,
+		`  toolcrib admin token ada
+  toolcrib admin serve --tokens operators.txt --database-url postgres://owner@db/toolcrib`)
 }
 
 func (a *app) adminServeCommand() *cobra.Command {
@@ -78,9 +82,8 @@ func (a *app) adminServeCommand() *cobra.Command {
 	}, `Serves the API for operators until it is interrupted: the tools of the platform, what it
 decides about them for every tenant, and the tenants. Its description is at /openapi.json.
 
-It needs the URL of the database as its owner, as toolcrib global does, which toolcrib
-serve must not have: keep it on an address that operators alone reach, behind TLS where
-that is not this machine. --tokens is a file with a line for each operator, NAME and the
+It needs the URL of the database as its owner, which toolcrib serve must not have: keep
+it on an address that operators alone reach, behind TLS where that is not this machine. --tokens is a file with a line for each operator, NAME and the
 digest of a token, as toolcrib admin token prints it. What an operator changes is in the
 platform's audit log, by that name.`,
 		`  toolcrib admin token ada
