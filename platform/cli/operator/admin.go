@@ -29,8 +29,8 @@ const (
 func (a *app) adminCommand() *cobra.Command {
 	return cli.Describe(cli.Group("admin", "Serve the API for operators, which manages global tools and tenants",
 		a.adminServeCommand(), a.adminTokenCommand()),
-		`Over HTTP, operators do what toolcrib global, toolcrib tool override with --all-tenants,
-and toolcrib tenant do at the database itself. Each operator has a token.`,
+		`Operators manage global tools, what holds of them for every tenant, and tenants over HTTP,
+without a login of the database of their own. Each operator has a token.`,
 		`  toolcrib admin token ada
   toolcrib admin serve --tokens operators.txt --database-url postgres://owner@db/toolcrib`)
 }
@@ -86,8 +86,7 @@ It needs the URL of the database as its owner, which toolcrib serve must not hav
 it on an address that operators alone reach, behind TLS where that is not this machine. --tokens is a file with a line for each operator, NAME and the
 digest of a token, as toolcrib admin token prints it. What an operator changes is in the
 platform's audit log, by that name.`,
-		`  toolcrib admin token ada
-  toolcrib admin serve --tokens operators.txt --database-url postgres://owner@db/toolcrib`)
+		`  toolcrib admin serve --tokens operators.txt --database-url postgres://owner@db/toolcrib`)
 	cmd.Flags().StringVar(&address, "listen", "", "address to listen on (default "+defaultAdminListen+")")
 	cmd.Flags().StringVar(&file, "tokens", "",
 		"file of operators and the digests of their tokens ("+adminTokensVariable+")")
