@@ -83,9 +83,10 @@ func (a *app) adminServeCommand() *cobra.Command {
 decides about them for every tenant, and the tenants. Its description is at /openapi.json.
 
 It needs the URL of the database as its owner, which toolcrib serve must not have: keep
-it on an address that operators alone reach, behind TLS where that is not this machine. --tokens is a file with a line for each operator, NAME and the
-digest of a token, as toolcrib admin token prints it. What an operator changes is in the
-platform's audit log, by that name.`,
+it on an address that operators alone reach, behind TLS where that is not this machine.
+--tokens is a file with a line for each operator, NAME and the digest of a token, as
+toolcrib admin token prints it. What an operator changes is in the platform's audit log,
+by that name.`,
 		`  toolcrib admin serve --tokens operators.txt --database-url postgres://owner@db/toolcrib`)
 	cmd.Flags().StringVar(&address, "listen", "", "address to listen on (default "+defaultAdminListen+")")
 	cmd.Flags().StringVar(&file, "tokens", "",
