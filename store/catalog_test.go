@@ -285,6 +285,7 @@ func TestTheAppRoleIsBoundInEveryTable(t *testing.T) {
 	_, _, err = f.Store.UseToken(t.Context(), store.TokenUser{Tenant: f.Tenant, Subject: "user:corp/ada"},
 		store.Draw{Take: true, Standard: store.Limits{RequestsPerSecond: 10}})
 	require.NoError(t, err)
+	f.Submitted(t)
 	_, err = f.Store.RecordApplied(t.Context(), f.Tenant, "shop", "user:ada", []store.AppliedObject{
 		{Kind: "tool", ID: f.Tool.ID, Slug: f.Tool.Slug},
 	})

@@ -120,6 +120,14 @@ var toolCases = map[string]func(t *testing.T, f foreign){
 			RequireKind(t, tool.NotFound, err)
 		}
 	},
+	"CountTools": func(t *testing.T, f foreign) {
+		t.Helper()
+		counts, err := f.Store.CountTools(t.Context(), f.stranger, 100)
+		require.NoError(t, err)
+		for _, c := range counts {
+			require.True(t, c.Global, "%+v", c)
+		}
+	},
 	"ListTools": func(t *testing.T, f foreign) {
 		t.Helper()
 		tools, err := f.Store.ListTools(t.Context(), f.stranger, registry.ToolQuery{})

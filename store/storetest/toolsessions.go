@@ -69,20 +69,20 @@ var toolSessionCases = map[string]func(t *testing.T, f foreign){
 	},
 	"SettleSubmission": func(t *testing.T, f foreign) {
 		t.Helper()
-		b := f.submitted(t)
+		b := f.Submitted(t)
 		b.Tenant, b.Status = f.stranger, toolsession.Done
 		_, err := f.Store.SettleSubmission(t.Context(), b)
 		RequireKind(t, tool.NotFound, err)
 	},
 	"FindSubmission": func(t *testing.T, f foreign) {
 		t.Helper()
-		b := f.submitted(t)
+		b := f.Submitted(t)
 		_, err := f.Store.FindSubmission(t.Context(), f.stranger, b.SessionID, b.ID)
 		RequireKind(t, tool.NotFound, err)
 	},
 	"ListSubmissions": func(t *testing.T, f foreign) {
 		t.Helper()
-		b := f.submitted(t)
+		b := f.Submitted(t)
 		found, err := f.Store.ListSubmissions(t.Context(), toolsession.SubmissionQuery{
 			Tenant: f.stranger, SessionID: b.SessionID,
 		})
@@ -123,7 +123,8 @@ func aSubmission(tb testing.TB, tenant tool.TenantID, session string) toolsessio
 	}
 }
 
-func (f *Fixture) submitted(tb testing.TB) toolsession.Submission {
+// Submitted makes a session of the fixture's tenant with a link, and a submission of it.
+func (f *Fixture) Submitted(tb testing.TB) toolsession.Submission {
 	tb.Helper()
 	s, _ := f.linkedSession(tb)
 	b, repeated, err := f.Store.AddSubmission(tb.Context(), aSubmission(tb, f.Tenant, s.ID))
@@ -216,7 +217,7 @@ func testToolSessions(t *testing.T, d *Database) {
 	t.Run("Submissions", func(t *testing.T) {
 		t.Parallel()
 		f := NewFixture(t, d)
-		b := f.submitted(t)
+		b := f.Submitted(t)
 		b.Nonce = "one"
 		next := aSubmission(t, f.Tenant, b.SessionID)
 		next.Nonce = "one"
