@@ -2,10 +2,12 @@ package storetest
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/toolcrib/toolcrib/registry"
+	"github.com/toolcrib/toolcrib/store"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
@@ -126,6 +128,29 @@ var toolCases = map[string]func(t *testing.T, f foreign){
 		require.NoError(t, err)
 		for _, c := range counts {
 			require.True(t, c.Global, "%+v", c)
+		}
+	},
+	"Overview": func(t *testing.T, f foreign) {
+		t.Helper()
+		own, err := f.Store.Overview(t.Context(), f.Tenant, time.Now())
+		require.NoError(t, err)
+		require.True(t, own.HasRuns && own.HasTools)
+		theirs, err := f.Store.Overview(t.Context(), f.stranger, time.Now())
+		require.NoError(t, err)
+		require.False(t, theirs.HasRuns || theirs.HasTools)
+		require.Empty(t, theirs.Runs)
+		require.Zero(t, theirs.Waiting)
+	},
+	"SearchNames": func(t *testing.T, f foreign) {
+		t.Helper()
+		q := store.NameQuery{Text: f.Tool.Slug, Kinds: []string{store.NamedTool}}
+		mine, err := f.Store.SearchNames(t.Context(), f.Tenant, q)
+		require.NoError(t, err)
+		require.NotEmpty(t, mine)
+		found, err := f.Store.SearchNames(t.Context(), f.stranger, q)
+		require.NoError(t, err)
+		for _, n := range found {
+			require.NotEqual(t, f.Tool.ID, n.ID)
 		}
 	},
 	"ListTools": func(t *testing.T, f foreign) {
