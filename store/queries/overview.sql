@@ -83,15 +83,11 @@ where u.tenant_id = @tenant_id and u.day = cast(@day::text as date);
 with words as (
     select array(select lower(w) from unnest(@words::text[]) w) as all_of, lower(@text::text) as whole
 ), named as (
-    (select 'tool'::text as kind, t.id, t.name, t.title, t.state
-     from (select @tenant_id::uuid as id union select '00000000-0000-0000-0000-000000000000'::uuid) s
-     cross join lateral (
-         select r.id::text as id, r.slug as name, r.name as title, r.status as state
-         from tool_registry r, words w
-         where 'tool' = any (@kinds::text[]) and r.scope_id = s.id and r.deleted_at is null and r.archived_at is null
-           and not exists (select from unnest(w.all_of) x where strpos(lower(r.slug || ' ' || r.name), x) = 0)
-         order by lower(r.slug) <> w.whole, not starts_with(lower(r.slug), w.whole), r.slug limit @most::int
-     ) t)
+    (select 'tool'::text as kind, r.id::text as id, r.slug as name, r.name as title, r.status as state from tool_registry r, words w
+     where 'tool' = any (@kinds::text[]) and r.scope_id in (@tenant_id, '00000000-0000-0000-0000-000000000000')
+       and r.deleted_at is null and r.archived_at is null
+       and not exists (select from unnest(w.all_of) x where strpos(lower(r.slug || ' ' || r.name), x) = 0)
+     order by lower(r.slug) <> w.whole, not starts_with(lower(r.slug), w.whole), r.slug limit @most::int)
     union all
     (select 'agent', a.id::text, a.slug, a.name, a.status from agents a, words w
      where 'agent' = any (@kinds) and a.tenant_id = @tenant_id

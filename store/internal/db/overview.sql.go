@@ -247,28 +247,24 @@ const SearchNames = `-- name: SearchNames :many
 with words as (
     select array(select lower(w) from unnest($2::text[]) w) as all_of, lower($3::text) as whole
 ), named as (
-    (select 'tool'::text as kind, t.id, t.name, t.title, t.state
-     from (select $4::uuid as id union select '00000000-0000-0000-0000-000000000000'::uuid) s
-     cross join lateral (
-         select r.id::text as id, r.slug as name, r.name as title, r.status as state
-         from tool_registry r, words w
-         where 'tool' = any ($5::text[]) and r.scope_id = s.id and r.deleted_at is null and r.archived_at is null
-           and not exists (select from unnest(w.all_of) x where strpos(lower(r.slug || ' ' || r.name), x) = 0)
-         order by lower(r.slug) <> w.whole, not starts_with(lower(r.slug), w.whole), r.slug limit $6::int
-     ) t)
+    (select 'tool'::text as kind, r.id::text as id, r.slug as name, r.name as title, r.status as state from tool_registry r, words w
+     where 'tool' = any ($4::text[]) and r.scope_id in ($5, '00000000-0000-0000-0000-000000000000')
+       and r.deleted_at is null and r.archived_at is null
+       and not exists (select from unnest(w.all_of) x where strpos(lower(r.slug || ' ' || r.name), x) = 0)
+     order by lower(r.slug) <> w.whole, not starts_with(lower(r.slug), w.whole), r.slug limit $6::int)
     union all
     (select 'agent', a.id::text, a.slug, a.name, a.status from agents a, words w
-     where 'agent' = any ($5) and a.tenant_id = $4
+     where 'agent' = any ($4) and a.tenant_id = $5
        and not exists (select from unnest(w.all_of) x where strpos(lower(a.slug || ' ' || a.name), x) = 0)
      order by a.slug limit $6)
     union all
     (select 'pipeline', p.id::text, p.slug, p.name, '' from pipelines p, words w
-     where 'pipeline' = any ($5) and p.tenant_id = $4 and p.deleted_at is null
+     where 'pipeline' = any ($4) and p.tenant_id = $5 and p.deleted_at is null
        and not exists (select from unnest(w.all_of) x where strpos(lower(p.slug || ' ' || p.name), x) = 0)
      order by p.slug limit $6)
     union all
     (select 'space', s.id::text, s.slug, s.name, '' from spaces s, words w
-     where 'space' = any ($5) and s.tenant_id = $4 and s.archived_at is null
+     where 'space' = any ($4) and s.tenant_id = $5 and s.archived_at is null
        and ($7::text = '' or exists (
            select from space_members m
            where m.tenant_id = s.tenant_id and m.space_id = s.id and m.kind = 'person' and m.name = $7))
@@ -276,32 +272,32 @@ with words as (
      order by s.slug limit $6)
     union all
     (select 'credential', c.id::text, c.ref, '', '' from credentials c, words w
-     where 'credential' = any ($5) and c.tenant_id = $4 and c.revoked_at is null
+     where 'credential' = any ($4) and c.tenant_id = $5 and c.revoked_at is null
        and not exists (select from unnest(w.all_of) x where strpos(lower(c.ref), x) = 0)
      order by c.ref limit $6)
     union all
     (select 'key', k.id::text, k.name, '', case when k.expires_at <= now() then 'expired' else '' end from api_keys k, words w
-     where 'key' = any ($5) and k.tenant_id = $4 and k.revoked_at is null
+     where 'key' = any ($4) and k.tenant_id = $5 and k.revoked_at is null
        and not exists (select from unnest(w.all_of) x where strpos(lower(k.name), x) = 0)
      order by k.name limit $6)
     union all
     (select 'toolset', t.id::text, t.slug, t.name, '' from toolsets t, words w
-     where 'toolset' = any ($5) and t.tenant_id = $4
+     where 'toolset' = any ($4) and t.tenant_id = $5
        and not exists (select from unnest(w.all_of) x where strpos(lower(t.slug || ' ' || t.name), x) = 0)
      order by t.slug limit $6)
     union all
     (select 'schedule', s.id::text, s.name, '', case when s.paused then 'paused' else '' end from schedules s, words w
-     where 'schedule' = any ($5) and s.tenant_id = $4 and s.deleted_at is null
+     where 'schedule' = any ($4) and s.tenant_id = $5 and s.deleted_at is null
        and not exists (select from unnest(w.all_of) x where strpos(lower(s.name), x) = 0)
      order by s.name limit $6)
     union all
     (select 'mcp_server', m.id::text, m.slug, m.name, m.status from mcp_servers m, words w
-     where 'mcp_server' = any ($5) and m.tenant_id = $4
+     where 'mcp_server' = any ($4) and m.tenant_id = $5
        and not exists (select from unnest(w.all_of) x where strpos(lower(m.slug || ' ' || m.name), x) = 0)
      order by m.slug limit $6)
     union all
     (select 'profile', p.id::text, p.name, '', '' from profiles p, words w
-     where 'profile' = any ($5) and p.tenant_id = $4
+     where 'profile' = any ($4) and p.tenant_id = $5
        and not exists (select from unnest(w.all_of) x where strpos(lower(p.name), x) = 0)
      order by p.name limit $6)
 )
@@ -316,8 +312,8 @@ type SearchNamesParams struct {
 	Limit    int32
 	Words    []string
 	Text     string
-	TenantID string
 	Kinds    []string
+	TenantID string
 	Most     int32
 	Member   string
 }
@@ -337,8 +333,8 @@ func (q *Queries) SearchNames(ctx context.Context, arg SearchNamesParams) ([]Sea
 		arg.Limit,
 		arg.Words,
 		arg.Text,
-		arg.TenantID,
 		arg.Kinds,
+		arg.TenantID,
 		arg.Most,
 		arg.Member,
 	)
