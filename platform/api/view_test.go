@@ -202,10 +202,10 @@ func TestMCPGateOfViews(t *testing.T) {
 	require.Contains(t, string(call("submit_view_response", body, caller).message().Result), wait.SubmitPermission)
 	clerk := b.Key(t, b.tenant, "runs.write", api.ViewsWrite, wait.SubmitPermission)
 	submit := func(body string) string { return string(call("submit_view_response", body, clerk).message().Result) }
-	require.Contains(t, submit(strings.Replace(body, "seat", "row", 1)), "row")
+	require.Contains(t, submit(strings.Replace(body, `"seat"`, `"row"`, 1)), "row")
 	require.Contains(t, submit(body), `"repeated":false`)
 	require.Contains(t, submit(body), `"repeated":true`)
-	require.Contains(t, submit(strings.Replace(body, "4A", "4B", 1)), "another answer")
+	require.Contains(t, submit(strings.Replace(body, `"4A"`, `"4B"`, 1)), "another answer")
 
 	b.publishing(t, false)
 	closed(caller, "askTraveller", "say")

@@ -3,6 +3,7 @@ package fuzz_test
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"log/slog"
 	"net"
 	"os"
@@ -12,7 +13,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 	"go.temporal.io/sdk/client"
@@ -69,7 +69,7 @@ const (
 func newSite(t *testing.T) *site {
 	t.Helper()
 	s := &site{
-		db: storetest.NewDatabase(t, store.Options{Logger: quiet(), MaxConns: 16}), queue: "fuzz-" + uuid.NewString(),
+		db: storetest.NewDatabase(t, store.Options{Logger: quiet(), MaxConns: 16}), queue: "fuzz-" + rand.Text(), // No id, which would be taken for one of a tenant.
 		log: &eavesdropper{},
 	}
 	log := slog.New(slog.NewTextHandler(s.log, &slog.HandlerOptions{Level: slog.LevelDebug}))

@@ -9,6 +9,8 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v5"
 	"github.com/stretchr/testify/require"
+
+	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
 )
 
 // streamMedia is the media type of a stream of events.
@@ -54,6 +56,12 @@ var nastyPlaces = []string{
 	"1\tevent: x", "0x1", "1,2", strings.Repeat("9", 64), strings.Repeat("9", 65),
 }
 
+// topical are the events of a stream of topics.
+var topical = map[string]bool{
+	v1.EventHello: true, v1.EventSubscribed: true, v1.EventChanges: true, v1.EventRunEvent: true,
+	v1.EventMessage: true, v1.EventResync: true, v1.EventClosed: true,
+}
+
 // stream holds the beginning of a stream to what streams are: a first block
 // that says where the client is, and then events, each with a place of its own.
 func (j judge) stream(a answer) []fault {
@@ -89,6 +97,8 @@ func (j judge) stream(a answer) []fault {
 			continue // The first block, or a comment.
 		case event == "end":
 			schema = j.doc.end
+		case topical[event]: // Of several topics: its place is that of all of them.
+			schema = nil
 		case event == "test.result": // No event of a run, so that it has no place.
 			schema = j.doc.test
 		case id == "" || places[id]:
