@@ -64,7 +64,8 @@ func (j judge) faults(r request, a answer) []fault {
 	if a.status >= 500 && !j.mayFail(r, a) {
 		add("no failure", "status %d", a.status)
 	}
-	if a.header.Get("X-Request-Id") == "" && !r.broken {
+	page := strings.HasPrefix(a.header.Get("Content-Type"), "text/html") // A file of the console: it asks for nothing.
+	if a.header.Get("X-Request-Id") == "" && !r.broken && !page {
 		add("traceable", "no X-Request-Id")
 	}
 	if a.status < 300 && r.foreign {
