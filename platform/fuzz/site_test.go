@@ -69,8 +69,9 @@ const (
 func newSite(t *testing.T) *site {
 	t.Helper()
 	s := &site{
-		db: storetest.NewDatabase(t, store.Options{Logger: quiet(), MaxConns: 16}), queue: "fuzz-" + rand.Text(), // No id, which would be taken for one of a tenant.
-		log: &eavesdropper{},
+		db:    storetest.NewDatabase(t, store.Options{Logger: quiet(), MaxConns: 16}),
+		queue: "fuzz-" + rand.Text(), // No id, which would be taken for one of a tenant.
+		log:   &eavesdropper{},
 	}
 	log := slog.New(slog.NewTextHandler(s.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	_, err := serve.Migrate(t.Context(), s.db.URL, quiet())
