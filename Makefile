@@ -14,8 +14,8 @@ help: ## Show the targets
 ##@ Run
 
 .PHONY: demo
-demo: ## Run the main job end to end on the embedded stack, then exit
-	@scripts/run-platform demo
+demo: ## Run the main job end to end on the embedded stack, then exit (DEMO=--stay: stay up, with a console)
+	@scripts/run-platform demo $(DEMO)
 
 .PHONY: dev
 dev: ## Run everything on the embedded stack and stay up (DEV=flags of toolcrib dev)

@@ -3,11 +3,8 @@ package console_test
 import (
 	"context"
 	_ "embed"
-	"fmt"
 	"net/http"
 	"net/url"
-	"os"
-	"os/exec"
 	"strings"
 	"sync"
 	"testing"
@@ -22,6 +19,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 	"github.com/stretchr/testify/require"
 
+	"github.com/toolcrib/toolcrib/platform/browsertest"
 	"github.com/toolcrib/toolcrib/wait"
 )
 
@@ -30,34 +28,10 @@ import (
 //go:embed testdata/axe.min.js
 var axe string
 
-// browser starts a browser. The test is skipped where there is none, unless TOOLCRIB_REQUIRE_PROGRAMS is set.
+// browser starts a browser.
 func browser(t *testing.T) context.Context {
 	t.Helper()
-	var program string
-	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
-		if path, err := exec.LookPath(name); err == nil {
-			program = path
-			break
-		}
-	}
-	switch {
-	case program != "":
-	case os.Getenv("TOOLCRIB_REQUIRE_PROGRAMS") != "":
-		t.Fatal("no browser is on PATH: apt-get install chromium")
-	default:
-		t.Skip("no browser is on PATH: apt-get install chromium, to test pages")
-	}
-	options := append(chromedp.DefaultExecAllocatorOptions[:], //nolint:gocritic // An array: it is not changed.
-		chromedp.ExecPath(program), chromedp.NoSandbox, chromedp.DisableGPU, chromedp.WSURLReadTimeout(time.Minute),
-		chromedp.Flag("disable-dev-shm-usage", true))
-	ctx, cancel := context.WithTimeout(t.Context(), 8*time.Minute)
-	t.Cleanup(cancel)
-	ctx, cancel = chromedp.NewExecAllocator(ctx, options...)
-	t.Cleanup(cancel)
-	ctx, cancel = chromedp.NewContext(ctx)
-	t.Cleanup(cancel)
-	require.NoError(t, chromedp.Run(ctx))
-	return ctx
+	return browsertest.Start(t)
 }
 
 // visitor is a tab that is signed in, with what its pages did that they must not.
@@ -127,21 +101,7 @@ func (v *visitor) open(t *testing.T, path string) {
 }
 
 // until waits for a condition of the page, which may be another one by then.
-func until(condition string) chromedp.Action {
-	return chromedp.ActionFunc(func(ctx context.Context) error {
-		for {
-			var holds bool
-			if err := chromedp.Evaluate("!!("+condition+")", &holds).Do(ctx); err == nil && holds {
-				return nil
-			}
-			select {
-			case <-ctx.Done():
-				return fmt.Errorf("waiting until %s: %w", condition, ctx.Err())
-			case <-time.After(50 * time.Millisecond):
-			}
-		}
-	})
-}
+func until(condition string) chromedp.Action { return browsertest.Until(condition) }
 
 // settled waits until nothing loads.
 func settled() chromedp.Action {

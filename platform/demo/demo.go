@@ -24,7 +24,8 @@ type Config struct {
 	DataDir string
 	// Throwaway uses a stack that leaves nothing behind but the log.
 	Throwaway bool
-	// Stay keeps everything up until ctx ends.
+	// Stay keeps everything up until ctx ends. Where the model is scripted, an approval and a question are left
+	// to the person who opens the console.
 	Stay bool
 	// Environ lists variables as "name=value": a key of a model provider makes
 	// the demo use a live model, see package demo. Defaults to the process's.
@@ -73,6 +74,9 @@ func Run(ctx context.Context, cfg Config) (err error) {
 	}
 	if verdict == nil && !d.model.live && ctx.Err() == nil {
 		verdict = d.playGraph(ctx)
+	}
+	if verdict == nil && !d.model.live && cfg.Stay && ctx.Err() == nil {
+		verdict = d.leaveToPeople(ctx)
 	}
 	if ctx.Err() != nil {
 		return ctx.Err()

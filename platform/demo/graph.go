@@ -37,6 +37,7 @@ func (d *demo) playGraph(ctx context.Context) error {
 		if call.Result == nil {
 			return "", errors.New("it is still running")
 		}
+		d.graph = call.RunID
 		page, err := d.api.ListNodes(ctx, call.RunID, client.Page{Limit: 200})
 		nodes = page.Items
 		return fmt.Sprintf("%d nodes: %s", len(nodes), call.Result.Structured), err

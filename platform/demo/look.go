@@ -16,12 +16,13 @@ const lineWidth = 100
 func (d *demo) whereToLook(ctx context.Context) {
 	d.say("\n  Where to look")
 	if !d.cfg.Stay {
-		d.say("    all of it      scripts/run-platform demo --stay keeps it up: Temporal UI, API, commands")
+		d.say("    all of it      make demo DEMO=--stay keeps it up: console, Temporal UI, API, commands")
 		d.say("    data and log   %s; delete the folder to start afresh", d.cfg.DataDir)
 		d.say("    what was run   %s", d.folder())
 		return
 	}
 	stack := d.platform.Stack()
+	d.pages()
 	d.say("    Temporal UI    %s/namespaces/%s/workflows/%s", stack.UIURL(), stack.Namespace(),
 		url.PathEscape(d.run.WorkflowID))
 	d.say("    API            %s/openapi.json, key in %s", d.platform.URL(), d.platform.KeyFile())
@@ -39,6 +40,25 @@ func (d *demo) whereToLook(ctx context.Context) {
 	d.say("    export TOOLCRIB_SECRETS_DIR=%s TOOLCRIB_ALLOW=%s", d.company.secrets, d.company.address)
 	d.say("    export TOOLCRIB_DATABASE_URL='%s'", database)
 	d.say("    go run ./examples/host-worker -parcel P-1")
+}
+
+// pages prints the addresses of the console at which the demo is seen, and what it leaves to a person is answered.
+func (d *demo) pages() {
+	home := "/t/" + d.platform.Tenant().Slug
+	in := d.platform.URL() + home
+	if at := d.platform.SignInURL(); at != "" {
+		at = strings.Replace(at, "/login#", "/login?to="+url.QueryEscape(home)+"#", 1)
+		d.say("    console        %s (open it first: it signs a browser in, once)", at)
+	} else {
+		d.say("    console        %s, key in %s", d.platform.URL(), d.platform.KeyFile())
+	}
+	if !d.model.live {
+		d.say("    your inbox     %s/inbox", in)
+	}
+	d.say("    the run        %s/runs/%s", in, d.run.ID)
+	if d.graph != "" {
+		d.say("    the graph      %s/runs/%s?tab=graph", in, d.graph)
+	}
 }
 
 // wrap breaks text into lines.

@@ -30,6 +30,7 @@ const (
 type showing struct {
 	run   v1.Run
 	calls []v1.Invocation // As gather returns them.
+	graph string          // Id of the run of the graph.
 
 	notesBefore int // That are not this run's.
 }

@@ -3,8 +3,6 @@ package inputpage_test
 import (
 	"context"
 	"net/http"
-	"os"
-	"os/exec"
 	"testing"
 	"time"
 
@@ -13,38 +11,9 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 	"github.com/stretchr/testify/require"
-)
 
-// browser starts a browser. The test is skipped where there is none, unless
-// TOOLCRIB_REQUIRE_PROGRAMS is set.
-func browser(t *testing.T) context.Context {
-	t.Helper()
-	var program string
-	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
-		if path, err := exec.LookPath(name); err == nil {
-			program = path
-			break
-		}
-	}
-	switch {
-	case program != "":
-	case os.Getenv("TOOLCRIB_REQUIRE_PROGRAMS") != "":
-		t.Fatal("no browser is on PATH: install chromium")
-	default:
-		t.Skip("no browser is on PATH: install chromium to test pages")
-	}
-	options := append(chromedp.DefaultExecAllocatorOptions[:], //nolint:gocritic // An array: it is not changed.
-		chromedp.ExecPath(program), chromedp.NoSandbox, chromedp.DisableGPU, chromedp.WSURLReadTimeout(time.Minute),
-		chromedp.Flag("disable-dev-shm-usage", true))
-	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
-	t.Cleanup(cancel)
-	ctx, cancel = chromedp.NewExecAllocator(ctx, options...)
-	t.Cleanup(cancel)
-	ctx, cancel = chromedp.NewContext(ctx)
-	t.Cleanup(cancel)
-	require.NoError(t, chromedp.Run(ctx))
-	return ctx
-}
+	"github.com/toolcrib/toolcrib/platform/browsertest"
+)
 
 const hero = `{"title":"Hero","choose":{"options":[{"id":"bold","label":"Bold"},{"id":"calm","label":"Calm"}]}}`
 
@@ -53,7 +22,7 @@ const hero = `{"title":"Hero","choose":{"options":[{"id":"bold","label":"Bold"},
 func TestPeopleAnswerInABrowser(t *testing.T) { //nolint:tparallel // One browser, one tab after another.
 	t.Parallel()
 
-	started := browser(t)
+	started := browsertest.Start(t)
 	for name, tt := range map[string]struct { //nolint:paralleltest // As above.
 		ask, want       string
 		mouse, keyboard chromedp.Tasks
@@ -116,7 +85,7 @@ func TestPeopleAnswerInABrowser(t *testing.T) { //nolint:tparallel // One browse
 func TestBrowsersAnswerNothingOfTheirOwn(t *testing.T) {
 	t.Parallel()
 
-	started := browser(t)
+	started := browsertest.Start(t)
 	s := newSite(t, ask)
 	for _, method := range []string{http.MethodHead, http.MethodGet, http.MethodOptions} {
 		_, _ = s.send(method, s.link+"?city=Oslo", nil)

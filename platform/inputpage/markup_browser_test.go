@@ -18,6 +18,7 @@ import (
 
 	"github.com/toolcrib/toolcrib/file"
 	inputs "github.com/toolcrib/toolcrib/internal/input"
+	"github.com/toolcrib/toolcrib/platform/browsertest"
 )
 
 // on returns a place on the image, in pixels of the page.
@@ -86,7 +87,7 @@ func repeated(key string, times int) chromedp.Tasks {
 func TestPeopleDrawInABrowser(t *testing.T) { //nolint:tparallel // One browser, one tab after another.
 	t.Parallel()
 
-	started := browser(t)
+	started := browsertest.Start(t)
 	for name, tt := range map[string]struct { //nolint:paralleltest // As above.
 		act  chromedp.Tasks
 		want inputs.Shape
