@@ -32,6 +32,9 @@ type StreamConfig struct {
 	// PerTenant is how many streams a tenant may have open at this server.
 	// Defaults to 200.
 	PerTenant int
+	// TopicsPerTenant is how many topics a tenant may follow at this server with its streams of topics: each is read
+	// by itself. Defaults to 1000.
+	TopicsPerTenant int
 }
 
 func (c StreamConfig) withDefaults() StreamConfig {
@@ -43,6 +46,9 @@ func (c StreamConfig) withDefaults() StreamConfig {
 	}
 	if c.PerTenant <= 0 {
 		c.PerTenant = 200
+	}
+	if c.TopicsPerTenant <= 0 {
+		c.TopicsPerTenant = 1000
 	}
 	return c
 }
