@@ -286,10 +286,11 @@ func testToolSessions(t *testing.T, d *Database) {
 		require.NoError(t, err)
 		failed := make(chan error, 2)
 		for range cap(failed) {
-			go func(next toolsession.Submission) {
+			next := aSubmission(t, f.Tenant, b.SessionID)
+			go func() {
 				_, _, err := f.Store.AddSubmission(t.Context(), next)
 				failed <- err
-			}(aSubmission(t, f.Tenant, b.SessionID))
+			}()
 		}
 		require.Eventually(t, func() bool { // The second one waits for the first one, or for what that waits for.
 			var waiting int
