@@ -124,6 +124,9 @@ func (b *batch) settleSet(ctx context.Context, in v1.Apply) ([]v1.GoneItem, erro
 func (b *batch) recordSet(ctx context.Context) error {
 	objects := make([]store.AppliedObject, 0, len(b.items))
 	for _, i := range b.items {
+		if i.ID == "" || i.Action == v1.Skipped {
+			continue
+		}
 		objects = append(objects, store.AppliedObject{Kind: i.Kind, ID: i.ID, Slug: i.Slug})
 	}
 	moved, err := b.server.cfg.Store.RecordApplied(ctx, b.principal.Tenant, b.set.name, b.principal.Subject, objects)

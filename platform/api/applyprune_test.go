@@ -234,6 +234,37 @@ func TestANamesakeIsNotRevived(t *testing.T) {
 	require.True(t, archived)
 }
 
+// What an apply wrote belongs to its set, though others of it failed: it is taken away when it is no longer there.
+func TestWhatIsWrittenBelongsToItsSet(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	shop := v1.Apply{Set: "shop"}
+	b.applied(t, shop, echo("say"))
+	conn, observer := b.Conn(t), b.Conn(t)
+	tx, err := conn.Begin(t.Context())
+	require.NoError(t, err)
+	_, err = tx.Exec(t.Context(), "update tool_registry set revision = revision + 1 where tenant_id = $1 and slug = 'say'", b.tenant)
+	require.NoError(t, err)
+	changed := strings.Replace(echo("say"), `1.0.0"`, `1.0.1"`, 1)
+	done := make(chan v1.Applied, 1)
+	go func() { done <- b.applied(t, shop, echo("fresh"), changed) }()
+	require.Eventually(t, func() bool {
+		var waiting bool
+		err := observer.QueryRow(t.Context(), `select exists (select from pg_stat_activity
+			where $1 = any (pg_blocking_pids(pid)))`, conn.PgConn().PID()).Scan(&waiting)
+		return err == nil && waiting
+	}, 30*time.Second, 5*time.Millisecond)
+	require.NoError(t, tx.Commit(t.Context()))
+	half := <-done
+	require.Equal(t, 1, half.Failed, "%+v", half.Items)
+	require.Equal(t, v1.Created, half.Items[0].Action)
+	require.Empty(t, half.Gone)
+
+	left := b.applied(t, shop, echo("say"))
+	require.Len(t, left.Gone, 1)
+	require.Equal(t, "fresh", left.Gone[0].Slug)
+}
+
 // What another apply took over, or applied again, while this one ran is not taken away by it.
 func TestPruneBesideAnotherApply(t *testing.T) {
 	t.Parallel()
