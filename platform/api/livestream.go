@@ -260,6 +260,8 @@ func (c *connection) look(out *eventWriter, r *http.Request) (ended bool, err er
 		return false, nil
 	case err != nil || now.Tenant != c.owner.Tenant:
 		return true, out.comment("the key is no longer valid")
+	case !c.server.masksAs(c.ctx, c.owner.Tenant, c.shown):
+		return true, out.comment(masksOtherwise)
 	}
 	var refused []v1.LiveRefusal
 	for _, src := range c.sources() {

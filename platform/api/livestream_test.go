@@ -217,6 +217,31 @@ func TestTopicsEndWithTheirAuthority(t *testing.T) {
 	require.Empty(t, s.rest(), "nothing follows")
 }
 
+// A stream that was opened before the tenant masked ends when it does: what follows is masked.
+func TestStreamsEndWhenMaskingChanges(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t, func(c *api.Config) { c.Streams.Heartbeat = 50 * time.Millisecond })
+	run := b.record(t)
+	masking := func(on string) {
+		t.Helper()
+		got := b.do(t, http.MethodPut, "/v1/tenants/"+string(b.tenant)+"/masking", `{"mask_sensitive":`+on+`}`)
+		require.Equal(t, http.StatusOK, got.status, "%s", got.body)
+	}
+	masking("false")
+	topical := b.stream(t, topics("run:"+run.ID), nil)
+	topical.until(v1.EventSubscribed, "run:"+run.ID)
+	events := b.stream(t, "/v1/runs/"+run.ID+"/events", nil)
+	masking("true")
+	for _, s := range []*stream{topical, events} {
+		last := frame{}
+		for f, ok := s.next(); ok; f, ok = s.next() {
+			last = f
+		}
+		require.Contains(t, last.comment, "masks has changed")
+	}
+}
+
 // A tenant follows so many topics at a server, whatever the number of its streams; those that end make room.
 func TestTopicsOfATenantAreBounded(t *testing.T) {
 	t.Parallel()
