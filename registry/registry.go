@@ -35,10 +35,10 @@ type Registry struct {
 	opts      Options
 	servers   *mcpserver.Registry
 	artifacts *artifact.Registry
-	revision  int64 // See [Registry.At].
-	dry       bool  // Nothing is written, and references may name what the same batch creates.
-	platform  bool  // See [Registry.ForPlatform].
-	revive    bool  // See [Registry.Reviving].
+	revision  int64  // See [Registry.At].
+	dry       bool   // Nothing is written, and references may name what the same batch creates.
+	platform  bool   // See [Registry.ForPlatform].
+	revive    string // See [Registry.Reviving].
 }
 
 // RenamedError is the cause of an error about a former name of a tool: the tool was

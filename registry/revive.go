@@ -7,18 +7,18 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// Reviving returns a registry whose [Registry.Apply] and [Registry.Check] take a tool out of the archive, and end
-// the disabled status of an agent, where a definition of them is applied. It is for definitions of what was taken
-// away because a set of definitions no longer had it, and has it again.
-func (r *Registry) Reviving() *Registry {
+// Reviving returns a registry whose [Registry.Apply] and [Registry.Check] take the tool with an id out of the archive,
+// or end the disabled status of the agent with it, where its definition is applied. It is for definitions of what was
+// taken away because a set of definitions no longer had it, and has it again.
+func (r *Registry) Reviving(id string) *Registry {
 	reviving := *r
-	reviving.revive = true
+	reviving.revive = id
 	return &reviving
 }
 
 // revivedTool returns a tool as it is edited: out of the archive where the registry revives.
 func (r *Registry) revivedTool(t tool.Tool, versions []tool.Version) tool.Tool {
-	if r.revive && t.ArchivedAt != nil {
+	if r.revive == t.ID && t.ArchivedAt != nil {
 		t.ArchivedAt, t.ArchivedBy = nil, ""
 		t.Status, t.Active = tool.Draft, true
 		if slices.ContainsFunc(versions, func(v tool.Version) bool { return v.Published }) {
@@ -30,7 +30,7 @@ func (r *Registry) revivedTool(t tool.Tool, versions []tool.Version) tool.Tool {
 
 // revivedAgent returns an agent as it is edited: not disabled where the registry revives.
 func (r *Registry) revivedAgent(a agent.Agent, versions []agent.Version) agent.Agent {
-	if r.revive && a.Status == tool.Disabled {
+	if r.revive == a.ID && a.Status == tool.Disabled {
 		a.Status = agentStatus(versions)
 	}
 	return a

@@ -140,7 +140,11 @@ type NameQuery struct {
 	Text   string
 	Kinds  []string
 	Member string // Subject of whose spaces are searched; empty for all.
-	Limit  int
+	// Permissions are those of who asks: no tool is found that requires another one. Manages finds the tenant's tools
+	// that require any, and those with the visibility internal.
+	Permissions []string
+	Manages     bool
+	Limit       int
 }
 
 // Named is something that has a name.
@@ -159,7 +163,7 @@ func (s *Store) SearchNames(ctx context.Context, tenant tool.TenantID, q NameQue
 	limit := pageSize(q.Limit)
 	rows, err := ask(ctx, s.doFiltered, "store.SearchNames", tenant, (*db.Queries).SearchNames, db.SearchNamesParams{
 		TenantID: string(tenant), Words: words, Text: strings.Join(words, " "), Kinds: q.Kinds, Member: text(q.Member),
-		Most: limit, Limit: limit,
+		Permissions: list(q.Permissions), Manages: q.Manages, Most: limit, Limit: limit,
 	})
 	return convert(rows, func(r db.SearchNamesRow) Named {
 		return Named{Kind: r.Kind, ID: r.ID, Name: r.Name, Title: r.Title, State: r.State}

@@ -65,7 +65,9 @@ func TestSearchOfNamesUsesIndexes(t *testing.T) {
 	require.NoError(t, err)
 	_, err = conn.Exec(t.Context(), "analyze tool_registry")
 	require.NoError(t, err)
-	plan := explain(t, conn, db.SearchNames, 20, []string{"tool400"}, "tool400", []string{"tool"}, f.Tenant, 20, "")
+	plan := explain(t, conn,
+		db.SearchNames, 20, []string{"tool400"}, "tool400", []string{"tool"}, f.Tenant, []string{"x.y"}, false, 20, "",
+	)
 	require.NotContains(t, plan, "Seq Scan on tool_registry")
 	require.Regexp(t, `Index Cond: .*scope_id = `, plan)
 

@@ -187,7 +187,15 @@ func (s *Store) AddSubmission(
 	}
 	var row db.ToolSessionSubmission
 	err = s.inTx(ctx, op, b.Tenant, func(q *db.Queries) error {
-		session, err := q.LockToolSession(ctx, db.LockToolSessionParams{TenantID: string(b.Tenant), ID: b.SessionID})
+		session, err := q.LockToolSession(ctx, db.LockToolSessionParams{
+			TenantID: string(b.Tenant), ID: b.SessionID, SecretHash: b.Link,
+		})
+		if err != nil {
+			return err
+		}
+		submissions, err := q.CountToolSubmissions(ctx, db.CountToolSubmissionsParams{
+			TenantID: string(b.Tenant), SessionID: b.SessionID,
+		})
 		if err != nil {
 			return err
 		}
@@ -202,9 +210,11 @@ func (s *Store) AddSubmission(
 			return nil
 		case session.Status != string(toolsession.Active):
 			return sessionOver(op, toolsession.Status(session.Status))
-		case session.Submissions >= toolsession.MaxSubmissions:
+		case b.ByLink && !session.Linked: // It was replaced or revoked, or has expired, since it was opened.
+			return notFound(op, sessionUnknown)
+		case submissions >= toolsession.MaxSubmissions:
 			return &tool.Error{Kind: tool.Conflict, Op: op, Msg: fmt.Sprintf(
-				"the session has %d submissions, which is the most", session.Submissions)}
+				"the session has %d submissions, which is the most", submissions)}
 		}
 		row, err = q.AddToolSubmission(ctx, db.AddToolSubmissionParams{
 			TenantID: string(b.Tenant), ID: b.ID, SessionID: b.SessionID, Subject: text(b.Subject), Guest: text(b.Guest),

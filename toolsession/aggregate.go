@@ -197,6 +197,26 @@ func written(n *big.Rat) json.RawMessage {
 	return json.RawMessage(text)
 }
 
+// Trim drops of a submission what [Aggregate.Join] does not read: what people send is large.
+func (a Aggregate) Trim(s *Submission) {
+	var raw json.RawMessage
+	if len(a.Path) > 0 {
+		raw, _ = a.value(s)
+	}
+	s.Input, s.Output = nil, nil
+	if len(raw) == 0 || len(raw) > maxValue {
+		return
+	}
+	for _, name := range slices.Backward(a.Path[1:]) {
+		raw, _ = json.Marshal(map[string]json.RawMessage{name: raw})
+	}
+	if a.Path[0] == "input" {
+		s.Input = raw
+	} else {
+		s.Output = raw
+	}
+}
+
 // value returns the value of a submission that is joined.
 func (a Aggregate) value(s *Submission) (json.RawMessage, bool) {
 	raw := s.Output

@@ -132,6 +132,7 @@ type Submission struct {
 	Subject   string
 	Guest     string // The name that a person gave on the page of the link: anyone may have written it.
 	ByLink    bool   // Input and guest are untrusted: anyone with the link wrote them.
+	Link      []byte // The digest of the token of that link. Not read.
 	Input     json.RawMessage
 	Status    SubmissionStatus
 	Output    json.RawMessage // The structured result, or the text.
@@ -180,7 +181,8 @@ type Store interface {
 	OpenToolSession(ctx context.Context, tenant tool.TenantID, id string, secretHash []byte) (Session, error)
 
 	// AddSubmission stores a submission. Repeated says that its request had submitted before: then that is returned. It
-	// fails with tool.Conflict for a session that has ended, and beyond [MaxSubmissions].
+	// fails with tool.Conflict for a session that has ended, and beyond [MaxSubmissions], and with tool.NotFound for one
+	// by a link that opens the session no longer.
 	AddSubmission(ctx context.Context, s Submission) (stored Submission, repeated bool, err error)
 	// SettleSubmission stores how the call of a submission ended, once.
 	SettleSubmission(ctx context.Context, s Submission) (Submission, error)

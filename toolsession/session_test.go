@@ -102,3 +102,24 @@ func TestJoin(t *testing.T) {
 		require.Equal(t, tool.Invalid, tool.KindOf(err), wrong)
 	}
 }
+
+// What is dropped of a submission does not change what submissions come to.
+func TestTrim(t *testing.T) {
+	t.Parallel()
+
+	long := `{"n":7,"w":{"x":"tea"},"text":"` + strings.Repeat("x", 60<<10) + `"}`
+	for _, text := range []string{
+		"", "sum:output.n", "average:input.choice", "group:input.choice", "group:output.w.x", "group:output.text", "group:output",
+		"ranking:output.n", "joinVotes",
+	} {
+		a, err := toolsession.ParseAggregate(text)
+		require.NoError(t, err)
+		of := submissions(long, `{"n":"3"}`, `[]`, `"tea"`)
+		want := a.Join(of)
+		for i := range of {
+			a.Trim(&of[i])
+			require.LessOrEqual(t, len(of[i].Input)+len(of[i].Output), 300)
+		}
+		require.Equal(t, want, a.Join(of), text)
+	}
+}

@@ -176,6 +176,7 @@ type server struct {
 	pollers *pollers
 	hub     *hub
 	streams *places
+	topics  *places // Of streams of topics.
 	// connections are the streams of topics.
 	connections *connections
 	requests    *places
@@ -248,6 +249,7 @@ func New(cfg Config) (http.Handler, error) {
 	}
 	s.webhooks = webhook.NewService(s.cfg.Store, s.cfg.Vault, s.cfg.CheckWebhook)
 	s.streams = newPlaces(s.cfg.Streams.PerTenant, manyStreams)
+	s.topics = newPlaces(s.cfg.Streams.TopicsPerTenant, manyTopics)
 	s.connections = &connections{of: map[string]*connection{}}
 	s.requests = newPlaces(s.cfg.MaxTenantRequests, manyRequests)
 	s.messages = newPlaces(s.cfg.MaxTenantRequests, manyRequests)

@@ -72,10 +72,15 @@ func (s *server) apply(ctx context.Context, p tool.Principal, in *body[v1.Apply]
 		return nil, b.outage
 	}
 	var gone []v1.GoneItem
-	if b.failed == 0 && b.outage == nil {
-		if gone, err = b.settleSet(ctx, in.Body); err != nil {
-			return nil, err
-		}
+	switch {
+	case b.outage != nil:
+	case b.failed == 0:
+		gone, err = b.settleSet(ctx, in.Body)
+	case b.set != nil && b.written > 0: // What was written is the set's, and what it has no longer stays.
+		err = b.recordSet(ctx)
+	}
+	if err != nil {
+		return nil, err
 	}
 	return answer(v1.Applied{DryRun: in.Body.DryRun, Failed: b.failed, Items: b.items, Gone: gone}), nil
 }

@@ -2,9 +2,11 @@ package api
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
+	"github.com/toolcrib/toolcrib/registry"
 	"github.com/toolcrib/toolcrib/registry/definition"
 )
 
@@ -45,4 +47,27 @@ func (b *batch) numbered() []definition.Definition {
 		}
 	}
 	return out
+}
+
+// refuseFindings fails definitions of published tools that have weak points: for a strict apply.
+func (b *batch) refuseFindings(ctx context.Context) {
+	var specs []definition.ToolSpec
+	var at []int
+	for i, d := range b.definitions {
+		if d.Tool != nil && d.Tool.AsksToPublish() && b.items[i].Error == nil {
+			specs, at = append(specs, *d.Tool), append(at, i)
+		}
+	}
+	if len(specs) == 0 {
+		return
+	}
+	found, err := b.server.cfg.Registry.FindingsOf(ctx, b.principal, specs)
+	for n, i := range at {
+		switch {
+		case err != nil:
+			b.fail(ctx, i, fmt.Errorf("checking tool %q: %w", specs[n].Slug, err))
+		case len(found[n]) > 0:
+			b.fail(ctx, i, registry.RefuseFindings(specs[n].Slug, found[n]))
+		}
+	}
 }

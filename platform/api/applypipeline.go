@@ -25,17 +25,28 @@ func (b *batch) applyOne(ctx context.Context, d definition.Definition, write boo
 		return s.applyToolset(ctx, p, d.Toolset, write)
 	}
 	in := s.cfg.Registry
-	if b.set.removed(d) {
-		in = in.Reviving()
+	removed := b.set.removed(d)
+	if removed != "" {
+		in = in.Reviving(removed)
 	}
 	if !write {
 		return in.Check(ctx, p, d)
 	}
 	c, err := in.Apply(ctx, p, d)
-	if err == nil && d.Artifact != nil && b.set.removed(d) {
-		_, err = in.Artifacts().SetStatus(ctx, p, c.ID, definition.ArtifactActive)
+	if err == nil && d.Artifact != nil && d.Artifact.Status == "" && removed != "" {
+		err = s.reviveArtifact(ctx, p, removed)
 	}
 	return c, err
+}
+
+// reviveArtifact ends the deprecation that taking an artifact away was. One that was disabled since stays so.
+func (s *server) reviveArtifact(ctx context.Context, p tool.Principal, id string) error {
+	held, err := s.cfg.Registry.Artifacts().Get(ctx, p, id)
+	if err != nil || held.Status != definition.ArtifactDeprecated {
+		return err
+	}
+	_, err = s.cfg.Registry.Artifacts().SetStatus(ctx, p, id, definition.ArtifactActive)
+	return err
 }
 
 // applyPipeline changes a pipeline to its definition. For another embedding

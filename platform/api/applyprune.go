@@ -4,9 +4,9 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
-	"github.com/toolcrib/toolcrib/registry"
 	"github.com/toolcrib/toolcrib/registry/definition"
 	"github.com/toolcrib/toolcrib/store"
 	"github.com/toolcrib/toolcrib/tool"
@@ -26,11 +26,19 @@ func (s *server) appliedSet(ctx context.Context, p tool.Principal, name string) 
 	return &appliedSet{name: name, objects: objects}, err
 }
 
-// removed reports whether what a definition describes was taken away when the set had it no longer.
-func (a *appliedSet) removed(d definition.Definition) bool {
-	return a != nil && slices.ContainsFunc(a.objects, func(o store.AppliedObject) bool {
-		return !o.Removed.IsZero() && o.Kind == d.Kind() && o.Slug == d.Slug()
-	})
+// removed returns the id of what a definition describes and was taken away when the set had it no longer; empty
+// where that is nothing.
+func (a *appliedSet) removed(d definition.Definition) string {
+	if a == nil {
+		return ""
+	}
+	id, last := "", time.Time{} // Of several, the last one of the name was the set's.
+	for _, o := range a.objects {
+		if o.Removed.After(last) && o.Kind == d.Kind() && o.Slug == d.Slug() {
+			id, last = o.ID, o.Removed
+		}
+	}
+	return id
 }
 
 // gone returns what the set had and the definitions have no longer, what uses others first.
@@ -51,6 +59,39 @@ func (a *appliedSet) gone(items []v1.AppliedItem) []store.AppliedObject {
 	return out
 }
 
+// gone is [appliedSet.gone] without what another apply has given to another set, or taken away, meanwhile.
+func (b *batch) gone(ctx context.Context) ([]store.AppliedObject, error) {
+	held, err := b.held(ctx)
+	return slices.DeleteFunc(b.set.gone(b.items), func(o store.AppliedObject) bool {
+		now, has := held[o.ID]
+		return !has || !now.Removed.IsZero()
+	}), err
+}
+
+// held returns what belongs to the set now, by id.
+func (b *batch) held(ctx context.Context) (map[string]store.AppliedObject, error) {
+	now, err := b.server.cfg.Store.ListApplied(ctx, b.principal.Tenant, b.set.name)
+	if err != nil {
+		return nil, fmt.Errorf("reading the set %q: %w", b.set.name, err)
+	}
+	held := make(map[string]store.AppliedObject, len(now))
+	for _, o := range now {
+		held[o.ID] = o
+	}
+	return held, nil
+}
+
+// appliedMeanwhile fails for what another apply has changed since this one read the set.
+func appliedMeanwhile(o store.AppliedObject, held map[string]store.AppliedObject) error {
+	if now, has := held[o.ID]; has && now.At.Equal(o.At) && now.Removed.IsZero() {
+		return nil
+	}
+	return &tool.Error{
+		Kind: tool.Conflict, Op: "api.prune", Msg: fmt.Sprintf(
+			"%s %q was applied by another request meanwhile: apply again", o.Kind, o.Slug),
+	}
+}
+
 // removalOrder is the order in which kinds are taken away: what uses others first.
 var removalOrder = []string{"toolset", "agent", "tool", "mcp_server", "artifact", "pipeline", "profile"}
 
@@ -65,7 +106,10 @@ func (b *batch) settleSet(ctx context.Context, in v1.Apply) ([]v1.GoneItem, erro
 			return nil, err
 		}
 	}
-	gone := b.set.gone(b.items)
+	gone, err := b.gone(ctx)
+	if err != nil {
+		return nil, err
+	}
 	out := make([]v1.GoneItem, len(gone))
 	for i, o := range gone {
 		out[i] = v1.GoneItem{Kind: o.Kind, Slug: o.Slug, ID: o.ID, Action: v1.Left}
@@ -80,6 +124,9 @@ func (b *batch) settleSet(ctx context.Context, in v1.Apply) ([]v1.GoneItem, erro
 func (b *batch) recordSet(ctx context.Context) error {
 	objects := make([]store.AppliedObject, 0, len(b.items))
 	for _, i := range b.items {
+		if i.ID == "" || i.Action == v1.Skipped {
+			continue
+		}
 		objects = append(objects, store.AppliedObject{Kind: i.Kind, ID: i.ID, Slug: i.Slug})
 	}
 	moved, err := b.server.cfg.Store.RecordApplied(ctx, b.principal.Tenant, b.set.name, b.principal.Subject, objects)
@@ -104,11 +151,18 @@ func (b *batch) prune(ctx context.Context, gone []store.AppliedObject, items []v
 	failed := make([]error, len(gone))
 	for more := true; more; {
 		more = false
+		held, err := b.held(ctx)
+		if err != nil {
+			return err
+		}
 		for i, o := range gone {
 			if items[i].Action != v1.Left {
 				continue
 			}
-			action, err := b.remove(ctx, o, dry)
+			action, good, err := v1.Left, false, appliedMeanwhile(o, held)
+			if err == nil {
+				action, good, err = b.remove(ctx, o, dry)
+			}
 			if failed[i] = err; err != nil {
 				if store.IsOutage(err) {
 					return err
@@ -119,7 +173,7 @@ func (b *batch) prune(ctx context.Context, gone []store.AppliedObject, items []v
 			if dry {
 				continue
 			}
-			if err := b.forget(ctx, o, action); err != nil {
+			if err := b.forget(ctx, o, good); err != nil {
 				return err
 			}
 		}
@@ -135,30 +189,30 @@ func (b *batch) prune(ctx context.Context, gone []store.AppliedObject, items []v
 	return nil
 }
 
-// forget records that an object was taken away. What is not found any more is forgotten.
-func (b *batch) forget(ctx context.Context, o store.AppliedObject, action v1.GoneAction) error {
-	good := action == v1.Deleted || action == v1.Detached
+// forget records that an object was taken away: for good, or until its definition returns.
+func (b *batch) forget(ctx context.Context, o store.AppliedObject, good bool) error {
 	if err := b.server.cfg.Store.MarkRemoved(ctx, b.principal.Tenant, o.Kind, o.ID, good); err != nil {
 		return fmt.Errorf("recording that %s %q is gone: %w", o.Kind, o.Slug, err)
 	}
 	return nil
 }
 
-// remove takes an object away as its kind is. A dry run fails where one may not; whether the object is used is
-// seen when it is taken away, as the same pruning may end its uses.
-func (b *batch) remove(ctx context.Context, o store.AppliedObject, dry bool) (v1.GoneAction, error) {
+// remove takes an object away as its kind is, and reports whether that is for good: a definition that returns does not
+// take it back. A dry run fails where one may not; whether the object is used is seen when it is taken away, as the
+// same pruning may end its uses.
+func (b *batch) remove(ctx context.Context, o store.AppliedObject, dry bool) (v1.GoneAction, bool, error) {
 	action, permission := removalOf(o.Kind)
 	if !b.principal.May(permission) {
-		return action, lacks(permission)
+		return action, false, lacks(permission)
 	}
 	if dry {
-		return action, nil
+		return action, false, nil
 	}
-	err := b.removeNow(ctx, o)
+	disabled, err := b.removeNow(ctx, o)
 	if tool.KindOf(err) == tool.NotFound { // It was taken away by hand.
-		return v1.Deleted, nil
+		return v1.Deleted, true, nil
 	}
-	return action, err
+	return action, disabled || action == v1.Deleted || action == v1.Detached, err
 }
 
 func removalOf(kind string) (action v1.GoneAction, permission string) {
@@ -180,59 +234,53 @@ func removalOf(kind string) (action v1.GoneAction, permission string) {
 	}
 }
 
-func (b *batch) removeNow(ctx context.Context, o store.AppliedObject) error {
+// removeNow also reports whether a person had disabled the object before, which it stays.
+func (b *batch) removeNow(ctx context.Context, o store.AppliedObject) (disabled bool, err error) {
 	p, in, rows := b.principal, b.server.cfg.Registry, b.server.cfg.Store
 	switch o.Kind {
 	case "tool":
-		_, err := in.Archive(ctx, p, tool.Ref{ID: o.ID})
-		return err
+		held, err := in.Get(ctx, p, tool.Ref{ID: o.ID})
+		if err == nil {
+			_, err = in.Archive(ctx, p, tool.Ref{ID: o.ID})
+		}
+		return held.Status == tool.Disabled, err
 	case "agent":
-		_, err := in.DisableAgent(ctx, p, o.ID)
-		return err
+		held, err := in.GetAgent(ctx, p, o.ID)
+		if err == nil {
+			_, err = in.DisableAgent(ctx, p, o.ID)
+		}
+		return held.Status == tool.Disabled, err
 	case "artifact":
-		_, err := in.Artifacts().SetStatus(ctx, p, o.ID, definition.ArtifactDeprecated)
-		return err
+		held, err := in.Artifacts().Get(ctx, p, o.ID)
+		if err == nil && held.Status == definition.ArtifactActive {
+			_, err = in.Artifacts().SetStatus(ctx, p, o.ID, definition.ArtifactDeprecated)
+		}
+		return held.Status != definition.ArtifactActive, err
 	case "mcp_server":
 		_, err := in.Servers().Detach(ctx, p, o.ID, false)
-		return err
+		return false, err
 	case "pipeline":
 		found, err := b.server.cfg.Retrieval.FindPipeline(ctx, p.Tenant, o.ID)
 		if err != nil {
-			return err
+			return false, err
 		}
-		return b.server.cfg.Retrieval.DeletePipeline(ctx, found)
+		return false, b.server.cfg.Retrieval.DeletePipeline(ctx, found)
 	case "profile":
-		_, err := rows.DeleteProfile(ctx, p.Tenant, o.Slug, 0)
-		return err
+		found, err := rows.FindProfile(ctx, p.Tenant, o.Slug)
+		switch {
+		case err != nil:
+			return false, err
+		case found.ID != o.ID: // Another one has the name now.
+			return false, &tool.Error{Kind: tool.NotFound, Op: "api.prune", Msg: "profile not found"}
+		}
+		_, err = rows.DeleteProfile(ctx, p.Tenant, found.Name, found.Revision)
+		return false, err
 	default:
 		found, err := rows.FindToolset(ctx, p.Tenant, o.ID)
 		if err != nil {
-			return err
+			return false, err
 		}
 		_, err = rows.DeleteToolset(ctx, p.Tenant, found.ID, found.Revision)
-		return err
-	}
-}
-
-// refuseFindings fails definitions of published tools that have weak points: for a strict apply.
-func (b *batch) refuseFindings(ctx context.Context) {
-	var specs []definition.ToolSpec
-	var at []int
-	for i, d := range b.definitions {
-		if d.Tool != nil && d.Tool.AsksToPublish() && b.items[i].Error == nil {
-			specs, at = append(specs, *d.Tool), append(at, i)
-		}
-	}
-	if len(specs) == 0 {
-		return
-	}
-	found, err := b.server.cfg.Registry.FindingsOf(ctx, b.principal, specs)
-	for n, i := range at {
-		switch {
-		case err != nil:
-			b.fail(ctx, i, fmt.Errorf("checking tool %q: %w", specs[n].Slug, err))
-		case len(found[n]) > 0:
-			b.fail(ctx, i, registry.RefuseFindings(specs[n].Slug, found[n]))
-		}
+		return false, err
 	}
 }

@@ -99,11 +99,18 @@ func (c *connection) set(
 			topics = append(topics, v1.LiveTopic{Topic: topic, Cursor: at})
 			continue
 		}
+		leave, full := c.server.topics.begin(c.owner.Tenant)
+		if full != nil {
+			refused = append(refused, refusalOf(topic, full))
+			continue
+		}
 		src, err := c.server.topicSource(ctx, p, topic, cursors[topic], c.shown)
 		if err != nil {
+			leave()
 			refused = append(refused, refusalOf(topic, err))
 			continue
 		}
+		src.leave = leave
 		topics = append(topics, src.at())
 		c.begin(src) //nolint:contextcheck // With the context of the connection, which outlives the request.
 	}
@@ -158,14 +165,16 @@ func (c *connection) hand(ctx context.Context, b parcel) bool {
 	}
 }
 
-// advance records what is written with a parcel: the id of each event holds the cursors of all topics behind it.
-func (c *connection) advance(b parcel) {
+// advance records what is written with a parcel: the id of each event holds the cursors of all topics behind it. It
+// reports false for the parcel of a topic that has ended meanwhile, of which nothing is written.
+func (c *connection) advance(b parcel) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	current := c.of[b.of.topic] == b.of
+	if c.of[b.of.topic] != b.of {
+		return false
+	}
 	for i := range b.frames {
 		switch last := i == len(b.frames)-1; {
-		case !current:
 		case b.frames[i].id != "":
 			c.at[b.of.topic] = b.frames[i].id
 		case last:
@@ -173,13 +182,11 @@ func (c *connection) advance(b parcel) {
 		}
 		b.frames[i].id = c.cursors()
 	}
-	if !current {
-		return
-	}
 	if c.at[b.of.topic] = b.cursor; b.over {
 		delete(c.of, b.of.topic)
 		delete(c.at, b.of.topic)
 	}
+	return true
 }
 
 // cursors is called with the lock held.

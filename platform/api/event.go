@@ -178,6 +178,7 @@ func (s *server) followRun(
 		return nil, err
 	}
 	sub := subscription{
+		shown: shown,
 		topic: store.Wake{Tenant: p.Tenant, RunID: in.ID}, after: after, names: in.Names,
 		read: func(ctx context.Context, after string) (passage, error) {
 			return s.readRun(ctx, p.Tenant, in.ID, after, shown)
@@ -245,6 +246,7 @@ func (s *server) listTenantEvents(
 	}
 	if acceptsStream(in.Accept) {
 		sub := subscription{
+			shown: shown,
 			topic: store.Wake{Tenant: p.Tenant}, after: placeText(after), names: in.Names,
 			read: func(ctx context.Context, after string) (passage, error) {
 				return s.readTenant(ctx, p.Tenant, after, shown)

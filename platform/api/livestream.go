@@ -68,7 +68,8 @@ func (s *server) registerLive() {
 			"`resync` says that events were left out, because the cursor is too old or of another database. `closed` says " +
 			"that a topic is not followed, or not any more: it is not there, or may not be seen. The `id` of an event holds " +
 			"the cursors of all topics. A comment is sent every 15 seconds; the key or session is looked at again every 10, " +
-			"and when it is revoked at the same server. A connection counts as one stream of the tenant.",
+			"and when it is revoked at the same server. A connection counts as one stream of the tenant, which follows " +
+			"at most 1000 topics at a server.",
 	}, s.followTopics)
 	handle(s, route{
 		id: "setTopics", method: http.MethodPost, path: "/v1/stream/{connection}/topics", tag: "runs", permission: RunsRead,
@@ -97,6 +98,7 @@ type source struct {
 	now    func(ctx context.Context) (int64, error)
 	show   func(frames []frame, at v1.LiveTopic) ([]frame, error)
 	stop   context.CancelFunc
+	leave  func() // Releases its place among the topics of the tenant.
 }
 
 // parcel is what a source has for its connection.
@@ -239,7 +241,9 @@ func (c *connection) write(out *eventWriter, r *http.Request) error {
 				return err
 			}
 		case b := <-c.parcels:
-			c.advance(b)
+			if !c.advance(b) {
+				continue
+			}
 			if err := out.passage(passage{frames: b.frames}); err != nil {
 				return err
 			}
@@ -256,6 +260,8 @@ func (c *connection) look(out *eventWriter, r *http.Request) (ended bool, err er
 		return false, nil
 	case err != nil || now.Tenant != c.owner.Tenant:
 		return true, out.comment("the key is no longer valid")
+	case !c.server.masksAs(c.ctx, c.owner.Tenant, c.shown):
+		return true, out.comment(masksOtherwise)
 	}
 	var refused []v1.LiveRefusal
 	for _, src := range c.sources() {
@@ -369,6 +375,7 @@ func (s *server) spaceSource(ctx context.Context, p tool.Principal, src *source,
 
 // pull reads a source until its context ends, and hands what it reads to the connection.
 func (c *connection) pull(ctx context.Context, src *source) {
+	defer src.leave()
 	f := c.server.hub.join(ctx, src.wake)
 	defer f.leave()
 	c.server.followed(ctx, src.wake)

@@ -216,3 +216,56 @@ func TestTopicsEndWithTheirAuthority(t *testing.T) {
 	require.Equal(t, http.StatusNoContent, w.ask(t, http.MethodDelete, "/v1/session", "", "").status)
 	require.Empty(t, s.rest(), "nothing follows")
 }
+
+// A stream that was opened before the tenant masked ends when it does: what follows is masked.
+func TestStreamsEndWhenMaskingChanges(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t, func(c *api.Config) { c.Streams.Heartbeat = 50 * time.Millisecond })
+	run := b.record(t)
+	masking := func(on string) {
+		t.Helper()
+		got := b.do(t, http.MethodPut, "/v1/tenants/"+string(b.tenant)+"/masking", `{"mask_sensitive":`+on+`}`)
+		require.Equal(t, http.StatusOK, got.status, "%s", got.body)
+	}
+	masking("false")
+	topical := b.stream(t, topics("run:"+run.ID), nil)
+	topical.until(v1.EventSubscribed, "run:"+run.ID)
+	events := b.stream(t, "/v1/runs/"+run.ID+"/events", nil)
+	masking("true")
+	for _, s := range []*stream{topical, events} {
+		last := frame{}
+		for f, ok := s.next(); ok; f, ok = s.next() {
+			last = f
+		}
+		require.Contains(t, last.comment, "masks has changed")
+	}
+}
+
+// A tenant follows so many topics at a server, whatever the number of its streams; those that end make room.
+func TestTopicsOfATenantAreBounded(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t, func(c *api.Config) { c.Streams.TopicsPerTenant = 2 })
+	first := b.stream(t, topics("runs"), nil)
+	_, hello := first.until(v1.EventHello, "")
+	first.until(v1.EventSubscribed, "runs")
+	second := b.stream(t, topics("runs", "approvals"), nil)
+	second.until(v1.EventSubscribed, "runs")
+	_, e := b.stream(t, topics("waiting"), nil).until(v1.EventClosed, "waiting")
+	require.Equal(t, tool.RateLimited, e.Code)
+	at := "/v1/stream/" + hello.Connection + "/topics"
+	var state v1.LiveState
+	b.do(t, http.MethodPost, at, `{"topics":["runs","waiting"]}`).into(t, &state)
+	require.Equal(t, "waiting", state.Refused[0].Topic)
+	require.Equal(t, tool.RateLimited, state.Refused[0].Code)
+	require.Len(t, state.Topics, 1)
+	stranger := b.stream(t, topics("runs"), nil, b.Key(t, b.Tenant(t), "*"))
+	stranger.until(v1.EventSubscribed, "runs")
+
+	second.close()
+	require.Eventually(t, func() bool {
+		b.do(t, http.MethodPost, at, `{"topics":["runs","waiting"]}`).into(t, &state)
+		return len(state.Topics) == 2
+	}, 30*time.Second, 10*time.Millisecond)
+}

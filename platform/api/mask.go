@@ -38,6 +38,13 @@ func (s *server) changedMask(ctx context.Context, tenant tool.TenantID) mask {
 	return shown
 }
 
+// masksAs reports whether a tenant masks as a stream does that was opened before. What cannot be read at the moment has
+// not changed.
+func (s *server) masksAs(ctx context.Context, tenant tool.TenantID, shown mask) bool {
+	now, err := s.maskOf(ctx, tenant)
+	return err != nil || now == shown
+}
+
 func (m mask) json(raw json.RawMessage) json.RawMessage {
 	if !m || len(raw) == 0 {
 		return raw

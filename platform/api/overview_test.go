@@ -3,6 +3,7 @@ package api_test
 import (
 	"net/http"
 	"net/url"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -114,4 +115,44 @@ func TestSearch(t *testing.T) {
 	require.Empty(t, find(stranger, "refundOrder"))
 	require.Empty(t, find(stranger, run.ID))
 	require.Equal(t, http.StatusUnprocessableEntity, b.do(t, http.MethodGet, "/v1/search?q=", "").status)
+}
+
+// A search finds no tool that lists hide from its caller, by name or by id.
+func TestSearchHidesWhatListsHide(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t)
+	b.apply(t, echo("payOut"),
+		`{"kind":"tool","slug":"payOutAll","implementation_type":"internal","required_permission":"money.move"}`,
+		`{"kind":"tool","slug":"payOutPart","implementation_type":"internal","interaction":{"visibility":"internal"}}`)
+	find := func(key, q string) (names []string) {
+		t.Helper()
+		found := as[v1.Page[v1.Found]](t, b.do(t, http.MethodGet, "/v1/search?q="+url.QueryEscape(q), "", key), http.StatusOK)
+		for _, f := range found.Items {
+			names = append(names, f.Name)
+		}
+		return names
+	}
+	reader, mover := b.Key(t, b.tenant, api.ToolsRead), b.Key(t, b.tenant, api.ToolsRead, "money.move")
+	author := b.Key(t, b.tenant, api.ToolsRead, api.ToolsWrite)
+	for _, c := range []struct {
+		key  string
+		sees []string
+	}{
+		{reader, []string{"payOut"}},
+		{mover, []string{"payOut", "payOutAll"}},
+		{author, []string{"payOut", "payOutAll", "payOutPart"}},
+		{b.key, []string{"payOut", "payOutAll", "payOutPart"}},
+	} {
+		require.Equal(t, c.sees, find(c.key, "payOut"))
+		for _, slug := range []string{"payOut", "payOutAll", "payOutPart"} {
+			head, err := b.Store.FindTool(t.Context(), b.tenant, tool.Ref{Slug: slug})
+			require.NoError(t, err)
+			var want []string
+			if slices.Contains(c.sees, slug) {
+				want = []string{slug}
+			}
+			require.Equal(t, want, find(c.key, head.ID), slug)
+		}
+	}
 }

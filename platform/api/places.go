@@ -49,3 +49,11 @@ func manyStreams(most int) *v1.Problem {
 	p.RetryAfter = manyStreamsRetry
 	return p
 }
+
+// manyTopics refuses a topic of a tenant that has reached its limit.
+func manyTopics(most int) *v1.Problem {
+	p := refusal(string(tool.RateLimited), fmt.Sprintf(
+		"the tenant follows %d topics at this server, which is the limit: follow fewer, or runs in place of each run", most))
+	p.RetryAfter = manyStreamsRetry
+	return p
+}

@@ -54,7 +54,7 @@ func (s *server) search(ctx context.Context, p tool.Principal, in *searchInput) 
 		}
 		out.Items = append(out.Items, found...)
 	}
-	q := store.NameQuery{Text: in.Q, Limit: in.Limit}
+	q := store.NameQuery{Text: in.Q, Limit: in.Limit, Permissions: p.Permissions, Manages: p.May(ToolsWrite)}
 	for _, k := range named {
 		if p.May(k.needs) && (len(in.Kinds) == 0 || slices.Contains(in.Kinds, k.kind)) {
 			q.Kinds = append(q.Kinds, k.kind)
@@ -105,7 +105,7 @@ func (s *server) findByID(ctx context.Context, p tool.Principal, id string) (out
 		}, err
 	})
 	look(ToolsRead, func() (v1.Found, error) {
-		t, err := s.cfg.Store.FindTool(ctx, p.Tenant, tool.Ref{ID: id})
+		t, err := s.findTool(ctx, p, id)
 		return v1.Found{Kind: store.NamedTool, ID: t.ID, Name: t.Slug, Title: t.Name, State: string(t.Status)}, err
 	})
 	look(AgentsRead, func() (v1.Found, error) {

@@ -202,6 +202,7 @@ func (s *server) followSpace(
 		return nil, badPlace()
 	}
 	sub := subscription{
+		shown: shown,
 		topic: store.Wake{Tenant: p.Tenant, RunID: spaceTopic + id}, after: after, names: v1.CanonicalNames,
 		needs: SpacesRead,
 		member: func(ctx context.Context, now tool.Principal) error {

@@ -32,6 +32,9 @@ type StreamConfig struct {
 	// PerTenant is how many streams a tenant may have open at this server.
 	// Defaults to 200.
 	PerTenant int
+	// TopicsPerTenant is how many topics a tenant may follow at this server with its streams of topics: each is read
+	// by itself. Defaults to 1000.
+	TopicsPerTenant int
 }
 
 func (c StreamConfig) withDefaults() StreamConfig {
@@ -43,6 +46,9 @@ func (c StreamConfig) withDefaults() StreamConfig {
 	}
 	if c.PerTenant <= 0 {
 		c.PerTenant = 200
+	}
+	if c.TopicsPerTenant <= 0 {
+		c.TopicsPerTenant = 1000
 	}
 	return c
 }
@@ -131,8 +137,9 @@ type subscription struct {
 	needs string // The permission to follow; RunsRead when empty.
 	// member fails where a principal may not follow any more, beside the permission. Nil for no such rule.
 	member func(ctx context.Context, p tool.Principal) error
-	place  func()      // Releases the slot of the stream.
-	again  func() bool // Whether the client may still read it.
+	shown  mask
+	place  func()        // Releases the slot of the stream.
+	again  func() string // Why the client may not go on with it; empty where it may.
 }
 
 // follow writes the stream to the client until it ends, the client disconnects
@@ -145,7 +152,15 @@ func (s *server) follow(ctx huma.Context, p tool.Principal, sub subscription, fi
 		return
 	}
 	s.followed(r.Context(), sub.topic)
-	sub.again = func() bool { return s.stillAllowed(ctx, p, cmp.Or(sub.needs, RunsRead), sub.member) }
+	sub.again = func() string {
+		switch {
+		case !s.stillAllowed(ctx, p, cmp.Or(sub.needs, RunsRead), sub.member):
+			return "the key is no longer valid"
+		case !s.masksAs(ctx.Context(), p.Tenant, sub.shown):
+			return masksOtherwise
+		}
+		return ""
+	}
 	out := &eventWriter{w: w, rc: http.NewResponseController(w), timeout: s.cfg.Streams.WriteTimeout, names: sub.names}
 	err := out.open(sub.after)
 	if err == nil {
@@ -182,8 +197,8 @@ func (s *server) pump(ctx context.Context, out *eventWriter, sub subscription, f
 		case <-stopping(ctx):
 			return out.comment("the server stops: connect again")
 		case <-beat.C:
-			if !sub.again() {
-				return out.comment("the key is no longer valid")
+			if why := sub.again(); why != "" {
+				return out.comment(why)
 			}
 			s.followed(ctx, sub.topic)
 			if err := out.comment("alive"); err != nil {
@@ -203,6 +218,9 @@ func (s *server) pump(ctx context.Context, out *eventWriter, sub subscription, f
 		}
 	}
 }
+
+// masksOtherwise ends streams that were opened when the tenant masked more, or less.
+const masksOtherwise = "what the tenant masks has changed: connect again"
 
 // followLease is how long a follower counts after its last heartbeat: several
 // heartbeats, of which one may be late.

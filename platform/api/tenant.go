@@ -76,6 +76,7 @@ func (s *server) setTenantMasking(ctx context.Context, p tool.Principal, in *mas
 	if err != nil {
 		return nil, err
 	}
+	s.connections.check(p.Tenant)
 	return answer(showTenant(changed)), nil
 }
 

@@ -88,9 +88,9 @@ func (s *server) registerToolSessionLinks() {
 		id: "linkToolSession", method: http.MethodPost, path: "/v1/tool-sessions/{session}/link", tag: "tool sessions",
 		permission: ViewsWrite, secret: true, summary: "Give a tool session a link, or another one",
 		detail: "Everyone who has the link can submit on its page without a login, with the permission that the tool asked " +
-			"for when the session was made. The link that it had opens nothing any more. A tool whose calls need an " +
-			"approval gets none, nor does a form that asks for passwords. The tenant's switch for publishing has to be on. " +
-			"Only this response has the link.",
+			"for when the session was made, which the caller needs too. The link that it had opens nothing any more. A tool " +
+			"whose calls need an approval gets none, nor does a form that asks for passwords. The tenant's switch for " +
+			"publishing has to be on. Only this response has the link.",
 	}, s.linkToolSession)
 	handle(s, route{
 		id: "unlinkToolSession", method: http.MethodDelete, path: "/v1/tool-sessions/{session}/link",

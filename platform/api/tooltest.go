@@ -158,6 +158,7 @@ func (s *server) streamToolTest(
 	}
 	runID, shown := call.RunID, s.changedMask(ctx, p.Tenant)
 	sub := subscription{
+		shown: shown,
 		topic: store.Wake{Tenant: p.Tenant, RunID: runID}, after: "0", names: v1.CanonicalNames, needs: RunsWrite,
 		place: place,
 		read: func(ctx context.Context, after string) (passage, error) {

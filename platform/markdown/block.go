@@ -12,16 +12,32 @@ func Parse(source string) []Element {
 	return nodes
 }
 
+// ParseAll returns the blocks of each source. What would be more than [MaxNodesOfAll] nodes in all is text.
+func ParseAll(sources []string) [][]Element {
+	all, left := make([][]Element, len(sources)), MaxNodesOfAll
+	for i, source := range sources {
+		p := &parser{left: min(left, MaxNodes)}
+		before := p.left
+		all[i] = p.document(source)
+		left = max(0, left-(before-p.left))
+	}
+	return all
+}
+
 // parse also returns how many bytes were looked at, each time that they were.
 func parse(source string) ([]Element, int) {
+	p := &parser{left: MaxNodes}
+	return p.document(source), p.work
+}
+
+func (p *parser) document(source string) []Element {
 	if len(source) > MaxBytes {
 		source = source[:MaxBytes]
 		for !utf8.ValidString(source[max(0, len(source)-utf8.UTFMax):]) && len(source) > MaxBytes-utf8.UTFMax {
 			source = source[:len(source)-1]
 		}
 	}
-	p := &parser{left: MaxNodes}
-	return p.blocks(strings.Split(clean(source), "\n"), 0), p.work
+	return p.blocks(strings.Split(clean(source), "\n"), 0)
 }
 
 // clean makes controls seen that turn the direction of what is read, and drops what is no character.

@@ -3,6 +3,7 @@ package markdown_test
 import (
 	"encoding/json"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -168,6 +169,31 @@ func TestLimits(t *testing.T) {
 		size += len(n.Text)
 	}
 	require.LessOrEqual(t, size, markdown.MaxBytes)
+}
+
+// Many short texts make no more nodes than a page has use for: a row of a table is one byte, and fifty cells.
+func TestLimitOfAll(t *testing.T) {
+	t.Parallel()
+
+	table := strings.Repeat("a|", 49) + "a\n" + strings.Repeat("-|", 49) + "-\n" + strings.Repeat("b\n", 700)
+	sources := slices.Repeat([]string{table}, 200)
+	sources[0], sources[199] = "*first*", "*last*"
+	all := markdown.ParseAll(sources)
+	require.Len(t, all, len(sources))
+	require.Equal(t, markdown.Emphasis, all[0][0].Nodes[0].Kind)
+	require.Equal(t, []markdown.Element{{Kind: markdown.CodeBlock, Text: "*last*"}}, all[199])
+	total := 0
+	var count func(nodes []markdown.Element)
+	count = func(nodes []markdown.Element) {
+		for _, n := range nodes {
+			total++
+			count(n.Nodes)
+		}
+	}
+	for _, nodes := range all {
+		count(nodes)
+	}
+	require.LessOrEqual(t, total, 2*markdown.MaxNodesOfAll)
 }
 
 // hostile are texts that others try to run in the browsers of those who read them.

@@ -55,6 +55,8 @@ const (
 	MaxDepth = 48        // Of nodes.
 	MaxNodes = 30_000    // The rest is one text.
 
+	MaxNodesOfAll = 60_000 // Of the texts that are parsed together.
+
 	maxNested  = 8  // Quotes and lists in each other.
 	maxOpen    = 12 // Emphasis and brackets in each other.
 	maxColumns = 50

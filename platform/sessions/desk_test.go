@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -17,6 +18,7 @@ import (
 
 	"github.com/toolcrib/toolcrib/agent"
 	"github.com/toolcrib/toolcrib/platform/sessions"
+	"github.com/toolcrib/toolcrib/policy"
 	"github.com/toolcrib/toolcrib/resolver"
 	"github.com/toolcrib/toolcrib/runs"
 	"github.com/toolcrib/toolcrib/store"
@@ -40,6 +42,8 @@ type desk struct {
 	calls   []runs.NewCall
 	end     agent.CallEnd
 	failure error
+
+	recorded bool // Calls that fail were recorded before that.
 }
 
 const schema = `{"type":"object","additionalProperties":false,"required":["choice"],"properties":{
@@ -92,6 +96,8 @@ func (d *desk) Resolve(_ context.Context, req resolver.Request) (*resolver.Resol
 	switch {
 	case d.refuses != nil:
 		return nil, d.refuses
+	case !policy.Permits(req.Principal, d.tool.Policy):
+		return nil, &tool.Error{Kind: tool.Denied, Msg: "the caller may not call the tool"}
 	case req.Ref.Slug != "voteLunch" && req.Ref.ID != d.tool.ID, !req.Outside, req.Principal.Tenant != d.tool.Tenant:
 		return nil, notFound("tool")
 	}
@@ -165,10 +171,13 @@ func (d *desk) ListSubmissions(context.Context, toolsession.SubmissionQuery) ([]
 }
 
 func (d *desk) Call(_ context.Context, n runs.NewCall) (runs.Call, error) {
-	if d.failure != nil {
+	if d.failure != nil && !d.recorded {
 		return runs.Call{}, d.failure
 	}
 	d.calls = append(d.calls, n)
+	if d.failure != nil {
+		return runs.Call{}, d.failure
+	}
 	if d.end.Status.Final() && d.end.Result == nil && d.end.CallMsg == "" {
 		d.end.Result = tool.JSONResult(n.Node.Arguments)
 	}
@@ -179,7 +188,10 @@ func (d *desk) Wait(context.Context, runs.Call, time.Duration, runs.Wakes) (*too
 	return d.end.Result, d.end.Result != nil, nil
 }
 
-func (d *desk) FindCallEnd(context.Context, tool.TenantID, string) (agent.CallEnd, error) {
+func (d *desk) FindCallEnd(_ context.Context, _ tool.TenantID, runID string) (agent.CallEnd, error) {
+	if !slices.ContainsFunc(d.calls, func(n runs.NewCall) bool { return n.Request.ID == runID }) {
+		return agent.CallEnd{}, notFound("run")
+	}
 	return d.end, nil
 }
 

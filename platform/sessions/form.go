@@ -3,6 +3,7 @@ package sessions
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/url"
 	"regexp"
 	"slices"
@@ -49,8 +50,71 @@ func Fields(session *toolsession.Session, d *tool.Definition) (Form, error) {
 }
 
 // askable reports whether a page without scripts can ask for a value: a file, or a choice among the tenant's own
-// entities, it cannot.
-func askable(f *field.Field) bool { return f.Type != field.Upload && f.Type != field.Relation }
+// entities, it cannot, nor several of them.
+func askable(f *field.Field) bool {
+	return f.Type != field.Upload && f.Type != field.Relation && (f.Items == nil || askable(f.Items))
+}
+
+// unasked returns the path of a value within those of a form that the form does not ask for, as a field within
+// another one is hidden, additional or not askable; empty for none. What was filled in is no such value.
+func (f *Form) unasked(input json.RawMessage) string {
+	var given map[string]json.RawMessage
+	if json.Unmarshal(input, &given) != nil {
+		return ""
+	}
+	for i := range f.Fields {
+		key := f.Fields[i].Key
+		if path := unaskedWithin(&f.Fields[i], given[key], "/"+pointer(key)); path != "" {
+			return path
+		}
+	}
+	return ""
+}
+
+func unaskedWithin(f *field.Field, value json.RawMessage, path string) string {
+	var members map[string]json.RawMessage
+	var items []json.RawMessage
+	if json.Unmarshal(value, &members) != nil && json.Unmarshal(value, &items) != nil {
+		return ""
+	}
+	if f.Items != nil {
+		for i, item := range items {
+			if found := unaskedWithin(f.Items, item, fmt.Sprintf("%s/%d", path, i)); found != "" {
+				return found
+			}
+		}
+		for _, name := range slices.Sorted(maps.Keys(members)) {
+			if found := unaskedWithin(f.Items, members[name], path+"/"+pointer(name)); found != "" {
+				return found
+			}
+		}
+		return ""
+	}
+	for i := range f.Fields {
+		within := &f.Fields[i]
+		held, given := members[within.Key]
+		at := path + "/" + pointer(within.Key)
+		switch {
+		case !given:
+		case within.Hidden || within.Advanced || !askable(within):
+			if !same(held, within.Default) {
+				return at
+			}
+		default:
+			if found := unaskedWithin(within, held, at); found != "" {
+				return found
+			}
+		}
+	}
+	return ""
+}
+
+// same reports whether two values are equal.
+func same(a, b json.RawMessage) bool {
+	of, err := tool.Digest(a)
+	other, failed := tool.Digest(b)
+	return len(a) > 0 && len(b) > 0 && err == nil && failed == nil && of == other
+}
 
 // known fails with tool.Invalid for fixed inputs that the tool does not have.
 func known(inputSchema json.RawMessage, fixed map[string]json.RawMessage) error {

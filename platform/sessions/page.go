@@ -250,7 +250,10 @@ func (h *Pages) take(
 	if len(nonce) > 64 || !utf8.ValidString(nonce) || strings.ContainsRune(nonce, 0) {
 		nonce = ""
 	}
-	made, _, err := h.service.Submit(ctx, Input{Session: session, Guest: clean(guest), Nonce: nonce, Input: raw}, callTime)
+	link, _ := toolsession.ReadToken(token) // It opened the session.
+	made, _, err := h.service.Submit(ctx, Input{
+		Session: session, Link: link.Hash(), Guest: named(guest), Nonce: nonce, Input: raw,
+	}, callTime)
 	switch {
 	case err == nil:
 		// A reload does not send the form again.
@@ -267,6 +270,12 @@ func (h *Pages) take(
 	default:
 		h.refuse(w, r, err)
 	}
+}
+
+// named returns the name of a guest as it is stored. What stands for what looks like a secret may be longer than that.
+func named(guest string) string {
+	name := []rune(clean(guest))
+	return string(name[:min(len(name), toolsession.MaxGuest)])
 }
 
 // problemsOf returns what the platform found wrong, by the field.

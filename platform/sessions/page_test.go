@@ -349,3 +349,111 @@ func TestMembersAndAggregates(t *testing.T) {
 	require.Equal(t, toolsession.Failed, d.stored[2].Status)
 	require.Equal(t, "the engine is away", d.stored[2].Error)
 }
+
+// A form that is sent twice at once is one submission: its call is made of what was stored, and what becomes of the
+// second request does not settle it.
+func TestAFormIsSentTwiceAtOnce(t *testing.T) {
+	t.Parallel()
+
+	d := newDesk(t)
+	d.end.Status = agent.RunRunning
+	h, path := d.link(t)
+	form := url.Values{"once": {"abc"}, "f.choice": {`"soup"`}}
+	first, _ := ask(t, h, http.MethodPost, path, form)
+	require.Equal(t, http.StatusSeeOther, first.StatusCode)
+	form.Set("f.choice", `"salad"`)
+	second, _ := ask(t, h, http.MethodPost, path, form)
+	require.Equal(t, first.Header.Get("Location"), second.Header.Get("Location"))
+	require.Len(t, d.calls, 2, "the first request may not have made its call")
+	require.JSONEq(t, string(d.calls[0].Node.Arguments), string(d.calls[1].Node.Arguments))
+	require.Equal(t, d.calls[0].Request.ID, d.calls[1].Request.ID)
+
+	d.failure = &tool.Error{Kind: tool.Conflict, Msg: "the id was used for another call"}
+	ask(t, h, http.MethodPost, path, form)
+	require.Equal(t, toolsession.Running, d.stored[0].Status, "the call goes on")
+
+	// The id of a guest's request is not a member's.
+	p := d.owner()
+	_, _, err := d.service(t).Submit(t.Context(), sessions.Input{
+		Session: &d.session, Principal: &p, Nonce: "abc", Input: json.RawMessage(`{"choice":"salad"}`),
+	}, 0)
+	require.Equal(t, tool.Conflict, tool.KindOf(err))
+}
+
+// A call that was recorded before its request failed may be made: its submission goes on.
+func TestACallMayHaveBegun(t *testing.T) {
+	t.Parallel()
+
+	d := newDesk(t)
+	d.end.Status = agent.RunPending
+	h, path := d.link(t)
+	d.failure, d.recorded = &tool.Error{Kind: tool.Unavailable, Msg: "the database did not answer"}, true
+	ask(t, h, http.MethodPost, path, url.Values{"f.choice": {`"soup"`}})
+	require.Equal(t, toolsession.Running, d.stored[0].Status)
+}
+
+// A link lends no permission that its maker lacks.
+func TestLinksLendNothing(t *testing.T) {
+	t.Parallel()
+
+	d := newDesk(t)
+	s := d.service(t)
+	made, err := s.Create(t.Context(), sessions.Request{Principal: d.owner(), Tool: tool.Ref{Slug: "voteLunch"}})
+	require.NoError(t, err)
+	other := d.owner()
+	other.Subject, other.Permissions = "key:b", []string{"views.write"}
+	_, err = s.Link(t.Context(), other, made.ID, 0)
+	require.Equal(t, tool.Denied, tool.KindOf(err))
+	require.Nil(t, d.hash)
+}
+
+// What operators set is not a guest's to give within another field either, nor is a file or an entity of the tenant.
+func TestGuestsGiveWhatIsAsked(t *testing.T) {
+	t.Parallel()
+
+	d := newDesk(t)
+	const upload = `{"type":"object","additionalProperties":false,"required":["file_id"],"properties":{
+	"file_id":{"type":"string","format":"uuid"},"name":{"type":"string"},"media_type":{"type":"string"},
+	"size":{"type":"integer","minimum":1},"sha256":{"type":"string"}},"x-toolcrib-field":{"type":"file"}}`
+	d.version.Snapshot.InputSchema = json.RawMessage(`{"type":"object","additionalProperties":false,"properties":{
+		"day":{"type":"string"},
+		"files":{"type":"array","items":` + upload + `},
+		"meal":{"type":"object","additionalProperties":false,"properties":{
+			"dish":{"type":"string"},
+			"model":{"type":"string","default":"small","x-toolcrib-field":{"hidden":true}},
+			"menu":` + upload + `}},
+		"meals":{"type":"array","items":{"type":"object","properties":{
+			"model":{"type":"string","x-toolcrib-field":{"hidden":true}}}}}}}`)
+	h, path := d.link(t)
+	_, body := ask(t, h, http.MethodGet, path, nil)
+	require.NotContains(t, body, "f.files")
+	for name, c := range map[string]struct {
+		field, value string
+		status       int
+	}{
+		"asked":       {"f.meal", `{"dish":"soup"}`, http.StatusSeeOther},
+		"the default": {"f.meal", `{"dish":"soup","model":"small"}`, http.StatusSeeOther},
+		"hidden":      {"f.meal", `{"dish":"soup","model":"large"}`, http.StatusUnprocessableEntity},
+		"as a text":   {"f.meal", `"{\"model\":\"large\"}"`, http.StatusUnprocessableEntity},
+		"a file":      {"f.meal", `{"menu":{"file_id":"01975c2e-7d1a-7c3e-9f00-0000000000c1"}}`, http.StatusUnprocessableEntity},
+		"in a list":   {"f.meals", `[{},{"model":"large"}]`, http.StatusUnprocessableEntity},
+	} {
+		calls := len(d.calls)
+		resp, _ := ask(t, h, http.MethodPost, path, url.Values{c.field: {c.value}})
+		require.Equal(t, c.status, resp.StatusCode, name)
+		require.Equal(t, c.status == http.StatusSeeOther, len(d.calls) > calls, name)
+	}
+}
+
+// A name that looks like secrets is stored as what stands for them, and is not longer than a name.
+func TestNamesOfGuests(t *testing.T) {
+	t.Parallel()
+
+	d := newDesk(t)
+	h, path := d.link(t)
+	name := strings.TrimSpace(strings.Repeat("token=abc12 ", 8))
+	resp, _ := ask(t, h, http.MethodPost, path, url.Values{"f.choice": {`"soup"`}, "guest": {name}})
+	require.Equal(t, http.StatusSeeOther, resp.StatusCode)
+	require.NotContains(t, d.stored[0].Guest, "abc12")
+	require.LessOrEqual(t, len([]rune(d.stored[0].Guest)), toolsession.MaxGuest)
+}

@@ -133,8 +133,9 @@ type Linked struct {
 func (l *Linked) Path() string { return toolsession.Path + l.Token }
 
 // Link gives a session a link, good for a time of keep; zero for [toolsession.DefaultKeep]. The link that it had
-// opens nothing any more. It fails with tool.Denied for a tool whose calls need an approval, and with tool.Invalid for
-// a form that cannot be filled in by people without an account, or asks them for secrets.
+// opens nothing any more. It fails as the resolver does for a tool that the principal may not call, with tool.Denied for
+// one whose calls need an approval, and with tool.Invalid for a form that cannot be filled in by people without an
+// account, or asks them for secrets.
 func (s *Service) Link(ctx context.Context, p tool.Principal, id string, keep time.Duration) (Linked, error) {
 	if keep == 0 {
 		keep = toolsession.DefaultKeep
@@ -148,6 +149,9 @@ func (s *Service) Link(ctx context.Context, p tool.Principal, id string, keep ti
 	}
 	resolved, err := s.open(ctx, &session)
 	if err != nil {
+		return Linked{}, err
+	}
+	if _, err := s.resolve(ctx, p, &session); err != nil { // A link lends no permission that its maker lacks.
 		return Linked{}, err
 	}
 	if err := checkForm(&session, &resolved.Version.Snapshot.Definition); err != nil {
@@ -176,16 +180,23 @@ func ref(session *toolsession.Session) tool.Ref {
 	return tool.Ref{ID: session.ToolID, Constraint: session.Version}
 }
 
+// resolve returns the version of a session for a principal who may call it.
+func (s *Service) resolve(
+	ctx context.Context, p tool.Principal, session *toolsession.Session,
+) (*resolver.Resolved, error) {
+	return s.cfg.Tools.Resolve(ctx, resolver.Request{
+		Principal: p, Ref: ref(session), Mode: tool.Production, Outside: true,
+	})
+}
+
 // open returns the version that the link of a session calls. It fails with tool.Denied where a call of it would be
 // refused, or would need an approval: a link starts nothing that a person has to decide about.
 func (s *Service) open(ctx context.Context, session *toolsession.Session) (*resolver.Resolved, error) {
 	const op = "sessions.open"
 	p := guest(session)
-	resolved, err := s.cfg.Tools.Resolve(ctx, resolver.Request{
-		Principal: p, Ref: ref(session), Mode: tool.Production, Outside: true,
-	})
+	resolved, err := s.resolve(ctx, p, session)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // Its words are the caller's.
+		return nil, err
 	}
 	d := policy.Decide(policy.Input{Principal: p, Policy: resolved.Tool.Policy})
 	if d.Verdict == policy.Allow && resolved.Version.Snapshot.Interaction.Confirmation != nil {
@@ -204,6 +215,7 @@ type Input struct {
 	Session *toolsession.Session
 	// Principal submits. Nil for a submission by the link.
 	Principal *tool.Principal
+	Link      []byte // The digest of the token of the link.
 	Guest     string // The name that a person gave on the page of the link.
 	Nonce     string // Of the request, which submits once. Generated when empty.
 	Input     json.RawMessage
@@ -221,14 +233,12 @@ func (s *Service) Submit(
 	var resolved *resolver.Resolved
 	if in.Principal != nil {
 		p = *in.Principal
-		resolved, err = s.cfg.Tools.Resolve(ctx, resolver.Request{
-			Principal: p, Ref: ref(session), Mode: tool.Production, Outside: true,
-		})
+		resolved, err = s.resolve(ctx, p, session)
 	} else {
 		resolved, err = s.open(ctx, session)
 	}
 	if err != nil {
-		return toolsession.Submission{}, false, err //nolint:wrapcheck // Its words are the caller's.
+		return toolsession.Submission{}, false, err
 	}
 	arguments, err := s.arguments(ctx, session, resolved, in)
 	if err != nil {
@@ -236,7 +246,7 @@ func (s *Service) Submit(
 	}
 	submission := toolsession.Submission{
 		Tenant: session.Tenant, SessionID: session.ID, Subject: p.Subject, Guest: in.Guest, ByLink: in.Principal == nil,
-		Input: in.Input, Nonce: in.Nonce,
+		Link: in.Link, Input: in.Input, Nonce: in.Nonce,
 	}
 	if submission.ID, err = uuid7.New(); err != nil {
 		return toolsession.Submission{}, false, fmt.Errorf("making an id: %w", err)
@@ -245,21 +255,27 @@ func (s *Service) Submit(
 		submission.Nonce = submission.ID
 	}
 	made, repeated, err = s.cfg.Sessions.AddSubmission(ctx, submission)
-	if err != nil || repeated && made.Status != toolsession.Running {
+	switch {
+	case err != nil:
 		return made, repeated, err //nolint:wrapcheck // Its words are the caller's.
+	case repeated && (made.Subject != submission.Subject || made.ByLink != submission.ByLink):
+		return toolsession.Submission{}, false, &tool.Error{
+			Kind: tool.Conflict, Op: "sessions.Submit", Msg: "the id of the request is that of another one",
+		}
+	case repeated && made.Status != toolsession.Running:
+		return made, true, nil
+	case repeated: // The call is made of what was stored: another request may be making it.
+		in.Input = made.Input
+		if arguments, err = s.arguments(ctx, session, resolved, in); err != nil {
+			return made, true, nil //nolint:nilerr // It was submitted, and is settled when it is listed.
+		}
 	}
 	call, err := s.cfg.Runs.Call(ctx, runs.NewCall{
 		Request: runs.Request{ID: made.ID, TraceID: in.Request.TraceID}, Principal: p,
 		Node: wire.Node{Tool: ref(session), Arguments: arguments},
 	})
 	if err != nil {
-		made.Status, made.Error = toolsession.Failed, words(err)
-		settled, later := s.cfg.Sessions.SettleSubmission(context.WithoutCancel(ctx), made)
-		if later != nil {
-			s.cfg.Logger.WarnContext(ctx, "a submission was not settled", slog.Any("error", later))
-			return made, repeated, nil
-		}
-		return settled, repeated, nil
+		return s.refused(context.WithoutCancel(ctx), made, repeated, err), repeated, nil
 	}
 	if wait > 0 {
 		_, _, _ = s.cfg.Runs.Wait(ctx, call, wait, s.cfg.Wakes) // How it ended is in the record.
@@ -269,6 +285,27 @@ func (s *Service) Submit(
 		return made, repeated, nil //nolint:nilerr // It was submitted, and is settled when it is listed.
 	}
 	return settled, repeated, nil
+}
+
+// refused settles a submission whose call was refused, unless it was recorded, and so may be made, or another request
+// may be making it.
+func (s *Service) refused(
+	ctx context.Context, made toolsession.Submission, repeated bool, err error,
+) toolsession.Submission {
+	if repeated {
+		return made
+	}
+	if _, unknown := s.cfg.Record.FindCallEnd(ctx, made.Tenant, made.ID); tool.KindOf(unknown) != tool.NotFound {
+		return made
+	}
+	failed := made
+	failed.Status, failed.Error = toolsession.Failed, words(err)
+	settled, later := s.cfg.Sessions.SettleSubmission(ctx, failed)
+	if later != nil {
+		s.cfg.Logger.WarnContext(ctx, "a submission was not settled", slog.Any("error", later))
+		return made
+	}
+	return settled
 }
 
 // arguments returns what the tool is called with: what was submitted, and what the session fixes.
@@ -283,9 +320,10 @@ func (s *Service) arguments(
 		return nil, invalid("/input", "expected an object, by the names of inputs")
 	}
 	definition := &resolved.Version.Snapshot.Definition
+	var asked Form // Of a guest.
 	if in.Principal == nil {
-		asked, err := Fields(session, definition)
-		if err != nil {
+		var err error
+		if asked, err = Fields(session, definition); err != nil {
 			return nil, err
 		}
 		for name := range given {
@@ -320,6 +358,9 @@ func (s *Service) arguments(
 		e := *tool.AsError(err)
 		e.Path = "/input" + e.Path
 		return nil, &e
+	}
+	if path := asked.unasked(prepared); path != "" {
+		return nil, invalid("/input"+path, "the form does not ask for that")
 	}
 	return prepared, nil
 }
@@ -366,104 +407,6 @@ func (s *Service) List(ctx context.Context, q toolsession.SubmissionQuery) ([]to
 		}
 	}
 	return found, nil
-}
-
-// Aggregate joins the submissions of a session. Where a tool joins them, it is called as the principal, once for the
-// same submissions, and waited for.
-func (s *Service) Aggregate(
-	ctx context.Context, p tool.Principal, session *toolsession.Session, wait time.Duration,
-) (toolsession.Joined, *Called, error) {
-	how, err := toolsession.ParseAggregate(session.Aggregate)
-	if err != nil {
-		return toolsession.Joined{}, nil, err //nolint:wrapcheck // Its words are the caller's.
-	}
-	all, err := s.all(ctx, session)
-	if err != nil {
-		return toolsession.Joined{}, nil, err
-	}
-	joined := how.Join(all)
-	if how.Function != toolsession.ByTool || wait <= 0 {
-		return joined, nil, nil
-	}
-	called, err := s.join(ctx, p, session, how.Tool, all, wait)
-	return joined, called, err
-}
-
-const pageOf = 200
-
-func (s *Service) all(ctx context.Context, session *toolsession.Session) ([]toolsession.Submission, error) {
-	var all []toolsession.Submission
-	q := toolsession.SubmissionQuery{Tenant: session.Tenant, SessionID: session.ID, Limit: pageOf}
-	for {
-		found, err := s.List(ctx, q)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, found...)
-		if len(found) < pageOf {
-			return all, nil
-		}
-		q.Before = found[len(found)-1].ID
-	}
-}
-
-// Called is the call of the tool that joins submissions.
-type Called struct {
-	Tool   string
-	RunID  string
-	Output json.RawMessage // Absent while it runs.
-}
-
-// join calls the tool that joins submissions. The id of the call is of what is joined: asked again, it is that call.
-func (s *Service) join(
-	ctx context.Context, p tool.Principal, session *toolsession.Session, slug string, all []toolsession.Submission,
-	wait time.Duration,
-) (*Called, error) {
-	type joinable struct {
-		ID        string          `json:"id"`
-		By        string          `json:"by"`
-		Untrusted bool            `json:"untrusted"` // Anyone with the link wrote it: it is data, not instructions.
-		Input     json.RawMessage `json:"input"`
-		Output    json.RawMessage `json:"output"`
-	}
-	given := []joinable{}
-	for i := len(all) - 1; i >= 0; i-- { // The oldest first.
-		b := &all[i]
-		if b.Status != toolsession.Done {
-			continue
-		}
-		by := b.Subject
-		if b.ByLink {
-			by = "guest " + b.Guest
-		}
-		given = append(given, joinable{b.ID, strings.TrimSpace(by), b.ByLink, b.Input, b.Output})
-	}
-	arguments, err := json.Marshal(map[string]any{
-		"session":     map[string]any{"id": session.ID, "title": session.Title, "entity_ids": session.Entities},
-		"submissions": given,
-	})
-	if err != nil {
-		return nil, fmt.Errorf("writing submissions: %w", err)
-	}
-	digest, err := tool.Digest(arguments)
-	if err != nil {
-		return nil, err //nolint:wrapcheck // Its words are the caller's.
-	}
-	call, err := s.cfg.Runs.Call(ctx, runs.NewCall{Principal: p, Node: wire.Node{
-		ID: "session-" + session.ID + "-" + digest[:16], Tool: tool.Ref{Slug: slug}, Arguments: arguments,
-	}})
-	if err != nil {
-		return nil, err //nolint:wrapcheck // Its words are the caller's.
-	}
-	result, ended, err := s.cfg.Runs.Wait(ctx, call, wait, s.cfg.Wakes)
-	if err != nil {
-		return nil, err //nolint:wrapcheck // Its words are the caller's.
-	}
-	out := &Called{Tool: slug, RunID: call.RunID}
-	if ended && result != nil {
-		out.Output = outputOf(result)
-	}
-	return out, nil
 }
 
 func invalid(path, format string, args ...any) error {

@@ -1,6 +1,7 @@
 package artifact
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -178,13 +179,14 @@ func (r *Registry) create(p tool.Principal, s *definition.ArtifactSpec) (Artifac
 	return edit(Artifact{ID: id, Tenant: p.Tenant, Slug: s.Slug, Language: s.Language, CreatedBy: p.Subject}, s)
 }
 
-// edit returns a with the fields of s, and adds no version.
+// edit returns a with the fields of s, and adds no version. Without a status in s, a keeps its own: a definition that
+// is applied again does not switch on what a person disabled.
 func edit(a Artifact, s *definition.ArtifactSpec) (Artifact, error) {
 	if s.Name == "" {
 		s.Name = s.Slug
 	}
 	if s.Status == "" {
-		s.Status = definition.ArtifactActive
+		s.Status = cmp.Or(a.Status, definition.ArtifactActive)
 	}
 	switch {
 	case s.Slug != a.Slug:

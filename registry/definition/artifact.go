@@ -19,7 +19,7 @@ type ArtifactSpec struct {
 	Name        string         `json:"name,omitempty"` // The slug when empty.
 	Description string         `json:"description,omitempty"`
 	Language    string         `json:"language,omitempty"` // Cannot be changed.
-	Status      ArtifactStatus `json:"status,omitempty"`   // Active when empty.
+	Status      ArtifactStatus `json:"status,omitempty"`   // When empty, active for a new one, and else as it is.
 	Revision    int64          `json:"revision,omitempty"` // Guards an update, as that of a [ToolSpec].
 	ArtifactUpload
 }

@@ -79,13 +79,17 @@ where u.tenant_id = @tenant_id and u.day = cast(@day::text as date);
 
 -- name: SearchNames :many
 -- What has all words in its names, of the kinds that are asked for, the best match first: the name itself, then what
--- begins with the text, then what has it anywhere.
+-- begins with the text, then what has it anywhere. Tools are those that callers with the permissions may know of; who
+-- manages the tenant's knows of them all.
 with words as (
     select array(select lower(w) from unnest(@words::text[]) w) as all_of, lower(@text::text) as whole
 ), named as (
     (select 'tool'::text as kind, r.id::text as id, r.slug as name, r.name as title, r.status as state from tool_registry r, words w
      where 'tool' = any (@kinds::text[]) and r.scope_id in (@tenant_id, '00000000-0000-0000-0000-000000000000')
        and r.deleted_at is null and r.archived_at is null
+       and (r.required_permission = '' or r.required_permission = any (@permissions::text[]) or '*' = any (@permissions)
+            or @manages::boolean and r.tenant_id is not null)
+       and (@manages or r.interaction ->> 'visibility' is distinct from 'internal')
        and not exists (select from unnest(w.all_of) x where strpos(lower(r.slug || ' ' || r.name), x) = 0)
      order by lower(r.slug) <> w.whole, not starts_with(lower(r.slug), w.whole), r.slug limit @most::int)
     union all

@@ -62,8 +62,13 @@ where s.tenant_id = @tenant_id and s.id = @id and s.secret_hash = @secret_hash a
           and r.status <> 'disabled' and r.is_active and r.deleted_at is null and r.quarantine = '');
 
 -- name: LockToolSession :one
-select s.status, (select count(*) from tool_session_submissions b where b.tenant_id = s.tenant_id and b.session_id = s.id)::int as submissions
+-- Linked is whether the token with a digest opens the session. Submissions are counted by a statement of its own: this one
+-- does not see those of the transaction that it waited for.
+select s.status, coalesce(s.secret_hash = @secret_hash and s.link_until > now(), false)::boolean as linked
 from tool_sessions s where s.tenant_id = @tenant_id and s.id = @id for update;
+
+-- name: CountToolSubmissions :one
+select count(*)::int as submissions from tool_session_submissions b where b.tenant_id = @tenant_id and b.session_id = @session_id;
 
 -- name: AddToolSubmission :one
 -- No row where the request has submitted before.

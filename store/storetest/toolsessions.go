@@ -118,8 +118,8 @@ func (f *Fixture) linkedSession(tb testing.TB) (toolsession.Session, toolsession
 func aSubmission(tb testing.TB, tenant tool.TenantID, session string) toolsession.Submission {
 	tb.Helper()
 	return toolsession.Submission{
-		ID: NewID(tb), Tenant: tenant, SessionID: session, Nonce: NewID(tb), Subject: "session:" + session, Guest: "Ana",
-		ByLink: true, Input: json.RawMessage(`{"choice":"soup"}`),
+		ID: NewID(tb), Tenant: tenant, SessionID: session, Nonce: NewID(tb), Subject: "user:ada",
+		Input: json.RawMessage(`{"choice":"soup"}`),
 	}
 }
 
@@ -254,6 +254,60 @@ func testToolSessions(t *testing.T, d *Database) {
 			from tool_session_submissions, generate_series(3, $2) i where id = $1`, b.ID, toolsession.MaxSubmissions)
 		_, _, err = f.Store.AddSubmission(t.Context(), aSubmission(t, f.Tenant, b.SessionID))
 		RequireKind(t, tool.Conflict, err)
+	})
+	t.Run("SubmissionsByLink", func(t *testing.T) {
+		t.Parallel()
+		f := NewFixture(t, d)
+		s, token := f.linkedSession(t)
+		submit := func(hash []byte) error {
+			b := aSubmission(t, f.Tenant, s.ID)
+			b.Subject, b.Guest, b.ByLink, b.Link = "session:"+s.ID, "Ana", true, hash
+			_, _, err := f.Store.AddSubmission(t.Context(), b)
+			return err
+		}
+		require.NoError(t, submit(token.Hash()))
+		RequireKind(t, tool.NotFound, submit(make([]byte, 32)))
+		RequireKind(t, tool.NotFound, submit(nil))
+		_, err := f.Store.UnlinkToolSession(t.Context(), f.Tenant, s.ID, "user:bob")
+		require.NoError(t, err)
+		RequireKind(t, tool.NotFound, submit(token.Hash())) // It was opened before that, perhaps.
+	})
+	t.Run("SubmissionsAtOnce", func(t *testing.T) {
+		t.Parallel()
+		f := NewFixture(t, d)
+		b := f.Submitted(t)
+		exec(t, d, `insert into tool_session_submissions (tenant_id, id, session_id, subject, by_link, input, nonce)
+			select tenant_id, gen_random_uuid(), session_id, 'x', false, '{}', 'n' || i
+			from tool_session_submissions, generate_series(3, $2) i where id = $1`, b.ID, toolsession.MaxSubmissions)
+		conn, observer := d.Conn(t), d.Conn(t)
+		tx, err := conn.Begin(t.Context())
+		require.NoError(t, err)
+		_, err = tx.Exec(t.Context(), "select from tool_sessions where id = $1 for update", b.SessionID)
+		require.NoError(t, err)
+		failed := make(chan error, 2)
+		for range cap(failed) {
+			next := aSubmission(t, f.Tenant, b.SessionID)
+			go func() {
+				_, _, err := f.Store.AddSubmission(t.Context(), next)
+				failed <- err
+			}()
+		}
+		require.Eventually(t, func() bool { // The second one waits for the first one, or for what that waits for.
+			var waiting int
+			err := observer.QueryRow(t.Context(), `with recursive behind (pid) as (
+				select $1::int union select a.pid from pg_stat_activity a, behind w where w.pid = any (pg_blocking_pids(a.pid))
+				) select count(*) - 1 from behind`, conn.PgConn().PID()).Scan(&waiting)
+			return err == nil && waiting == cap(failed)
+		}, 30*time.Second, 5*time.Millisecond)
+		require.NoError(t, tx.Commit(t.Context()))
+		refused := 0
+		for range cap(failed) {
+			if err := <-failed; err != nil {
+				RequireKind(t, tool.Conflict, err)
+				refused++
+			}
+		}
+		require.Equal(t, 1, refused, "one place was left")
 	})
 	t.Run("Bounds", func(t *testing.T) {
 		t.Parallel()

@@ -250,56 +250,59 @@ with words as (
     (select 'tool'::text as kind, r.id::text as id, r.slug as name, r.name as title, r.status as state from tool_registry r, words w
      where 'tool' = any ($4::text[]) and r.scope_id in ($5, '00000000-0000-0000-0000-000000000000')
        and r.deleted_at is null and r.archived_at is null
+       and (r.required_permission = '' or r.required_permission = any ($6::text[]) or '*' = any ($6)
+            or $7::boolean and r.tenant_id is not null)
+       and ($7 or r.interaction ->> 'visibility' is distinct from 'internal')
        and not exists (select from unnest(w.all_of) x where strpos(lower(r.slug || ' ' || r.name), x) = 0)
-     order by lower(r.slug) <> w.whole, not starts_with(lower(r.slug), w.whole), r.slug limit $6::int)
+     order by lower(r.slug) <> w.whole, not starts_with(lower(r.slug), w.whole), r.slug limit $8::int)
     union all
     (select 'agent', a.id::text, a.slug, a.name, a.status from agents a, words w
      where 'agent' = any ($4) and a.tenant_id = $5
        and not exists (select from unnest(w.all_of) x where strpos(lower(a.slug || ' ' || a.name), x) = 0)
-     order by a.slug limit $6)
+     order by a.slug limit $8)
     union all
     (select 'pipeline', p.id::text, p.slug, p.name, '' from pipelines p, words w
      where 'pipeline' = any ($4) and p.tenant_id = $5 and p.deleted_at is null
        and not exists (select from unnest(w.all_of) x where strpos(lower(p.slug || ' ' || p.name), x) = 0)
-     order by p.slug limit $6)
+     order by p.slug limit $8)
     union all
     (select 'space', s.id::text, s.slug, s.name, '' from spaces s, words w
      where 'space' = any ($4) and s.tenant_id = $5 and s.archived_at is null
-       and ($7::text = '' or exists (
+       and ($9::text = '' or exists (
            select from space_members m
-           where m.tenant_id = s.tenant_id and m.space_id = s.id and m.kind = 'person' and m.name = $7))
+           where m.tenant_id = s.tenant_id and m.space_id = s.id and m.kind = 'person' and m.name = $9))
        and not exists (select from unnest(w.all_of) x where strpos(lower(s.slug || ' ' || s.name), x) = 0)
-     order by s.slug limit $6)
+     order by s.slug limit $8)
     union all
     (select 'credential', c.id::text, c.ref, '', '' from credentials c, words w
      where 'credential' = any ($4) and c.tenant_id = $5 and c.revoked_at is null
        and not exists (select from unnest(w.all_of) x where strpos(lower(c.ref), x) = 0)
-     order by c.ref limit $6)
+     order by c.ref limit $8)
     union all
     (select 'key', k.id::text, k.name, '', case when k.expires_at <= now() then 'expired' else '' end from api_keys k, words w
      where 'key' = any ($4) and k.tenant_id = $5 and k.revoked_at is null
        and not exists (select from unnest(w.all_of) x where strpos(lower(k.name), x) = 0)
-     order by k.name limit $6)
+     order by k.name limit $8)
     union all
     (select 'toolset', t.id::text, t.slug, t.name, '' from toolsets t, words w
      where 'toolset' = any ($4) and t.tenant_id = $5
        and not exists (select from unnest(w.all_of) x where strpos(lower(t.slug || ' ' || t.name), x) = 0)
-     order by t.slug limit $6)
+     order by t.slug limit $8)
     union all
     (select 'schedule', s.id::text, s.name, '', case when s.paused then 'paused' else '' end from schedules s, words w
      where 'schedule' = any ($4) and s.tenant_id = $5 and s.deleted_at is null
        and not exists (select from unnest(w.all_of) x where strpos(lower(s.name), x) = 0)
-     order by s.name limit $6)
+     order by s.name limit $8)
     union all
     (select 'mcp_server', m.id::text, m.slug, m.name, m.status from mcp_servers m, words w
      where 'mcp_server' = any ($4) and m.tenant_id = $5
        and not exists (select from unnest(w.all_of) x where strpos(lower(m.slug || ' ' || m.name), x) = 0)
-     order by m.slug limit $6)
+     order by m.slug limit $8)
     union all
     (select 'profile', p.id::text, p.name, '', '' from profiles p, words w
      where 'profile' = any ($4) and p.tenant_id = $5
        and not exists (select from unnest(w.all_of) x where strpos(lower(p.name), x) = 0)
-     order by p.name limit $6)
+     order by p.name limit $8)
 )
 select n.kind, n.id, n.name, n.title, n.state
 from named n, words w
@@ -309,13 +312,15 @@ limit $1::int
 `
 
 type SearchNamesParams struct {
-	Limit    int32
-	Words    []string
-	Text     string
-	Kinds    []string
-	TenantID string
-	Most     int32
-	Member   string
+	Limit       int32
+	Words       []string
+	Text        string
+	Kinds       []string
+	TenantID    string
+	Permissions []string
+	Manages     bool
+	Most        int32
+	Member      string
 }
 
 type SearchNamesRow struct {
@@ -327,7 +332,8 @@ type SearchNamesRow struct {
 }
 
 // What has all words in its names, of the kinds that are asked for, the best match first: the name itself, then what
-// begins with the text, then what has it anywhere.
+// begins with the text, then what has it anywhere. Tools are those that callers with the permissions may know of; who
+// manages the tenant's knows of them all.
 func (q *Queries) SearchNames(ctx context.Context, arg SearchNamesParams) ([]SearchNamesRow, error) {
 	rows, err := q.db.Query(ctx, SearchNames,
 		arg.Limit,
@@ -335,6 +341,8 @@ func (q *Queries) SearchNames(ctx context.Context, arg SearchNamesParams) ([]Sea
 		arg.Text,
 		arg.Kinds,
 		arg.TenantID,
+		arg.Permissions,
+		arg.Manages,
 		arg.Most,
 		arg.Member,
 	)

@@ -69,6 +69,22 @@ func (q *Queries) CountLiveToolSessions(ctx context.Context, tenantID string) (i
 	return live, err
 }
 
+const CountToolSubmissions = `-- name: CountToolSubmissions :one
+select count(*)::int as submissions from tool_session_submissions b where b.tenant_id = $1 and b.session_id = $2
+`
+
+type CountToolSubmissionsParams struct {
+	TenantID  string
+	SessionID string
+}
+
+func (q *Queries) CountToolSubmissions(ctx context.Context, arg CountToolSubmissionsParams) (int32, error) {
+	row := q.db.QueryRow(ctx, CountToolSubmissions, arg.TenantID, arg.SessionID)
+	var submissions int32
+	err := row.Scan(&submissions)
+	return submissions, err
+}
+
 const CreateToolSession = `-- name: CreateToolSession :one
 insert into tool_sessions (
     tenant_id, id, name, tool_id, tool, version, digest, entity_ids, config, aggregate, permission, created_by, changed_by)
@@ -391,24 +407,27 @@ func (q *Queries) ListToolSubmissions(ctx context.Context, arg ListToolSubmissio
 }
 
 const LockToolSession = `-- name: LockToolSession :one
-select s.status, (select count(*) from tool_session_submissions b where b.tenant_id = s.tenant_id and b.session_id = s.id)::int as submissions
-from tool_sessions s where s.tenant_id = $1 and s.id = $2 for update
+select s.status, coalesce(s.secret_hash = $1 and s.link_until > now(), false)::boolean as linked
+from tool_sessions s where s.tenant_id = $2 and s.id = $3 for update
 `
 
 type LockToolSessionParams struct {
-	TenantID string
-	ID       string
+	SecretHash []byte
+	TenantID   string
+	ID         string
 }
 
 type LockToolSessionRow struct {
-	Status      string
-	Submissions int32
+	Status string
+	Linked bool
 }
 
+// Linked is whether the token with a digest opens the session. Submissions are counted by a statement of its own: this one
+// does not see those of the transaction that it waited for.
 func (q *Queries) LockToolSession(ctx context.Context, arg LockToolSessionParams) (LockToolSessionRow, error) {
-	row := q.db.QueryRow(ctx, LockToolSession, arg.TenantID, arg.ID)
+	row := q.db.QueryRow(ctx, LockToolSession, arg.SecretHash, arg.TenantID, arg.ID)
 	var i LockToolSessionRow
-	err := row.Scan(&i.Status, &i.Submissions)
+	err := row.Scan(&i.Status, &i.Linked)
 	return i, err
 }
 
