@@ -52,6 +52,7 @@ var refusable = map[string]audit.Action{ //nolint:gosec // Names, no credentials
 	"createToolSession":   "tool_session.created", "completeToolSession": "tool_session.changed",
 	"cancelToolSession": "tool_session.changed", "linkToolSession": "tool_session.changed",
 	"unlinkToolSession": "tool_session.changed", "submitToToolSession": "run.started", "joinToolSession": "run.started",
+	"addEmbedOrigin": "embed_origin.created", "removeEmbedOrigin": "embed_origin.deleted",
 	"createToolset": "toolset.created", "updateToolset": "toolset.changed", "deleteToolset": "toolset.deleted",
 
 	"createKey": "key.created", "revokeKey": "key.revoked", "setTenantMasking": "tenant.changed",

@@ -12,6 +12,7 @@ import (
 
 	"github.com/toolcrib/toolcrib/agent"
 	"github.com/toolcrib/toolcrib/internal/uuid7"
+	"github.com/toolcrib/toolcrib/platform/publicform"
 	"github.com/toolcrib/toolcrib/policy"
 	"github.com/toolcrib/toolcrib/resolver"
 	"github.com/toolcrib/toolcrib/runs"
@@ -289,7 +290,7 @@ func (s *Service) arguments(
 			return nil, err
 		}
 		for name := range given {
-			if !asked.has(name) {
+			if !asked.Has(name) {
 				return nil, invalid("/input", "the form has no field %.80q", name)
 			}
 		}
@@ -300,7 +301,7 @@ func (s *Service) arguments(
 	}
 	for name, value := range fixed {
 		if _, twice := given[name]; twice {
-			return nil, invalid("/input/"+pointer(name), "the session has fixed %.80q", name)
+			return nil, invalid("/input/"+publicform.Pointer(name), "the session has fixed %.80q", name)
 		}
 		given[name] = value
 	}
@@ -348,7 +349,7 @@ func (s *Service) Settle(ctx context.Context, b toolsession.Submission) (toolses
 		b.Status, b.Output = toolsession.Done, outputOf(end.Result)
 		if end.Result.IsError {
 			b.Status = toolsession.Failed
-			b.Error = clipped(firstOf(textOf(end.Result), "the tool answered no"))
+			b.Error = clipped(firstOf(publicform.Text(end.Result), "the tool answered no"))
 		}
 	}
 	return s.cfg.Sessions.SettleSubmission(ctx, b) //nolint:wrapcheck // Its words are the caller's.
