@@ -177,7 +177,7 @@
     const follow = async (mine, once, outcome) => {
       let misses = 0;
       while (outcome.status !== "completed" && outcome.status !== "failed") {
-        const answer = await request("/calls/" + once);
+        const [answer] = await Promise.all([request("/calls/" + once), later(1000)]);
         if (mine !== run) return;
         if (answer.status === 200) {
           outcome = answer.body;
