@@ -53,7 +53,8 @@ var refusable = map[string]audit.Action{ //nolint:gosec // Names, no credentials
 	"cancelToolSession": "tool_session.changed", "linkToolSession": "tool_session.changed",
 	"unlinkToolSession": "tool_session.changed", "submitToToolSession": "run.started", "joinToolSession": "run.started",
 	"addEmbedOrigin": "embed_origin.created", "removeEmbedOrigin": "embed_origin.deleted",
-	"createToolset": "toolset.created", "updateToolset": "toolset.changed", "deleteToolset": "toolset.deleted",
+	"createEmbedToken": "run.started",
+	"createToolset":    "toolset.created", "updateToolset": "toolset.changed", "deleteToolset": "toolset.deleted",
 
 	"createKey": "key.created", "revokeKey": "key.revoked", "setTenantMasking": "tenant.changed",
 	"setTenantTaint": "tenant.changed",
