@@ -107,7 +107,7 @@ func CheckOrigin(origin string) error {
 		return refuse("is not https")
 	case u.Scheme == "http" && !loopback(u.Hostname()):
 		return refuse("is http, which only pages of this machine may be")
-	case u.Port() == "443" && u.Scheme == "https" || u.Port() == "80" && u.Scheme == "http" || strings.HasSuffix(u.Host, ":"):
+	case u.Port() == "443" && u.Scheme == "https", u.Port() == "80" && u.Scheme == "http", strings.HasSuffix(u.Host, ":"):
 		return refuse("names the port that its scheme has anyway")
 	case u.Port() != "" && !port.MatchString(u.Port()) || !named(u.Hostname()):
 		return refuse("has no host that browsers write so: international names are written as xn--…")

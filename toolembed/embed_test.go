@@ -63,7 +63,9 @@ func TestCheckOrigin(t *testing.T) {
 func TestCallers(t *testing.T) {
 	t.Parallel()
 
-	for _, good := range []string{"customer-7", "ada@example.com", "auth0:1", "a", strings.Repeat("a", toolembed.MaxCaller)} {
+	for _, good := range []string{
+		"customer-7", "ada@example.com", "auth0:1", "a", strings.Repeat("a", toolembed.MaxCaller),
+	} {
 		require.NoError(t, toolembed.CheckCaller(good), good)
 	}
 	for _, bad := range []string{"", " a", "a b", "é", "a\n", "-a", strings.Repeat("a", toolembed.MaxCaller+1)} {
@@ -92,7 +94,9 @@ func TestTokens(t *testing.T) {
 	require.NoError(t, err)
 	require.NotEqual(t, made.Hash(), other.Hash())
 	require.NotContains(t, made.Text(), string(tenant))
-	for _, bad := range []string{"", "tce_", made.Text() + "A", made.Text()[1:], "tcs_" + made.Text()[4:], made.Text() + "\n"} {
+	for _, bad := range []string{
+		"", "tce_", made.Text() + "A", made.Text()[1:], "tcs_" + made.Text()[4:], made.Text() + "\n",
+	} {
 		_, ok := toolembed.ReadToken(bad)
 		require.False(t, ok, bad)
 	}

@@ -36,10 +36,10 @@ func (s *server) registerEmbeds() {
 		id: "createEmbedToken", method: http.MethodPost, path: "/v1/embed-tokens", tag: "embeds",
 		permission: EmbedsMint, status: http.StatusCreated, secret: true,
 		summary: "Make a token that runs a tool in a frame of another site",
-		detail: "For the backend of that site, with an API key, for each view of a page. The token is good for five minutes, " +
-			"for pages of one origin, and runs one version of one tool, as `caller`, with the permission that the tool asks " +
-			"for, which the key has to have too. No endpoint of the API takes it. It ends with the key, and with the origin. " +
-			"A form that asks for passwords gets none.",
+		detail: "For the backend of that site, with an API key, for each view of a page. The token is good for five " +
+			"minutes, for pages of one origin, and runs one version of one tool, as `caller`, with the permission that the " +
+			"tool asks for, which the key has to have too. No endpoint of the API takes it. It ends with the key, and with " +
+			"the origin. A form that asks for passwords gets none.",
 	}, s.createEmbedToken)
 }
 

@@ -273,7 +273,7 @@ func TestAToolInAFrame(t *testing.T) {
 	var dom string
 	o.in(`document.documentElement.outerHTML.replace(/<script>[^]*<.script>/, "")`, &dom)
 	require.Contains(t, dom, `name="f.order"`)
-	for _, absent := range []string{"f.model", "Model of operators", "f.verbose", "Additional", "route", "dditional options"} {
+	for _, absent := range []string{"f.model", "Model of operators", "f.verbose", "dditional", "route"} {
 		require.NotContains(t, dom, absent)
 	}
 	o.accessible()
@@ -424,4 +424,30 @@ func (o *others) accessible() {
 	o.in(string(axe)+`; axe.run({ runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"],
 		resultTypes: ["violations"] }).then((r) => r.violations.flatMap((v) => v.nodes.map((n) => v.id + ": " + n.html)))`, &found)
 	require.Empty(o.t, found)
+}
+
+// The example of a page around works, as it is in the documentation.
+func TestTheExampleOfAPage(t *testing.T) {
+	t.Parallel()
+
+	o := newOthers(t, browser(t)) //nolint:contextcheck // The tab is the browser's.
+	example, err := os.ReadFile("../../examples/embed/page.html")
+	require.NoError(t, err)
+	o.pages["/"] = string(example)
+	o.pages["/embed-token"] = fmt.Sprintf(`{"token":%q,"url":%q}`, o.token, o.server+"/embed/acme/trackOrder")
+	require.NoError(t, chromedp.Run(o.tab, chromedp.Navigate(o.shop+"/")))
+	require.Eventually(t, func() bool {
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		return len(o.asked) > 1
+	}, 20*time.Second, 20*time.Millisecond)
+	o.shows("Track <i>")
+	o.enter("f.order", "4711")
+	o.in(push, nil)
+	o.shows("Done.")
+	var text string
+	require.Eventually(t, func() bool {
+		o.outside(`document.getElementById("answer").textContent`, &text)
+		return text == `completed: {"order":4711}`
+	}, 20*time.Second, 50*time.Millisecond)
 }

@@ -35,8 +35,8 @@ func (h *Pages) form(w http.ResponseWriter, r *http.Request, g *toolembed.Grant)
 		return
 	}
 	h.write(w, http.StatusOK, shown{
-		Title: publicform.Clean(d.Name), Asks: cmp.Or(publicform.Clean(g.TenantName), "An organisation"), Acts: acts(resolved),
-		Fields: form.Show(nil, nil),
+		Title: publicform.Clean(d.Name), Asks: cmp.Or(publicform.Clean(g.TenantName), "An organisation"),
+		Acts: acts(resolved), Fields: form.Show(nil, nil),
 	})
 }
 

@@ -64,7 +64,8 @@ func TestThePage(t *testing.T) {
 		require.NotContains(t, none.body, "shop.example.com")
 	}
 	for _, path := range []string{
-		"/embed/", "/embed/acme", "/embed/acme/", "/embed//trackOrder", "/embed/acme/track order", tracks + "/", tracks + "/x",
+		"/embed/", "/embed/acme", "/embed/acme/", "/embed//trackOrder", "/embed/acme/track order", tracks + "/",
+		tracks + "/x",
 		tracks + "/form/x", tracks + "/calls/short", tracks + "/calls/" + firstOnce + "/x",
 	} {
 		require.Equal(t, http.StatusNotFound, get(t, h, http.MethodGet, strings.ReplaceAll(path, " ", "%20")).status, path)
@@ -240,14 +241,15 @@ func TestTokensThatOpenNothing(t *testing.T) {
 	require.Equal(t, http.StatusOK, post(t, h, tracks+"/form", token, "{}").status)
 	want := post(t, h, tracks+"/form", "", "{}")
 	require.Equal(t, http.StatusUnauthorized, want.status)
-	origin := func(as string) func(*http.Request) {
-		return func(r *http.Request) { r.Header.Set(embeds.OriginHeader, as) }
+	header := func(name, value string) func(*http.Request) {
+		return func(r *http.Request) { r.Header.Set(name, value) }
 	}
+	origin := func(as string) func(*http.Request) { return header(embeds.OriginHeader, as) }
 	for _, at := range []string{tracks + "/form", tracks + "/calls", tracks + "/calls/" + firstOnce} {
 		for name, got := range map[string]answer{
 			"none":           post(t, h, at, "", "{}"),
 			"damaged":        post(t, h, at, token[:len(token)-1], "{}"),
-			"another scheme": post(t, h, at, token, "{}", func(r *http.Request) { r.Header.Set("Authorization", "Basic "+token) }),
+			"another scheme": post(t, h, at, token, "{}", header("Authorization", "Basic "+token)),
 			"a key":          post(t, h, at, "tck_x", "{}"),
 			"another origin": post(t, h, at, token, "{}", origin("https://other.example.com")),
 			"no origin":      post(t, h, at, token, "{}", origin("")),
@@ -259,7 +261,7 @@ func TestTokensThatOpenNothing(t *testing.T) {
 			require.Equal(t, want.body, got.body, "%s at %s", name, at)
 		}
 	}
-	foreign := post(t, h, tracks+"/form", token, "{}", func(r *http.Request) { r.Header.Set("Sec-Fetch-Site", "cross-site") })
+	foreign := post(t, h, tracks+"/form", token, "{}", header("Sec-Fetch-Site", "cross-site"))
 	require.Equal(t, http.StatusForbidden, foreign.status)
 	require.Empty(t, foreign.header.Get("Access-Control-Allow-Origin"))
 	d.shut = true

@@ -1,7 +1,7 @@
 // Package embeds makes the tokens of embeds and serves the page that shows a tool in a frame of another site.
 //
-// The page is no part of the console: it has no cookie and no login, and its script is a few kilobytes. It asks the page
-// around it for a token, which runs one version of one tool, as the caller that the host's backend named, and does
+// The page is no part of the console: it has no cookie and no login, and its script is a few kilobytes. It asks the
+// page around it for a token, which runs one version of one tool, as the caller that the host's backend named, and does
 // nothing else: no endpoint of the API takes it.
 package embeds
 

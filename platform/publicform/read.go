@@ -14,8 +14,8 @@ import (
 // Name is the name of a field in a form: apart from those of the page itself.
 func Name(key string) string { return "f." + key }
 
-// Read reads what a browser sent into an input, by the fields, with what is wrong by the key of the field. The schema is
-// checked later, by the platform.
+// Read reads what a browser sent into an input, by the fields, with what is wrong by the key of the field. The schema
+// is checked later, by the platform.
 func (f *Form) Read(sent url.Values) (input map[string]json.RawMessage, problems map[string]string) {
 	input, problems = map[string]json.RawMessage{}, map[string]string{}
 	for i := range f.Fields {

@@ -187,7 +187,9 @@ func (h *Pages) take(
 ) {
 	media, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if media != "application/x-www-form-urlencoded" {
-		h.show(w, http.StatusUnsupportedMediaType, page{Title: publicform.Clean(session.Title), Notice: "Send the form of this page."})
+		h.show(w, http.StatusUnsupportedMediaType, page{
+			Title: publicform.Clean(session.Title), Notice: "Send the form of this page.",
+		})
 		return
 	}
 	r.URL.RawQuery = "" // It is no answer, and mail programs append what they like.
@@ -222,7 +224,9 @@ func (h *Pages) take(
 	if len(nonce) > 64 || !utf8.ValidString(nonce) || strings.ContainsRune(nonce, 0) {
 		nonce = ""
 	}
-	made, _, err := h.service.Submit(ctx, Input{Session: session, Guest: publicform.Clean(guest), Nonce: nonce, Input: raw}, callTime)
+	made, _, err := h.service.Submit(ctx, Input{
+		Session: session, Guest: publicform.Clean(guest), Nonce: nonce, Input: raw,
+	}, callTime)
 	switch {
 	case err == nil:
 		// A reload does not send the form again.
@@ -247,7 +251,9 @@ func (h *Pages) result(
 ) {
 	if r.Method == http.MethodPost {
 		w.Header().Set("Allow", "GET, HEAD")
-		h.show(w, http.StatusMethodNotAllowed, page{Title: publicform.Clean(session.Title), Notice: "This page shows a result."})
+		h.show(w, http.StatusMethodNotAllowed, page{
+			Title: publicform.Clean(session.Title), Notice: "This page shows a result.",
+		})
 		return
 	}
 	found, err := h.service.cfg.Sessions.FindSubmission(ctx, session.Tenant, session.ID, id)

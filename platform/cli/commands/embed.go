@@ -114,6 +114,7 @@ postMessage.`,
 	flags := cmd.Flags()
 	flags.StringVar(&n.Origin, "origin", "", "origin of the page around the frame")
 	flags.StringVar(&n.Caller, "caller", "", "your id of the person before the page")
-	flags.StringVar(&n.Version, "version", "", "a published version, or a constraint (default: the one that calls get now)")
+	flags.StringVar(&n.Version, "version", "",
+		"a published version, or a constraint (default: the one that calls get now)")
 	return cmd
 }
