@@ -133,6 +133,11 @@ var reachLaws = []reachLaw{
 		why:  "stores, the API and commands speak it",
 	},
 	{
+		name: "toolembed is vocabulary", from: []string{"toolembed"},
+		only: []string{std, module + "/tool", "github.com/google/uuid"},
+		why:  "stores, the API and commands speak it",
+	},
+	{
 		name: "access is vocabulary", from: []string{"access"},
 		only: []string{
 			std, module + "/tool", module + "/agent", module + "/graph/flow", module + "/ledger", module + "/wait",

@@ -59,6 +59,9 @@ func TestLawsCanFail(t *testing.T) {
 		"toolsession is vocabulary": {
 			one("toolsession/a.go", `import _ `+root+`/store"`), "toolsession -> github.com/toolcrib/toolcrib/store",
 		},
+		"toolembed is vocabulary": {
+			one("toolembed/a.go", `import _ `+root+`/store"`), "toolembed -> github.com/toolcrib/toolcrib/store",
+		},
 		"view is vocabulary": {
 			one("view/a.go", `import _ `+root+`/store"`), "view -> github.com/toolcrib/toolcrib/store",
 		},

@@ -75,6 +75,8 @@ const (
 	ViewsRead  = "views.read"  // See published views, never their links.
 	ViewsWrite = "views.write" // Publish views: show results to people without a login.
 
+	EmbedsMint = "embeds.mint" // Make tokens that run a tool in frames of other sites, as callers that one names.
+
 	AuditRead = "audit.read" // See who changed what, and verify and export the audit log.
 
 	SpacesRead  = "spaces.read"  // See the spaces that one is a member of, and their messages.
@@ -179,6 +181,10 @@ var permissions = []struct {
 	{
 		name: ViewsWrite, in: operators,
 		meaning: "publish results and descriptions of tools behind links that need no login, rotate and revoke the links",
+	},
+	{
+		name: EmbedsMint, in: operators,
+		meaning: "make tokens that run a tool in frames of other sites, as callers that one names",
 	},
 	{
 		name: AuditRead, meaning: "see who changed what, with what was changed, and verify and export the audit log",

@@ -26,7 +26,7 @@ func TestBuiltinRoles(t *testing.T) {
 			"keys.read roles.read tenants.read tenants.write credentials.read pipelines.read files.read files.write " +
 			"schedules.read schedules.write webhooks.read webhooks.write payloads.decrypt payloads.encrypt usage.read " +
 			"prices.read prices.write budgets.read budgets.write profiles.read profiles.write assignments.read " +
-			"assignments.write toolsets.write views.read views.write audit.read spaces.read spaces.post",
+			"assignments.write toolsets.write views.read views.write embeds.mint audit.read spaces.read spaces.post",
 		access.Viewer: "tools.read agents.read runs.read approvals.read keys.read roles.read tenants.read " +
 			"credentials.read pipelines.read files.read schedules.read webhooks.read usage.read prices.read budgets.read " +
 			"profiles.read assignments.read views.read spaces.read",

@@ -40,6 +40,8 @@ var notAudited = map[string]string{
 	"tool_aliases":    "follow from versions and renames, which are audited",
 	"tool_slots":      "are leases of calls",
 
+	"embed_tokens": "are made for each view of a page, and are good for five minutes; what they do is a call, a record",
+
 	"tool_session_submissions": "are a record of what people sent, and of the calls that came of it",
 
 	"tool_invocations":    "are a record themselves",

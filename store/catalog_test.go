@@ -121,7 +121,7 @@ func TestRolesHoldLittle(t *testing.T) {
 		store.AppRole: {
 			"agent_notes", "applied_objects", "budget_holds", "budget_windows", "budgets", "chunk_embeddings", "chunk_terms",
 			"chunks",
-			"document_contents", "document_texts", "documents",
+			"document_contents", "document_texts", "documents", "embed_origins", "embed_tokens",
 			"file_chunks", "files", "left_files", "prices", "profiles", "published_views", "request_buckets", "roles",
 			"run_spaces",
 			"schedules", "space_members", "space_messages", "space_wakes",
@@ -286,6 +286,7 @@ func TestTheAppRoleIsBoundInEveryTable(t *testing.T) {
 		store.Draw{Take: true, Standard: store.Limits{RequestsPerSecond: 10}})
 	require.NoError(t, err)
 	f.Submitted(t)
+	f.EmbedToken(t)
 	_, err = f.Store.RecordApplied(t.Context(), f.Tenant, "shop", "user:ada", []store.AppliedObject{
 		{Kind: "tool", ID: f.Tool.ID, Slug: f.Tool.Slug},
 	})

@@ -12,6 +12,7 @@ import (
 	"github.com/toolcrib/toolcrib/agent"
 	"github.com/toolcrib/toolcrib/store/internal/db"
 	"github.com/toolcrib/toolcrib/tool"
+	"github.com/toolcrib/toolcrib/toolembed"
 	"github.com/toolcrib/toolcrib/wait"
 )
 
@@ -186,7 +187,13 @@ func (d *deciding) authorize(ctx context.Context) error {
 	if d.found.Confirms(p) && (d.found.subject == "" || d.found.subject == p.Subject) {
 		return nil
 	}
-	for _, subject := range []string{d.found.Requester, d.found.subject} {
+	started := []string{d.found.Requester, d.found.subject}
+	for _, subject := range started[:2] {
+		if maker, ok := toolembed.Maker(subject); ok { // The key let its caller start the run.
+			started = append(started, maker)
+		}
+	}
+	for _, subject := range started {
 		switch subject {
 		case "":
 		case text(p.Subject):
@@ -470,6 +477,9 @@ func (s *Store) endApproval(
 func (s *Store) CountApprovers(
 	ctx context.Context, tenant tool.TenantID, permissions []string, except string,
 ) (int, error) {
+	if maker, ok := toolembed.Maker(except); ok {
+		except = maker
+	}
 	n, err := ask(ctx, s.do, "store.CountApprovers", tenant, (*db.Queries).CountApprovers, db.CountApproversParams{
 		TenantID: string(tenant), Permissions: texts(permissions), Subject: text(except),
 		BuiltinRoles: access.With(permissions),

@@ -3918,6 +3918,50 @@ grant insert, select, update on effects to toolcrib_app;
 grant select on effects to toolcrib_maintenance;
 comment on table effects is 'The effect ledger: how far each call has come; every move is a compare-and-set on phase and fence.';
 
+create table embed_origins (
+    tenant_id uuid not null,
+    id uuid not null,
+    name text not null,
+    created_by text not null default ''::text,
+    created_at timestamp with time zone not null default now(),
+    constraint embed_origins_pkey PRIMARY KEY (tenant_id, id),
+    constraint embed_origins_tenant_id_name_key UNIQUE (tenant_id, name),
+    constraint embed_origins_name_check CHECK (((length(name) >= 1) AND (length(name) <= 255))),
+    constraint embed_origins_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE
+);
+CREATE TRIGGER audit AFTER INSERT OR DELETE OR UPDATE ON public.embed_origins FOR EACH ROW EXECUTE FUNCTION audit_row('{created_by}', '{}', 'embed_origin');
+alter table embed_origins enable row level security;
+alter table embed_origins force row level security;
+create policy tenant_isolation on embed_origins for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid));
+grant delete, insert, select on embed_origins to toolcrib_app;
+comment on table embed_origins is 'Origins whose pages may frame the tools of a tenant; at most 20 of one.';
+
+create table embed_tokens (
+    tenant_id uuid not null,
+    id uuid not null,
+    secret_hash bytea not null,
+    origin text not null,
+    tool_id uuid not null,
+    tool text not null,
+    version text not null,
+    digest text not null,
+    caller text not null,
+    key_id uuid not null,
+    permission text not null default ''::text,
+    expires_at timestamp with time zone not null,
+    created_at timestamp with time zone not null default now(),
+    constraint embed_tokens_pkey PRIMARY KEY (tenant_id, id),
+    constraint embed_tokens_caller_check CHECK (((length(caller) >= 1) AND (length(caller) <= 128))),
+    constraint embed_tokens_secret_hash_check CHECK ((length(secret_hash) = 32)),
+    constraint embed_tokens_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE
+);
+CREATE INDEX embed_tokens_expires ON public.embed_tokens USING btree (tenant_id, expires_at);
+alter table embed_tokens enable row level security;
+alter table embed_tokens force row level security;
+create policy tenant_isolation on embed_tokens for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid));
+grant delete, insert, select on embed_tokens to toolcrib_app;
+comment on table embed_tokens is 'Tokens that run one version of a tool in a frame, good for five minutes. Those that expired are deleted as others of the tenant are made.';
+
 create table event_seals (
     tenant_id uuid not null,
     run_id uuid not null,

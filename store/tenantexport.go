@@ -32,7 +32,7 @@ var exportedTables = map[string]exportedTable{
 	"chunks":            {},
 	"credentials":       {secret: []string{"ciphertext"}},
 	"document_contents": {content: "content", folder: "documents", name: []string{"document_id"}},
-	"document_texts":    {}, "documents": {}, "effects": {}, "event_seals": {},
+	"document_texts":    {}, "documents": {}, "effects": {}, "embed_origins": {}, "event_seals": {},
 	"file_chunks": {content: "content", folder: "files", name: []string{"file_id"}},
 	"files":       {}, "graph_nodes": {}, "inbox_items": {}, "mcp_remote_tools": {},
 	"mcp_servers":        {secret: []string{"headers", "auth"}},
@@ -63,6 +63,7 @@ type exportedTable struct {
 // notExported are the tables that are not exported, and why.
 var notExported = map[string]string{
 	"chunk_terms":      "an index of the words of chunks",
+	"embed_tokens":     "tokens of frames, by digests, which are good for five minutes",
 	"idempotency_keys": "answers to requests that may be repeated within a day",
 	"left_files":       "contents that no file has any more",
 	"mcp_sessions":     "sessions with MCP servers, whose ids are secrets",

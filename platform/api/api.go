@@ -21,6 +21,7 @@ import (
 	"github.com/toolcrib/toolcrib/file"
 	"github.com/toolcrib/toolcrib/internal/payload"
 	"github.com/toolcrib/toolcrib/internal/vault"
+	"github.com/toolcrib/toolcrib/platform/embeds"
 	"github.com/toolcrib/toolcrib/platform/identity"
 	"github.com/toolcrib/toolcrib/platform/sessions"
 	"github.com/toolcrib/toolcrib/platform/views"
@@ -187,6 +188,7 @@ type server struct {
 	files       *file.Service
 	views       *views.Service
 	sessions    *sessions.Service
+	embeds      *embeds.Service
 	api         huma.API
 
 	tenantsMu sync.Mutex
@@ -244,6 +246,11 @@ func New(cfg Config) (http.Handler, error) {
 	}
 	if s.sessions, err = sessions.New(sessions.Config{
 		Sessions: s.cfg.Store, Record: s.cfg.Store, Tools: s.cfg.Resolver, Runs: s.runs, Wakes: s.hub, Logger: s.log,
+	}); err != nil {
+		return nil, fmt.Errorf("api: %w", err)
+	}
+	if s.embeds, err = embeds.New(embeds.Config{
+		Embeds: s.cfg.Store, Record: s.cfg.Store, Tools: s.cfg.Resolver, Runs: s.runs, Wakes: s.hub, Logger: s.log,
 	}); err != nil {
 		return nil, fmt.Errorf("api: %w", err)
 	}
@@ -307,6 +314,7 @@ func New(cfg Config) (http.Handler, error) {
 	s.registerToolsets()
 	s.registerViews()
 	s.registerToolSessions()
+	s.registerEmbeds()
 	s.registerCodec()
 	s.registerAudit()
 	for _, name := range []string{"ErrorModel", "ErrorDetail"} { // The framework's; no answer has them.

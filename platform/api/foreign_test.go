@@ -139,6 +139,7 @@ func TestForeignTenant(t *testing.T) {
 	ids["toolsets"] = []string{"theirs"}
 	ids["views"] = []string{seedView(t, b).ID}
 	ids["tool-sessions"] = []string{seedToolSession(t, b).ID}
+	ids["embed-origins"] = []string{allowOrigin(t, b, shop).ID}
 	_, err = b.Store.CreateRole(t.Context(), store.Role{
 		Role: access.Role{Name: "theirs", Permissions: []string{api.RunsRead}}, Tenant: b.tenant,
 	})

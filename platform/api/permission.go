@@ -45,6 +45,7 @@ const (
 	ToolsetsWrite     = access.ToolsetsWrite
 	ViewsRead         = access.ViewsRead
 	ViewsWrite        = access.ViewsWrite
+	EmbedsMint        = access.EmbedsMint
 	AuditRead         = access.AuditRead
 	SpacesRead        = access.SpacesRead
 	SpacesPost        = access.SpacesPost

@@ -52,7 +52,9 @@ var refusable = map[string]audit.Action{ //nolint:gosec // Names, no credentials
 	"createToolSession":   "tool_session.created", "completeToolSession": "tool_session.changed",
 	"cancelToolSession": "tool_session.changed", "linkToolSession": "tool_session.changed",
 	"unlinkToolSession": "tool_session.changed", "submitToToolSession": "run.started", "joinToolSession": "run.started",
-	"createToolset": "toolset.created", "updateToolset": "toolset.changed", "deleteToolset": "toolset.deleted",
+	"addEmbedOrigin": "embed_origin.created", "removeEmbedOrigin": "embed_origin.deleted",
+	"createEmbedToken": "run.started",
+	"createToolset":    "toolset.created", "updateToolset": "toolset.changed", "deleteToolset": "toolset.deleted",
 
 	"createKey": "key.created", "revokeKey": "key.revoked", "setTenantMasking": "tenant.changed",
 	"setTenantTaint": "tenant.changed",

@@ -57,7 +57,7 @@ var notOfATenant = map[string]string{
 	"tenant resume": "is for operators", "tenant export": "is for operators", "tenant erase": "is for operators",
 	"retention set": "is for operators", "retention unset": "is for operators", "deployment show": "is for operators",
 	"deployment set-current": "is for operators", "deployment ramp": "is for operators",
-	"deployment drain": "is for operators",
+	"deployment drain": "is for operators", "embed allow": "names the pages of another site",
 }
 
 // furtherArguments are what commands need behind the name. FILE and QUESTIONS are files that there are.
@@ -65,6 +65,7 @@ var furtherArguments = map[string][]string{
 	"approvals grant":    {"--uses", "1"},
 	"artifact upload":    {"FILE"},
 	"credential rotate":  {"--from-file", "FILE"},
+	"embed token":        {"--origin", "https://shop.example.com", "--caller", "customer-7"},
 	"graph diff":         {"FILE"},
 	"graph run":          {"--args", "{}"},
 	"mcp approve":        {"read"},
@@ -150,7 +151,7 @@ func seedTheirs(t *testing.T, s *shell) (names map[string]string, owner *shell) 
 		VersionIdentity: tool.VersionIdentity{ToolID: f.Tool.ID, Slug: f.Tool.Slug, Version: "1.0.0", Digest: "d"},
 	})
 	require.NoError(t, err)
-	names["SESSION"] = session.ID
+	names["SESSION"], names["ORIGIN"] = session.ID, f.EmbedOrigin(t).ID
 	_, err = s.Store.SetBudget(ctx, budget.Budget{
 		Tenant: f.Tenant, Name: names["budget NAME"], Period: budget.Day, Limit: 1000,
 	})

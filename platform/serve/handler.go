@@ -23,6 +23,7 @@ import (
 	"github.com/toolcrib/toolcrib/internal/vault"
 	"github.com/toolcrib/toolcrib/platform/api"
 	"github.com/toolcrib/toolcrib/platform/console"
+	"github.com/toolcrib/toolcrib/platform/embeds"
 	"github.com/toolcrib/toolcrib/platform/identity"
 	"github.com/toolcrib/toolcrib/platform/inputpage"
 	"github.com/toolcrib/toolcrib/platform/observe"
@@ -37,6 +38,7 @@ import (
 	"github.com/toolcrib/toolcrib/runs/scheduler"
 	"github.com/toolcrib/toolcrib/store"
 	"github.com/toolcrib/toolcrib/tool"
+	"github.com/toolcrib/toolcrib/toolembed"
 	"github.com/toolcrib/toolcrib/toolsession"
 	"github.com/toolcrib/toolcrib/view"
 	"github.com/toolcrib/toolcrib/wait"
@@ -228,17 +230,23 @@ func Handler(ctx context.Context, cfg HandlerConfig) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
+	framed, err := embeds.New(embeds.Config{
+		Embeds: cfg.Store, Record: cfg.Store, Tools: cfg.Resolver, Runs: cfg.Runs, Logger: cfg.Logger,
+	})
+	if err != nil {
+		return nil, err
+	}
 	ours, err := console.Handler(console.Options{
 		Development: cfg.Browsers.PlainHTTP, TLS: strings.HasPrefix(cfg.PublicURL, "https://"),
 	})
 	if err != nil {
 		return nil, err
 	}
-	return withPages(answers, pages, shown, sessions.NewPages(submitted, cfg.Store), ours), nil
+	return withPages(answers, pages, shown, sessions.NewPages(submitted, cfg.Store), embeds.NewPages(framed), ours), nil
 }
 
 // withPages serves the pages that people without an account can open, and the console, beside the API.
-func withPages(answers, pages, shown, submitted, shell http.Handler) http.Handler {
+func withPages(answers, pages, shown, submitted, framed, shell http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case strings.HasPrefix(r.URL.Path, input.Path):
@@ -247,6 +255,8 @@ func withPages(answers, pages, shown, submitted, shell http.Handler) http.Handle
 			shown.ServeHTTP(w, r)
 		case strings.HasPrefix(r.URL.Path, toolsession.Path):
 			submitted.ServeHTTP(w, r)
+		case strings.HasPrefix(r.URL.Path, toolembed.Path):
+			framed.ServeHTTP(w, r)
 		case console.Serves(r.URL.Path):
 			shell.ServeHTTP(w, r)
 		default:

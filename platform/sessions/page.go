@@ -11,19 +11,15 @@ import (
 	"fmt"
 	"html/template"
 	"log/slog"
-	"maps"
 	"mime"
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
 
-	"github.com/toolcrib/toolcrib/internal/redact"
-	"github.com/toolcrib/toolcrib/internal/visible"
+	"github.com/toolcrib/toolcrib/platform/publicform"
 	"github.com/toolcrib/toolcrib/platform/publicpage"
-	"github.com/toolcrib/toolcrib/schema/field"
 	"github.com/toolcrib/toolcrib/store"
 	"github.com/toolcrib/toolcrib/tool"
 	"github.com/toolcrib/toolcrib/toolsession"
@@ -66,30 +62,14 @@ func NewPages(s *Service, tenants Tenants) *Pages {
 // page is what the template shows.
 type page struct {
 	Title, Asks, Notice string
-	Output              []row
+	Output              []publicform.Row
 	Text                string
 	Again, AgainWords   string
 	Form                bool
 	Once, Guest         string
-	Fields              []shown
+	Fields              []publicform.Shown
 	Faults              int
 	Style               template.CSS
-}
-
-type row struct{ Name, Value string }
-
-// shown is a field as the page shows it.
-type shown struct {
-	ID, Name, Label, Help, Section string
-	Kind, Mode                     string // "choice", "area", or the type of an input.
-	Several, Required              bool
-	Value, Problem                 string
-	Options                        []option
-}
-
-type option struct {
-	ID, Value, Label string
-	Chosen           bool
 }
 
 // Errors of links.
@@ -147,18 +127,18 @@ func (h *Pages) open(ctx context.Context, text string) (toolsession.Session, err
 
 // fields returns the form of a session, where its tool may be called by the link now. Where it may not, the link
 // opens nothing.
-func (h *Pages) fields(ctx context.Context, session *toolsession.Session) (Form, error) {
+func (h *Pages) fields(ctx context.Context, session *toolsession.Session) (publicform.Form, error) {
 	resolved, err := h.service.open(ctx, session)
 	if err != nil {
 		switch tool.KindOf(err) { //nolint:exhaustive // Others are of the platform.
 		case tool.NotFound, tool.Denied, tool.Conflict:
-			return Form{}, errUnknown
+			return publicform.Form{}, errUnknown
 		}
-		return Form{}, err
+		return publicform.Form{}, err
 	}
 	definition := &resolved.Version.Snapshot.Definition
 	if err := checkForm(session, definition); err != nil { // What it asked when the link was made, it may ask no more.
-		return Form{}, errUnknown
+		return publicform.Form{}, errUnknown
 	}
 	return Fields(session, definition)
 }
@@ -179,21 +159,13 @@ func (h *Pages) form(
 		return
 	}
 	p := page{
-		Title: clean(session.Title), Asks: firstOf(clean(owner.Name), "An organisation"), Form: true, Faults: len(problems),
-		Once: sent.Get("once"), Guest: sent.Get("guest"), Notice: problems[""],
+		Title: publicform.Clean(session.Title), Asks: firstOf(publicform.Clean(owner.Name), "An organisation"), Form: true,
+		Faults: len(problems),
+		Once:   sent.Get("once"), Guest: sent.Get("guest"), Notice: problems[""],
+		Fields: form.Show(sent, problems),
 	}
 	if p.Once == "" {
 		p.Once = once()
-	}
-	section := ""
-	for i := range form.Fields {
-		s := show(&form.Fields[i], i, sent, problems[form.Fields[i].Key])
-		if s.Section == section {
-			s.Section = ""
-		} else {
-			section = s.Section
-		}
-		p.Fields = append(p.Fields, s)
 	}
 	status := http.StatusOK
 	if len(problems) > 0 {
@@ -215,7 +187,9 @@ func (h *Pages) take(
 ) {
 	media, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if media != "application/x-www-form-urlencoded" {
-		h.show(w, http.StatusUnsupportedMediaType, page{Title: clean(session.Title), Notice: "Send the form of this page."})
+		h.show(w, http.StatusUnsupportedMediaType, page{
+			Title: publicform.Clean(session.Title), Notice: "Send the form of this page.",
+		})
 		return
 	}
 	r.URL.RawQuery = "" // It is no answer, and mail programs append what they like.
@@ -223,7 +197,7 @@ func (h *Pages) take(
 	if err := r.ParseForm(); err != nil {
 		w.Header().Set("Connection", "close")
 		h.show(w, http.StatusBadRequest, page{
-			Title: clean(session.Title), Notice: "The form is too long, or damaged. Go back and try again.",
+			Title: publicform.Clean(session.Title), Notice: "The form is too long, or damaged. Go back and try again.",
 		})
 		return
 	}
@@ -233,7 +207,7 @@ func (h *Pages) take(
 		return
 	}
 	guest := strings.TrimSpace(r.PostForm.Get("guest"))
-	input, problems := readForm(&form, r.PostForm)
+	input, problems := form.Read(r.PostForm)
 	if utf8.RuneCountInString(guest) > toolsession.MaxGuest || !utf8.ValidString(guest) {
 		problems[""] = "The name is too long."
 	}
@@ -260,9 +234,9 @@ func (h *Pages) take(
 		w.Header().Set("Location", toolsession.Path+token+"/"+made.ID)
 		w.WriteHeader(http.StatusSeeOther)
 	case tool.KindOf(err) == tool.Invalid:
-		h.form(ctx, w, r, session, r.PostForm, problemsOf(&form, err))
+		h.form(ctx, w, r, session, r.PostForm, form.Problems(err))
 	case tool.KindOf(err) == tool.Conflict:
-		h.show(w, http.StatusConflict, page{Title: clean(session.Title), Notice: "Nothing more is taken here."})
+		h.show(w, http.StatusConflict, page{Title: publicform.Clean(session.Title), Notice: "Nothing more is taken here."})
 	case tool.KindOf(err) == tool.NotFound, tool.KindOf(err) == tool.Denied:
 		h.refuse(w, r, errUnknown)
 	case tool.KindOf(err) == tool.RateLimited:
@@ -274,19 +248,8 @@ func (h *Pages) take(
 
 // named returns the name of a guest as it is stored. What stands for what looks like a secret may be longer than that.
 func named(guest string) string {
-	name := []rune(clean(guest))
+	name := []rune(publicform.Clean(guest))
 	return string(name[:min(len(name), toolsession.MaxGuest)])
-}
-
-// problemsOf returns what the platform found wrong, by the field.
-func problemsOf(form *Form, err error) map[string]string {
-	e := tool.AsError(err)
-	first, _, _ := strings.Cut(strings.TrimPrefix(e.Path, "/input/"), "/")
-	key := strings.NewReplacer("~1", "/", "~0", "~").Replace(first)
-	if !form.has(key) {
-		key = ""
-	}
-	return map[string]string{key: clean(tool.Clip(e.Msg, 300))}
 }
 
 // result shows what became of a submission.
@@ -295,7 +258,9 @@ func (h *Pages) result(
 ) {
 	if r.Method == http.MethodPost {
 		w.Header().Set("Allow", "GET, HEAD")
-		h.show(w, http.StatusMethodNotAllowed, page{Title: clean(session.Title), Notice: "This page shows a result."})
+		h.show(w, http.StatusMethodNotAllowed, page{
+			Title: publicform.Clean(session.Title), Notice: "This page shows a result.",
+		})
 		return
 	}
 	found, err := h.service.cfg.Sessions.FindSubmission(ctx, session.Tenant, session.ID, id)
@@ -313,11 +278,11 @@ func (h *Pages) result(
 		return
 	}
 	at := toolsession.Path + token
-	p := page{Title: clean(session.Title), Again: at, AgainWords: "Send another"}
+	p := page{Title: publicform.Clean(session.Title), Again: at, AgainWords: "Send another"}
 	switch found.Status {
 	case toolsession.Done:
 		p.Notice = "Thank you: this has arrived."
-		p.Output, p.Text = rowsOf(found.Output)
+		p.Output, p.Text = publicform.Rows(found.Output)
 	case toolsession.Failed:
 		p.Notice = "This has arrived, and could not be worked on."
 	case toolsession.Running:
@@ -325,107 +290,6 @@ func (h *Pages) result(
 		p.Again, p.AgainWords = at+"/"+found.ID, "See whether it is done"
 	}
 	h.show(w, http.StatusOK, p)
-}
-
-// maxRows and maxShown bound what a page shows of a result.
-const (
-	maxRows  = 50
-	maxShown = 64 << 10
-)
-
-// rowsOf returns the members of a result for a table, or else its text.
-func rowsOf(raw json.RawMessage) (rows []row, text string) {
-	var members map[string]json.RawMessage
-	if json.Unmarshal(raw, &members) != nil || len(members) == 0 || len(members) > maxRows {
-		return nil, clean(tool.Clip(plain(raw), maxShown))
-	}
-	for _, key := range slices.Sorted(maps.Keys(members)) {
-		rows = append(rows, row{clean(key), clean(tool.Clip(plain(redact.JSON(members[key])), maxShown/maxRows))})
-	}
-	return rows, ""
-}
-
-// plain returns a string without its quotes, and other JSON as it is written.
-func plain(raw json.RawMessage) string {
-	var text string
-	if json.Unmarshal(raw, &text) == nil {
-		return text
-	}
-	return string(raw)
-}
-
-// clean returns a text as pages show it: without hidden characters and what looks like a secret.
-func clean(text string) string { return redact.Text(visible.Text(text)) }
-
-// show returns a field as the page shows it.
-func show(f *field.Field, at int, sent url.Values, problem string) shown {
-	s := shown{
-		ID: fmt.Sprintf("f%d", at), Name: name(f.Key), Label: clean(firstOf(f.Label, f.Key)), Section: clean(f.Section),
-		Help: clean(strings.TrimSpace(f.Description + "\n" + f.Help)), Required: f.Required, Problem: problem,
-		Several: f.Multiple,
-		Kind:    "text", Value: value(f, sent),
-	}
-	switch f.Type { //nolint:exhaustive // Others are texts.
-	case field.Number:
-		s.Mode = "decimal"
-		if f.Unit != "" {
-			s.Label += " (" + clean(f.Unit) + ")"
-		}
-	case field.Boolean:
-		s.Kind, s.Several = "choice", false
-		for i, o := range []option{{Value: "true", Label: "Yes"}, {Value: "false", Label: "No"}} {
-			o.ID, o.Chosen = fmt.Sprintf("f%d-%d", at, i), s.Value == o.Value
-			s.Options = append(s.Options, o)
-		}
-	case field.Enum:
-		s.Kind = "choice"
-		chosen := sent[name(f.Key)]
-		if sent == nil && len(f.Default) > 0 {
-			chosen = []string{string(f.Default)}
-		}
-		for i, o := range f.Options {
-			s.Options = append(s.Options, option{
-				ID: fmt.Sprintf("f%d-%d", at, i), Value: string(o.Value), Label: clean(firstOf(o.Label, plain(o.Value))),
-				Chosen: slices.Contains(chosen, string(o.Value)),
-			})
-		}
-	case field.Email:
-		s.Kind = "email"
-	case field.Phone:
-		s.Kind = "tel"
-	case field.URL, field.Media:
-		s.Kind = "url"
-	case field.Date:
-		s.Kind = "date"
-		if f.Display == field.Moment || f.Display == field.Time {
-			s.Kind = "text"
-		}
-	case field.Array, field.Object:
-		s.Kind = "area"
-		hint := "As JSON."
-		if lines(f) {
-			hint = "One on each line."
-		}
-		s.Help = strings.TrimSpace(s.Help + "\n" + hint)
-	case field.Text:
-		if f.Display == field.Textarea || f.Display == field.Markdown || f.Display == field.Code {
-			s.Kind = "area"
-		}
-	}
-	return s
-}
-
-// value returns what the field holds at first: what was sent, or the default.
-func value(f *field.Field, sent url.Values) string {
-	switch {
-	case sent != nil:
-		return sent.Get(name(f.Key))
-	case len(f.Default) == 0 || string(f.Default) == "null":
-		return ""
-	case f.Type == field.Boolean || f.Type == field.Number:
-		return string(f.Default)
-	}
-	return plain(f.Default)
 }
 
 // refuse answers a request that opens no page. It says nothing of why.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/toolcrib/toolcrib/agent"
 	"github.com/toolcrib/toolcrib/internal/uuid7"
+	"github.com/toolcrib/toolcrib/platform/publicform"
 	"github.com/toolcrib/toolcrib/policy"
 	"github.com/toolcrib/toolcrib/resolver"
 	"github.com/toolcrib/toolcrib/runs"
@@ -327,7 +328,7 @@ func (s *Service) arguments(
 			return nil, err
 		}
 		for name := range given {
-			if !asked.has(name) {
+			if !asked.Has(name) {
 				return nil, invalid("/input", "the form has no field %.80q", name)
 			}
 		}
@@ -338,7 +339,7 @@ func (s *Service) arguments(
 	}
 	for name, value := range fixed {
 		if _, twice := given[name]; twice {
-			return nil, invalid("/input/"+pointer(name), "the session has fixed %.80q", name)
+			return nil, invalid("/input/"+publicform.Pointer(name), "the session has fixed %.80q", name)
 		}
 		given[name] = value
 	}
@@ -359,7 +360,7 @@ func (s *Service) arguments(
 		e.Path = "/input" + e.Path
 		return nil, &e
 	}
-	if path := asked.unasked(prepared); path != "" {
+	if path := asked.Unasked(prepared); path != "" {
 		return nil, invalid("/input"+path, "the form does not ask for that")
 	}
 	return prepared, nil
@@ -389,7 +390,7 @@ func (s *Service) Settle(ctx context.Context, b toolsession.Submission) (toolses
 		b.Status, b.Output = toolsession.Done, outputOf(end.Result)
 		if end.Result.IsError {
 			b.Status = toolsession.Failed
-			b.Error = clipped(firstOf(textOf(end.Result), "the tool answered no"))
+			b.Error = clipped(firstOf(publicform.Text(end.Result), "the tool answered no"))
 		}
 	}
 	return s.cfg.Sessions.SettleSubmission(ctx, b) //nolint:wrapcheck // Its words are the caller's.

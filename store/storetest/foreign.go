@@ -74,6 +74,7 @@ func testForeign(t *testing.T, d *Database) {
 	maps.Copy(cases, lifecycleCases)
 	maps.Copy(cases, viewCases)
 	maps.Copy(cases, toolSessionCases)
+	maps.Copy(cases, embedCases)
 	maps.Copy(cases, credentialCases)
 	maps.Copy(cases, retrievalCases)
 	maps.Copy(cases, runCases)

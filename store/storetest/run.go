@@ -41,6 +41,7 @@ func Run(t *testing.T, newDatabase func(tb testing.TB) *Database) {
 		{"Gates", testGates},
 		{"Views", testViews},
 		{"ToolSessions", testToolSessions},
+		{"Embeds", testEmbeds},
 		{"Prices", testPrices},
 		{"Pauses", testPauses},
 		{"Reads", testReads},

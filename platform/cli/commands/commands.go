@@ -31,6 +31,7 @@ func New(invocation *cli.App) []*cobra.Command {
 		a.toolsetCommand(),
 		a.viewCommand(),
 		a.toolSessionCommand(),
+		a.embedCommand(),
 		a.tenantCommand(), a.auditCommand(),
 	}
 	a.completeFlags(all)

@@ -254,6 +254,32 @@ type Document struct {
 	ReadyAt      *time.Time
 }
 
+// Origins whose pages may frame the tools of a tenant; at most 20 of one.
+type EmbedOrigin struct {
+	TenantID  string
+	ID        string
+	Name      string
+	CreatedBy string
+	CreatedAt time.Time
+}
+
+// Tokens that run one version of a tool in a frame, good for five minutes. Those that expired are deleted as others of the tenant are made.
+type EmbedToken struct {
+	TenantID   string
+	ID         string
+	SecretHash []byte
+	Origin     string
+	ToolID     string
+	Tool       string
+	Version    string
+	Digest     string
+	Caller     string
+	KeyID      string
+	Permission string
+	ExpiresAt  time.Time
+	CreatedAt  time.Time
+}
+
 // Files of tenants, without their contents.
 type File struct {
 	TenantID     string

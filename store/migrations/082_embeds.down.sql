@@ -1,0 +1,2 @@
+drop table embed_tokens;
+drop table embed_origins;
