@@ -247,6 +247,10 @@ export interface components {
             tool: string;
             version?: string;
         };
+        AppTool: {
+            name: string;
+            tool: string;
+        };
         Approval: {
             agent?: string;
             arguments?: unknown;
@@ -1907,6 +1911,19 @@ export interface components {
             version: string;
             visible: boolean;
         };
+        ToolApp: {
+            connect_domains: string[];
+            csp: string;
+            html: string;
+            input_schema?: unknown;
+            name: string;
+            prefers_border?: boolean;
+            remote_name: string;
+            resource_domains: string[];
+            resource_uri: string;
+            tool: string;
+            tools: components["schemas"]["AppTool"][];
+        };
         ToolChange: {
             /** @enum {string} */
             action: "create" | "update" | "publish" | "deprecate" | "disable" | "enable" | "delete";
@@ -1995,6 +2012,7 @@ export interface components {
         };
         ToolForm: {
             annotations?: unknown;
+            app?: boolean;
             /** @enum {string} */
             audience: "model" | "user";
             category?: string;
