@@ -65,7 +65,11 @@ func unshown(how string) error {
 func (c *conn) readApp(ctx context.Context, ui *remote.UI) (*App, error) {
 	c.peer.forget(methodRead)
 	_, _ = c.session.ReadResource(ctx, &mcp.ReadResourceParams{URI: ui.ResourceURI}) // The peer keeps the answer.
-	raw, err := c.answer(ctx, methodRead, unshown, "the server does not give its app")
+	const refused = "the server does not give its app"
+	if c.exchange(methodRead).refusal != nil { // With a status of failure.
+		return nil, &tool.Error{Kind: tool.Unavailable, Op: "mcpcall.ReadApp", Msg: refused}
+	}
+	raw, err := c.answer(ctx, methodRead, unshown, refused)
 	if err != nil {
 		return nil, err
 	}

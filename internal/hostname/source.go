@@ -26,11 +26,11 @@ func (s Source) String() string {
 // scheme, and the wildcard of everything.
 func ParseSource(text string) (Source, bool) {
 	scheme, rest, ok := strings.Cut(text, "://")
-	if s := Form(scheme); !ok || s != "https" && s != "wss" || len(text) > 300 {
+	if s := Form(scheme); !ok || s != "https" && s != "wss" || len(text) > 300 || strings.ContainsAny(text, " \t\r\n") {
 		return Source{}, false
 	}
 	rest = strings.TrimSuffix(rest, "/")
-	if strings.Trim(rest, " \t\r\n") != rest || !ValidEntry(rest, true) {
+	if !ValidEntry(rest, true) {
 		return Source{}, false
 	}
 	host, port := Split(rest)
