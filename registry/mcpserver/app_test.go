@@ -33,6 +33,7 @@ func TestAnAppIsPinned(t *testing.T) {
 	require.Equal(t, []string{"new fresh", "new show_file"}, changes(b.refresh(t)))
 	b.publish(t, "filesShowFile")
 	b.publish(t, "filesFresh")
+	b.publish(t, "filesReadFile")
 	require.NoError(t, b.runs(t, "filesShowFile"))
 
 	ui := func(slug string) string {
