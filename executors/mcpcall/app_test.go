@@ -67,7 +67,8 @@ func TestReadApp(t *testing.T) {
 			app, err := read("page")
 			require.NoError(t, err)
 			require.Equal(t, &mcpcall.App{
-				ResourceURI: "ui://orders/page", HTML: html, ConnectDomains: []string{"https://api.example.com"}, PrefersBorder: true,
+				ResourceURI: "ui://orders/page", HTML: html, ConnectDomains: []string{"https://api.example.com"},
+				PrefersBorder: true,
 			}, app)
 			app, err = read("bytes")
 			require.NoError(t, err)

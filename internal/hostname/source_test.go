@@ -24,7 +24,8 @@ func TestParseSource(t *testing.T) {
 	for _, text := range []string{
 		"", "*", "https:", "https://", "https://*", "https://*.*.com", "http://example.com", "ws://example.com", "data:",
 		"'self'", "'unsafe-eval'", "example.com", "https://example.com/path", "https://example.com;script-src *",
-		"https://example.com 'unsafe-eval'", "https://example.com,https://b", "https://user@example.com", "https://exa\nmple.com",
+		"https://example.com 'unsafe-eval'", "https://example.com,https://b", "https://user@example.com",
+		"https://exa\nmple.com",
 		"https://example.com?q", "https://example.com#f", "https://bücher.example", "https://example.com:*", "blob:https://a",
 		" https://example.com", "https:// example.com", "https://fd12::7", "https://127.1", "javascript://example.com",
 	} {

@@ -65,7 +65,8 @@ func TestToolApp(t *testing.T) {
 	remote.offerApp("fresh", "app")
 	remote.offerApp("summarize", "model")
 	remote.page("show_file", media, html, map[string]any{
-		"connectDomains": []string{"https://api.example.com", "https://evil.example"}, "resourceDomains": []string{"https://cdn.example.com"},
+		"connectDomains":  []string{"https://api.example.com", "https://evil.example"},
+		"resourceDomains": []string{"https://cdn.example.com"},
 	})
 	remote.page("fresh", "text/html", html, nil)
 	b := setup(t, showing(t, remote.host, "api.example.com"))

@@ -201,6 +201,7 @@ func TestAppsOfTools(t *testing.T) {
 	v.do(t, chromedp.Click(`[role=alertdialog] .actions button:last-child`, chromedp.ByQuery))
 	require.Equal(t, "opened", a.reported(t, "link"))
 	require.Eventually(t, func() bool { return a.linked.Load() == 1 }, time.Minute, 50*time.Millisecond)
+	v.do(t, page.BringToFront()) // Of the tab that was opened.
 
 	// A call that writes waits for an approval, as any other does.
 	v.do(t, until(`document.querySelector(".app-calls").innerText.includes("waits for an approval")`))

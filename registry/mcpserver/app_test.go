@@ -71,7 +71,9 @@ func TestAnAppIsPinned(t *testing.T) {
 	gone = digested(t, gone)
 	b.shelf.put(b.read, b.list, gone, fresh)
 	b.refresh(t)
-	_, err = b.registry.Servers().Approve(t.Context(), b.ada, "files", mcpserver.Approval{Name: "show_file", Publish: true})
+	_, err = b.registry.Servers().Approve(t.Context(), b.ada, "files", mcpserver.Approval{
+		Name: "show_file", Publish: true,
+	})
 	require.NoError(t, err)
 	require.Empty(t, ui("filesShowFile"))
 	require.Empty(t, b.head(t, "filesShowFile").Interaction.Audience)
