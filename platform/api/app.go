@@ -26,8 +26,8 @@ func (s *server) registerToolApps() {
 		summary: "Get the app of a tool of an MCP server",
 		detail: "The page that the server has for the results of the tool (MCP Apps), as it gives it now, at most 2 MiB of " +
 			"`text/html;profile=mcp-app`. It is foreign code: show it in a sandboxed frame without an origin alone, under the " +
-			"policy of `csp`. The tenant's switch for publishing has to be on, or it is denied. A tool without an app has none to " +
-			"be found; one that is stopped, or whose server is disabled, is a conflict.",
+			"policy of `csp`. The tenant's switch for publishing has to be on, or it is denied. A tool without an app " +
+			"has none to be found; one that is stopped, or whose server is disabled, is a conflict.",
 	}, s.getToolApp)
 }
 

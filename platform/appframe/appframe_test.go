@@ -13,8 +13,8 @@ import (
 )
 
 const least = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; " +
-	"font-src data:; media-src data:; connect-src 'none'; frame-src 'none'; worker-src 'none'; object-src 'none'; base-uri 'none'; " +
-	"form-action 'none'"
+	"font-src data:; media-src data:; connect-src 'none'; frame-src 'none'; worker-src 'none'; object-src 'none'; " +
+	"base-uri 'none'; form-action 'none'"
 
 // An app loads nothing unless an origin is named, and nothing but an origin can be.
 func TestPolicy(t *testing.T) {

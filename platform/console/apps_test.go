@@ -17,8 +17,6 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/stretchr/testify/require"
-
-	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
 )
 
 // The pages of tools in these tests: they speak the protocol as an app does, and report what they saw with a tool.
@@ -174,6 +172,7 @@ func TestAppsOfTools(t *testing.T) {
 	v := live(t)
 	a := running.apps
 	v.attachWeather(t, a)
+	v.size(t, 1280, 1100, "light")
 	v.callOf(t, "weatherForecast")
 	v.do(t, until(`document.querySelector(".t-output").innerText.includes("Oslo")`))
 	v.do(t, chromedp.Sleep(300*time.Millisecond), until(`!document.querySelector("iframe, .app-frame, .app-open")`))
@@ -260,11 +259,11 @@ func (v *visitor) hostileApp(t *testing.T, a *appServer) {
 	v.do(t, until(`document.querySelector(".t-output").innerText.includes("more messages than are read")`),
 		until(`!document.querySelector("iframe")`))
 	v.blameless(t)
-	var runs struct {
-		Items []v1.Run `json:"items"`
+	var made struct {
+		Items []json.RawMessage `json:"items"`
 	}
-	v.get(t, "/v1/runs?tool=foreignQuote", &runs)
-	require.Empty(t, runs.Items, "a tool of another was not called")
+	v.get(t, "/v1/invocations?tool=foreignQuote", &made)
+	require.Empty(t, made.Items, "a tool of another was not called")
 	require.Zero(t, a.canary.Load())
 
 	// Nor can one take its frame elsewhere: the policy of the page around it refuses that, and says so.

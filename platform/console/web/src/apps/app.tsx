@@ -48,7 +48,7 @@ export default function AppView({ tenant, of, result, children }: { tenant: stri
   }
   return (
     <>
-      <Frame tenant={tenant} app={found.data} of={of} result={result} onClose={() => setOpen(false)} onFlood={() => setFlooded(true)} />
+      <Frame key={found.dataUpdatedAt} tenant={tenant} app={found.data} of={of} result={result} onClose={() => setOpen(false)} onFlood={() => setFlooded(true)} />
       <details className="o-twin">
         <summary>The result without it</summary>
         {children}
@@ -106,7 +106,7 @@ function Frame({ tenant, app, of, result, onClose, onFlood }: { tenant: string; 
     });
     bridge.current = b;
     return b.cut;
-  }, [tenant, app, result]);
+  }, [tenant, app]);
 
   const close = async () => {
     setClosing(true);
