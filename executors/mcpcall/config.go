@@ -39,6 +39,8 @@ type Config struct {
 	// [remote.Digest]. A call of a tool whose definition has changed since fails
 	// with [tool.Conflict]. Defaults to none: any definition is accepted.
 	DefinitionDigest string `json:"definition_digest,omitempty"`
+	// UI is the app that shows the tool's results, and who may call the tool, as its server declares it.
+	UI *remote.UI `json:"ui,omitempty"`
 	// MaxBytes bounds the answer; 1 MiB when zero, at most 16 MiB.
 	MaxBytes int64 `json:"max_bytes,omitempty"`
 }
@@ -80,6 +82,9 @@ func decodeConfig(raw json.RawMessage) (*Config, error) {
 }
 
 func (c *Config) check() error {
+	if member, wrong := c.UI.Check(); wrong != "" {
+		return fault("/ui/"+member, wrong)
+	}
 	switch {
 	case c.Type != "" && c.Type != tool.MCP:
 		return fault("/type", fmt.Sprintf("%q is not mcp", c.Type))

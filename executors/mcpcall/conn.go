@@ -86,7 +86,7 @@ func open(ctx context.Context, t *target, transport mcp.Transport, w *wire, s *S
 		c.peer.grace = discoverGrace
 	}
 	sdk := mcp.NewClient(&mcp.Implementation{Name: clientName, Version: clientVersion}, &mcp.ClientOptions{
-		Logger: slog.New(slog.DiscardHandler), Capabilities: &mcp.ClientCapabilities{},
+		Logger: slog.New(slog.DiscardHandler), Capabilities: capabilities(),
 		MultiRoundTrip: &mcp.MultiRoundTripOptions{Disabled: true},
 	})
 	session, err := sdk.Connect(ctx, c.peer, opts)
@@ -100,6 +100,13 @@ func open(ctx context.Context, t *target, transport mcp.Transport, w *wire, s *S
 		w.negotiated(c.protocol())
 	}
 	return c, nil
+}
+
+// capabilities are those of this client: it shows apps, where the tenant of a tool lets it.
+func capabilities() *mcp.ClientCapabilities {
+	c := &mcp.ClientCapabilities{}
+	c.AddExtension(remote.AppExtension, map[string]any{"mimeTypes": []string{remote.AppMIMEType}})
+	return c
 }
 
 // protocol returns the negotiated version.

@@ -252,14 +252,21 @@ func unlisted(how string) error {
 func (c *conn) page(ctx context.Context, cursor string) (json.RawMessage, error) {
 	c.peer.forget(methodList)
 	_, _ = c.session.ListTools(ctx, &mcp.ListToolsParams{Cursor: cursor}) // The peer keeps the answer.
-	seen, at := c.peer.of(methodList), c.exchange(methodList)
+	return c.answer(ctx, methodList, unlisted, "the server refuses to list its tools")
+}
+
+// answer returns the answer to a request, or why there is none: unread makes an error of what is wrong with it.
+func (c *conn) answer(
+	ctx context.Context, method string, unread func(how string) error, refused string,
+) (json.RawMessage, error) {
+	seen, at := c.peer.of(method), c.exchange(method)
 	ended := endedBy(ctx)
 	switch {
 	case seen.answered && seen.answer.err == nil:
-		// A server may quote its caller's credential in its definitions.
+		// A server may quote its caller's credential in what it says.
 		return secret.RedactorFrom(ctx).JSON(seen.answer.result), nil
 	case at.overflow > 0:
-		return nil, unlisted(fmt.Sprintf("is longer than %d bytes", at.overflow))
+		return nil, unread(fmt.Sprintf("is longer than %d bytes", at.overflow))
 	case at.status >= http.StatusMultipleChoices:
 		return nil, at.refused(false)
 	case at.failed != nil:
@@ -271,9 +278,9 @@ func (c *conn) page(ctx context.Context, cursor string) (json.RawMessage, error)
 	case seen.fault != nil:
 		return nil, seen.fault
 	case seen.answered:
-		return nil, &tool.Error{Kind: tool.Unavailable, Op: "mcpcall", Msg: "the server refuses to list its tools"}
+		return nil, &tool.Error{Kind: tool.Unavailable, Op: "mcpcall", Msg: refused}
 	default:
-		return nil, unlisted("was not received")
+		return nil, unread("was not received")
 	}
 }
 
@@ -305,6 +312,7 @@ func readTool(raw json.RawMessage) (remote.Tool, string) {
 			Idempotent  *bool  `json:"idempotentHint"`  //nolint:tagliatelle // The protocol's name.
 			OpenWorld   *bool  `json:"openWorldHint"`   //nolint:tagliatelle // The protocol's name.
 		} `json:"annotations"`
+		Meta json.RawMessage `json:"_meta"` //nolint:tagliatelle // The protocol's name.
 	}
 	err := json.Unmarshal(raw, &d)
 	t := remote.Tool{
@@ -323,6 +331,8 @@ func readTool(raw json.RawMessage) (remote.Tool, string) {
 		t.OutputSchema = nil
 	}
 	removed := hiddenIn(d.Title, d.Annotations.Title, d.Description)
+	ui, fault := remote.ReadUI(d.Meta)
+	t.UI = ui
 	switch {
 	case err != nil:
 		return t, "its definition has members of other types than the protocol's"
@@ -334,6 +344,8 @@ func readTool(raw json.RawMessage) (remote.Tool, string) {
 		return t, "its output schema is not an object"
 	case len(t.InputSchema) > maxSchemaBytes || len(t.OutputSchema) > maxSchemaBytes:
 		return t, fmt.Sprintf("its schemas are longer than %d bytes", maxSchemaBytes)
+	case fault != "":
+		return t, fault
 	}
 	for name, schema := range map[string]*json.RawMessage{"input": &t.InputSchema, "output": &t.OutputSchema} {
 		if len(*schema) == 0 {

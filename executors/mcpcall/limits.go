@@ -24,6 +24,9 @@ const (
 	maxHandshakeBytes   = 256 << 10
 	maxRefusalBytes     = 64 << 10
 
+	maxAppBytes   = 2 << 20 // Of an app's HTML.
+	maxAppMessage = 2 * maxAppBytes
+
 	maxTools     = 1000
 	maxPages     = 100
 	maxListBytes = 8 << 20 // Of all pages together.

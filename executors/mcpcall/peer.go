@@ -246,6 +246,8 @@ func shapeOf(method string, raw json.RawMessage) (json.RawMessage, error) {
 		return json.RawMessage(`{"content":[]}`), nil
 	case methodList:
 		return json.RawMessage(`{"tools":[]}`), nil
+	case methodRead:
+		return json.RawMessage(`{"contents":[]}`), nil
 	case methodInitialize, methodDiscover:
 		h, err := readHandshake(method, raw)
 		if err != nil {

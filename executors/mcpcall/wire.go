@@ -35,6 +35,7 @@ const (
 	methodDiscover    = "server/discover"
 	methodList        = "tools/list"
 	methodCall        = "tools/call"
+	methodRead        = "resources/read"
 	methodCancelled   = "notifications/cancelled"
 )
 
@@ -229,7 +230,7 @@ func (w *wire) sessionID() secret.Value {
 func (w *wire) limitOf(method string) int64 {
 	const notices = 256 << 10 // For notifications with an answer.
 	switch method {
-	case methodCall:
+	case methodCall, methodRead:
 		return w.limit + notices
 	case http.MethodGet: // A stream of any messages.
 		return max(w.limit, maxListBytes) + notices

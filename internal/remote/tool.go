@@ -16,11 +16,12 @@ type Tool struct {
 	InputSchema  json.RawMessage `json:"input_schema,omitempty"`
 	OutputSchema json.RawMessage `json:"output_schema,omitempty"`
 	Annotations  Annotations     `json:"annotations,omitzero"`
+	UI           *UI             `json:"ui,omitempty"` // Nil where the server declares nothing.
 	// Removed lists the texts from which invisible characters were removed, as JSON
 	// Pointers into this struct. See package visible.
 	Removed []string `json:"removed,omitempty"`
 	// Digest is the digest of the server's whole definition: name, title, description,
-	// schemas and annotations. See [Digest].
+	// schemas, annotations and app. See [Digest].
 	Digest string `json:"digest"`
 }
 
@@ -51,8 +52,8 @@ type Skipped struct {
 }
 
 // Digest returns the digest of a server's definition of a tool: the sha256, in hexadecimal,
-// of the canonical JSON of its name, title, description, schemas and annotations. Other
-// members, such as icons, are ignored.
+// of the canonical JSON of its name, title, description, schemas, annotations, and what it
+// declares of an app, if anything. Other members, such as icons, are ignored.
 func Digest(raw json.RawMessage) (string, error) {
 	var d struct {
 		Name         json.RawMessage `json:"name,omitempty"`
@@ -61,9 +62,13 @@ func Digest(raw json.RawMessage) (string, error) {
 		InputSchema  json.RawMessage `json:"inputSchema,omitempty"`  //nolint:tagliatelle // The protocol's name.
 		OutputSchema json.RawMessage `json:"outputSchema,omitempty"` //nolint:tagliatelle // The protocol's name.
 		Annotations  json.RawMessage `json:"annotations,omitempty"`
+		Meta         *appDeclared    `json:"_meta,omitempty"` //nolint:tagliatelle // The protocol's name.
 	}
 	if err := json.Unmarshal(raw, &d); err != nil {
 		return "", fmt.Errorf("reading a tool's definition: %w", err)
+	}
+	if d.Meta != nil && len(d.Meta.UI) == 0 && len(d.Meta.ResourceURI) == 0 {
+		d.Meta = nil
 	}
 	counted, err := json.Marshal(d)
 	if err != nil {
@@ -74,6 +79,12 @@ func Digest(raw json.RawMessage) (string, error) {
 		return "", fmt.Errorf("digesting a tool's definition: %w", err)
 	}
 	return digest, nil
+}
+
+// appDeclared is what a definition declares of an app.
+type appDeclared struct {
+	UI          json.RawMessage `json:"ui,omitempty"`
+	ResourceURI json.RawMessage `json:"ui/resourceUri,omitempty"` //nolint:tagliatelle // The protocol's name.
 }
 
 // ChangedError is the cause of a [tool.Conflict] when a server has changed the definition of

@@ -46,6 +46,8 @@ type Config struct {
 	// CheckWebhook refuses URLs that a tenant's webhooks may not be sent to. Defaults
 	// to refusing everything but https.
 	CheckWebhook func(tenant tool.TenantID, url string) error
+	// Apps reads the pages that MCP servers have for the results of their tools. Nil shows none.
+	Apps Apps
 	// Retrieval stores pipelines and documents. Defaults to Store.
 	Retrieval retrieval.Store
 	// Searcher answers queries of pipelines. Defaults to full-text search only.

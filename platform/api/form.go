@@ -22,26 +22,44 @@ func (s *server) registerForms() {
 			"and how the result is shown. Models get the same schemas, so a person fills in what an " +
 			"agent would send. What fields cannot express is a field of JSON, listed under `kept` by its JSON Pointer.",
 	}, s.getToolFields)
+	s.registerToolApps()
 }
 
 func (s *server) getToolFields(ctx context.Context, p tool.Principal, in *toolFieldsInput) (*body[v1.ToolForm], error) {
-	t, err := s.findTool(ctx, p, in.Tool)
+	t, d, number, err := s.definitionAt(ctx, p, in.Tool, in.Version)
 	if err != nil {
 		return nil, err
 	}
-	if in.Version == "" {
-		return answer(v1.FormOf(&t, &t.Definition, t.Version, true)), nil
+	form := v1.FormOf(&t, d, number, in.Version == "")
+	if s.cfg.Apps != nil && !t.Global() && appOf(d) != nil {
+		if form.App, err = s.cfg.Store.PublishingEnabled(ctx, p.Tenant); err != nil {
+			return nil, err
+		}
+	}
+	return answer(form), nil
+}
+
+// definitionAt returns a tool, and the definition and number of a version of it, or of its draft.
+func (s *server) definitionAt(
+	ctx context.Context, p tool.Principal, name, version string,
+) (tool.Tool, *tool.Definition, string, error) {
+	t, err := s.findTool(ctx, p, name)
+	if err != nil {
+		return tool.Tool{}, nil, "", err
+	}
+	if version == "" {
+		return t, &t.Definition, t.Version, nil
 	}
 	versions, err := s.cfg.Registry.Versions(ctx, p, tool.Ref{ID: t.ID})
 	if err != nil {
-		return nil, err
+		return tool.Tool{}, nil, "", err
 	}
-	for _, v := range versions {
-		if v.Number == in.Version {
-			return answer(v1.FormOf(&t, &v.Snapshot.Definition, v.Number, false)), nil
+	for i := range versions {
+		if versions[i].Number == version {
+			return t, &versions[i].Snapshot.Definition, version, nil
 		}
 	}
-	return nil, &tool.Error{
-		Kind: tool.NotFound, Op: "api.getToolFields", Msg: fmt.Sprintf("tool %q has no version %q", t.Slug, in.Version),
+	return tool.Tool{}, nil, "", &tool.Error{
+		Kind: tool.NotFound, Op: "api.definitionAt", Msg: fmt.Sprintf("tool %q has no version %q", t.Slug, version),
 	}
 }

@@ -68,8 +68,8 @@ func (s *server) registerViews() {
 		id: "setTenantPublishing", method: http.MethodPut, path: "/v1/tenants/{tenant}/publishing", tag: "tenants",
 		permission: TenantsWrite, summary: "Set whether the tenant publishes views",
 		detail: "It is off at first. On, MCP clients whose key may call tools and publish views are offered " +
-			"`publish_view` and `submit_view_response` too. Links that were shared before it was switched off open until " +
-			"they are revoked.",
+			"`publish_view` and `submit_view_response` too, and the console shows the apps of MCP servers. Links that were " +
+			"shared before it was switched off open until they are revoked.",
 	}, s.setTenantPublishing)
 }
 

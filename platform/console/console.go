@@ -13,6 +13,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/toolcrib/toolcrib/platform/appframe"
 )
 
 //go:embed all:dist
@@ -27,6 +29,9 @@ type Options struct {
 	Development bool
 	// TLS says that browsers reach the server by https alone.
 	TLS bool
+	// ContentOrigin is another origin of the same server, such as https://content.example.com: the page in which apps
+	// of tools are shown is there, and not at the console's. Empty for the console's own.
+	ContentOrigin string
 }
 
 // Handler serves the console. It answers what it does not have with 404.
@@ -58,6 +63,9 @@ func newHandler(o Options, dist fs.FS) (http.Handler, error) {
 	if err != nil {
 		return nil, fmt.Errorf("console: reading the page: %w", err)
 	}
+	if o.ContentOrigin == "" {
+		h.apps = appframe.Handler(appframe.Options{TLS: o.TLS})
+	}
 	if h.page, err = template.New("index.html").Parse(string(page)); err != nil {
 		return nil, fmt.Errorf("console: reading the page: %w", err)
 	}
@@ -66,7 +74,8 @@ func newHandler(o Options, dist fs.FS) (http.Handler, error) {
 
 // Serves reports whether a path, without the prefix, is the console's.
 func Serves(p string) bool {
-	return p == "/" || p == "/login" || p == "/t" || strings.HasPrefix(p, "/t/") || strings.HasPrefix(p, assetsPath)
+	return p == "/" || p == "/login" || p == "/t" || p == appframe.Path || strings.HasPrefix(p, "/t/") ||
+		strings.HasPrefix(p, assetsPath)
 }
 
 // Build says what dist was built from.
@@ -80,6 +89,7 @@ type handler struct {
 	build   Build
 	assets  map[string]asset
 	page    *template.Template
+	apps    http.Handler // The page in which apps are shown; nil where it is at another origin.
 }
 
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -89,8 +99,10 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	switch {
-	case !ok || !Serves(at):
+	case !ok || !Serves(at) || at == appframe.Path && h.apps == nil:
 		http.NotFound(w, r)
+	case at == appframe.Path:
+		h.apps.ServeHTTP(w, r)
 	case r.Method != http.MethodGet && r.Method != http.MethodHead:
 		w.Header().Set("Allow", "GET, HEAD")
 		http.Error(w, "the console is read with GET", http.StatusMethodNotAllowed)
@@ -115,22 +127,28 @@ type config struct {
 	Build       string `json:"build"`
 	Nonce       string `json:"nonce"`
 	Development bool   `json:"development"`
+	Apps        string `json:"apps"` // The address of the page in which apps are shown.
 }
 
 func (h *handler) servePage(w http.ResponseWriter, r *http.Request) {
 	raw := make([]byte, 18)
 	_, _ = rand.Read(raw) // It never fails.
 	nonce := base64.RawURLEncoding.EncodeToString(raw)
-	about, err := json.Marshal(config{
+	settings := config{
 		Prefix: h.options.Prefix, Build: h.build.Hash, Nonce: nonce, Development: h.options.Development,
-	})
+		Apps: h.options.Prefix + appframe.Path,
+	}
+	if h.options.ContentOrigin != "" {
+		settings.Apps = h.options.ContentOrigin + appframe.Path
+	}
+	about, err := json.Marshal(settings)
 	if err == nil {
 		var page bytes.Buffer
 		err = h.page.Execute(&page, map[string]string{
 			"Assets": h.options.Prefix + assetsPath + h.build.Hash, "Config": string(about),
 		})
 		if err == nil {
-			h.headers(w.Header(), policy(nonce))
+			h.headers(w.Header(), policy(nonce, h.options.ContentOrigin))
 			w.Header().Set("Content-Type", "text/html; charset=utf-8")
 			w.Header().Set("Cache-Control", "no-store") // It has a nonce, and names the assets of this build.
 			if r.Method == http.MethodGet {
@@ -142,11 +160,15 @@ func (h *handler) servePage(w http.ResponseWriter, r *http.Request) {
 	http.Error(w, "the page could not be made", http.StatusInternalServerError)
 }
 
-// policy is the same under every prefix: paths are not in it.
-func policy(nonce string) string {
+// policy is the same under every prefix: paths are not in it. The only frame is that of apps.
+func policy(nonce, content string) string {
+	frames := "'self'"
+	if content != "" {
+		frames = content
+	}
 	return strings.Join([]string{
 		"default-src 'none'", "script-src 'self'", "style-src 'self' 'nonce-" + nonce + "'",
-		"img-src 'self' blob: data:", "font-src 'self'", "connect-src 'self'", "frame-src 'self'", "form-action 'self'",
+		"img-src 'self' blob: data:", "font-src 'self'", "connect-src 'self'", "frame-src " + frames, "form-action 'self'",
 		"base-uri 'none'", "frame-ancestors 'none'", "object-src 'none'", "require-trusted-types-for 'script'",
 		"trusted-types toolcrib 'allow-duplicates'",
 	}, "; ")

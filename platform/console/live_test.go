@@ -24,6 +24,7 @@ import (
 var running struct {
 	once sync.Once
 	dev  *dev.Dev
+	apps *appServer
 	err  error
 }
 
@@ -41,11 +42,13 @@ func live(t *testing.T) *visitor {
 	t.Helper()
 	started := browser(t)
 	running.once.Do(func() {
+		running.apps = newAppServer()
 		running.dev, running.err = dev.Start(context.Background(), dev.Config{
 			Stack: embedded.Config{Throwaway: true, Headless: true},
 			Worker: worker.Config{
 				Models: map[string]agent.Model{"scripted": scripted.New("testdata/transcripts")},
 				Custom: map[string]tool.Executor{"quote": tool.ExecutorFunc(quoteParcels)},
+				Allow:  map[tool.TenantID]worker.Allowance{"": {Hosts: []string{running.apps.host}}},
 			},
 		})
 	})

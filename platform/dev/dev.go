@@ -148,7 +148,7 @@ func (d *Dev) startAPI(ctx context.Context) error {
 		Version: d.cfg.Version, Logger: d.cfg.Logger,
 		Middleware: slices.Collect(maps.Keys(d.cfg.Worker.NamedMiddleware)), Observer: d.cfg.Observer,
 		ShowMetrics: serve.Local(listener), PublicURL: "http://" + listener.Addr().String(),
-		CheckWebhook: d.worker.CheckWebhook, PayloadKeys: d.payloads,
+		CheckWebhook: d.worker.CheckWebhook, PayloadKeys: d.payloads, Apps: d.worker.Apps(),
 		Browsers: api.BrowserConfig{PlainHTTP: serve.Local(listener)},
 	}
 	if ui := d.stack.UIURL(); ui != "" {

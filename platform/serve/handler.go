@@ -22,6 +22,7 @@ import (
 	"github.com/toolcrib/toolcrib/internal/redact"
 	"github.com/toolcrib/toolcrib/internal/vault"
 	"github.com/toolcrib/toolcrib/platform/api"
+	"github.com/toolcrib/toolcrib/platform/appframe"
 	"github.com/toolcrib/toolcrib/platform/console"
 	"github.com/toolcrib/toolcrib/platform/embeds"
 	"github.com/toolcrib/toolcrib/platform/identity"
@@ -74,6 +75,10 @@ type HandlerConfig struct {
 	KeyLimits store.Limits
 	// PublicURL is where people reach the server: links to pages begin with it.
 	PublicURL string
+	// ContentOrigin is another origin of the same server, such as https://content.example.com, for
+	// the page in which the console shows apps of tools, and nothing else. PublicURL is required
+	// with it. Empty for that page at the console's own origin.
+	ContentOrigin string
 	// Browsers says how browsers sign in to the console, as [api.Config] has it.
 	Browsers api.BrowserConfig
 	// CodecOrigins are those of the Temporal UI, whose pages may have payloads decrypted.
@@ -111,6 +116,9 @@ type HandlerConfig struct {
 	// Discoverer lists the tools of attached MCP servers; [worker.Plugin] has one.
 	// Without one, no server can be attached.
 	Discoverer mcpserver.Discoverer
+	// Apps reads the pages that MCP servers have for the results of their tools;
+	// [worker.Plugin] has one. Without one, none are shown.
+	Apps api.Apps
 	// CheckWebhook refuses URLs that a tenant's webhooks may not be sent to;
 	// [worker.Plugin] has one. Without one, everything but https is refused.
 	CheckWebhook func(tenant tool.TenantID, url string) error
@@ -137,7 +145,10 @@ type HandlerConfig struct {
 	Logger      *slog.Logger // Defaults to discarding.
 }
 
-var errIncomplete = errors.New("serve: HandlerConfig.Store and Temporal are required")
+var (
+	errIncomplete = errors.New("serve: HandlerConfig.Store and Temporal are required")
+	errContent    = errors.New("serve: HandlerConfig.ContentOrigin takes a PublicURL of another host")
+)
 
 // types returns Types or their default.
 func (cfg HandlerConfig) types() executors.Types {
@@ -160,6 +171,9 @@ func (cfg HandlerConfig) resolver() *resolver.Resolver {
 func Handler(ctx context.Context, cfg HandlerConfig) (http.Handler, error) {
 	if cfg.Store == nil || cfg.Temporal == nil {
 		return nil, errIncomplete
+	}
+	if cfg.ContentOrigin != "" && (cfg.PublicURL == "" || host(cfg.PublicURL) == host(cfg.ContentOrigin)) {
+		return nil, errContent
 	}
 	if cfg.TaskQueue == "" {
 		cfg.TaskQueue = DefaultTaskQueue
@@ -197,7 +211,7 @@ func Handler(ctx context.Context, cfg HandlerConfig) (http.Handler, error) {
 		Vault:       vault.New(cfg.Store, vault.Options{Keys: cfg.Keys, Logger: cfg.Logger}),
 		MaxRequests: cfg.MaxRequests, MaxTenantRequests: cfg.MaxTenantRequests,
 		Issuers: cfg.Issuers, KeyLimits: cfg.KeyLimits,
-		PublicURL: cfg.PublicURL, CheckWebhook: cfg.CheckWebhook, Browsers: cfg.Browsers,
+		PublicURL: cfg.PublicURL, CheckWebhook: cfg.CheckWebhook, Browsers: cfg.Browsers, Apps: cfg.Apps,
 		AllowedOrigins: cfg.AllowedOrigins, CodecOrigins: cfg.CodecOrigins, PayloadKeys: cfg.PayloadKeys,
 		ElicitWait: cfg.ElicitWait, TemporalUI: cfg.TemporalUI,
 		Version: cfg.Version, Logger: cfg.Logger,
@@ -238,11 +252,39 @@ func Handler(ctx context.Context, cfg HandlerConfig) (http.Handler, error) {
 	}
 	ours, err := console.Handler(console.Options{
 		Development: cfg.Browsers.PlainHTTP, TLS: strings.HasPrefix(cfg.PublicURL, "https://"),
+		ContentOrigin: cfg.ContentOrigin,
 	})
 	if err != nil {
 		return nil, err
 	}
-	return withPages(answers, pages, shown, sessions.NewPages(submitted, cfg.Store), embeds.NewPages(framed), ours), nil
+	return withContent(cfg, withPages(answers, pages, shown, sessions.NewPages(submitted, cfg.Store), embeds.NewPages(framed), ours)), nil
+}
+
+// host returns the host and port of an origin.
+func host(origin string) string {
+	_, host, _ := strings.Cut(strings.ToLower(origin), "://")
+	return host
+}
+
+// withContent serves the page of apps alone at the content origin, and the rest elsewhere.
+func withContent(cfg HandlerConfig, rest http.Handler) http.Handler {
+	if cfg.ContentOrigin == "" {
+		return rest
+	}
+	own := host(cfg.ContentOrigin)
+	page := appframe.Handler(appframe.Options{
+		Around: cfg.PublicURL, TLS: strings.HasPrefix(cfg.ContentOrigin, "https://"),
+	})
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case !strings.EqualFold(r.Host, own):
+			rest.ServeHTTP(w, r)
+		case r.URL.Path == appframe.Path:
+			page.ServeHTTP(w, r)
+		default:
+			http.NotFound(w, r)
+		}
+	})
 }
 
 // withPages serves the pages that people without an account can open, and the console, beside the API.

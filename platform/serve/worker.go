@@ -121,6 +121,9 @@ func (w *Worker) Client() client.Client { return w.client }
 // Discoverer lists the tools of MCP servers, with the worker's configuration.
 func (w *Worker) Discoverer() mcpserver.Discoverer { return w.plugin.Discoverer() }
 
+// Apps reads the apps of tools of MCP servers, with the worker's configuration.
+func (w *Worker) Apps() worker.Apps { return w.plugin.Apps() }
+
 // CheckWebhook refuses URLs that webhooks may not be sent to, by the worker's
 // configuration.
 func (w *Worker) CheckWebhook(tenant tool.TenantID, url string) error {

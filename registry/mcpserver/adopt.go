@@ -67,12 +67,48 @@ func adopt(s *Server, head *tool.Tool, t *Tool) (definition.ToolSpec, []string, 
 				"it is pure no more",
 		)
 	}
-	spec.Config, err = repin(head.Config, t.Seen.Digest)
+	if before.Interaction.Audience != after.Interaction.Audience {
+		if spec.Interaction.Audience == before.Interaction.Audience {
+			spec.Interaction.Audience = after.Interaction.Audience
+		} else {
+			keep("audience")
+		}
+	}
+	spec.Config, err = repin(head.Config, t.Seen.Digest, func(have json.RawMessage) (json.RawMessage, error) {
+		was, now, err := appsOf(t)
+		switch {
+		case err != nil:
+			return nil, err
+		case definition.SameJSON(have, was):
+			return now, nil
+		case !definition.SameJSON(was, now) && !definition.SameJSON(have, now):
+			keep("app")
+		}
+		return have, nil
+	})
 	return spec, warnings, err
 }
 
-// repin returns a configuration that pins another definition.
-func repin(config json.RawMessage, digest string) (json.RawMessage, error) {
+// appsOf returns what the pinned and the current definition declare of an app; nil for nothing.
+func appsOf(t *Tool) (was, now json.RawMessage, err error) {
+	for _, of := range []struct {
+		d  *ToolDefinition
+		to *json.RawMessage
+	}{{t.Pinned, &was}, {t.Seen, &now}} {
+		if of.d.UI == nil {
+			continue
+		}
+		if *of.to, err = json.Marshal(of.d.UI); err != nil {
+			return nil, nil, refusal.New(tool.Invalid, "/implementation_config/ui", "expected an app")
+		}
+	}
+	return was, now, nil
+}
+
+// repin returns a configuration that pins another definition, with what adopt makes of its app.
+func repin(
+	config json.RawMessage, digest string, adopt func(have json.RawMessage) (json.RawMessage, error),
+) (json.RawMessage, error) {
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal(config, &fields); err != nil || fields == nil {
 		return nil, refusal.New(tool.Invalid, "/implementation_config", "expected a JSON object")
@@ -82,6 +118,14 @@ func repin(config json.RawMessage, digest string) (json.RawMessage, error) {
 		return nil, refusal.New(tool.Invalid, "/implementation_config/definition_digest", "expected a digest")
 	}
 	fields["definition_digest"] = pin
+	app, err := adopt(fields["ui"])
+	if err != nil {
+		return nil, err
+	}
+	delete(fields, "ui")
+	if len(app) > 0 {
+		fields["ui"] = app
+	}
 	raw, err := json.Marshal(fields)
 	if err != nil {
 		return nil, refusal.New(tool.Invalid, "/implementation_config", "expected a JSON object")

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"strings"
 
+	"github.com/toolcrib/toolcrib/internal/remote"
 	"github.com/toolcrib/toolcrib/registry/definition"
 	"github.com/toolcrib/toolcrib/registry/internal/refusal"
 	"github.com/toolcrib/toolcrib/tool"
@@ -48,13 +49,15 @@ type remoteConfig struct {
 	Server           string `json:"server"`
 	ToolName         string `json:"tool_name"`
 	DefinitionDigest string `json:"definition_digest"`
+	// UI is the app that shows the tool's results, and who may call the tool.
+	UI *remote.UI `json:"ui,omitempty"`
 }
 
 // remoteSpec returns the draft of an imported tool: hidden (reference number
 // S1-45), with one attempt and approval required. With TrustHints, a tool that
 // hints to be read-only is pure instead, and needs no approval.
 func remoteSpec(s *Server, d *ToolDefinition) (definition.ToolSpec, error) {
-	config, err := json.Marshal(remoteConfig{s.Slug, d.Name, d.Digest})
+	config, err := json.Marshal(remoteConfig{s.Slug, d.Name, d.Digest, d.UI})
 	if err != nil {
 		return definition.ToolSpec{}, refusal.New(tool.Invalid, "", "the tool's name is malformed")
 	}
@@ -68,7 +71,7 @@ func remoteSpec(s *Server, d *ToolDefinition) (definition.ToolSpec, error) {
 		Definition: tool.Definition{
 			Name: titleOf(d), Description: d.Description, InputSchema: d.InputSchema, OutputSchema: d.OutputSchema,
 			Implementation: tool.MCP, Config: config,
-			Interaction: tool.Interaction{Visible: &hidden, Annotations: hints},
+			Interaction: tool.Interaction{Visible: &hidden, Annotations: hints, Audience: audienceOf(d)},
 		},
 		Policy: tool.Policy{EgressClass: tool.EgressWrite},
 	}
@@ -77,6 +80,14 @@ func remoteSpec(s *Server, d *ToolDefinition) (definition.ToolSpec, error) {
 		spec.Execution = tool.Execution{Pure: true, MaxConcurrency: tool.ReadConcurrency}
 	}
 	return spec, nil
+}
+
+// audienceOf returns who is offered a tool: people alone, where its server offers it to its app alone.
+func audienceOf(d *ToolDefinition) tool.Audience {
+	if d.UI.Serves(remote.ForModel) {
+		return ""
+	}
+	return tool.AudienceUser
 }
 
 // titleOf returns the display name of a tool.
@@ -119,7 +130,7 @@ func remoteConfigOf(d *tool.Definition) (remoteConfig, bool) {
 func definitionOf(d *tool.Definition, c remoteConfig) *ToolDefinition {
 	out := &ToolDefinition{
 		Name: c.ToolName, Title: d.Name, Description: d.Description, InputSchema: d.InputSchema, OutputSchema: d.OutputSchema,
-		Digest: c.DefinitionDigest,
+		Digest: c.DefinitionDigest, UI: c.UI,
 	}
 	_ = json.Unmarshal(d.Interaction.Annotations, &out.Annotations) // Annotations edited by hand may be no hints.
 	return out

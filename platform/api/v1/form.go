@@ -26,6 +26,7 @@ type ToolForm struct {
 	Input          json.RawMessage      `json:"input"                                                  doc:"The form of the arguments: fields, in order, and beside them open, keywords, schema and kept. It may be edited and sent as input_fields" example:"{\"fields\":[{\"key\":\"customer\",\"label\":\"Customer\",\"type\":\"text\",\"display\":\"input\",\"required\":true}]}"`
 	Output         json.RawMessage      `json:"output,omitempty"                                       doc:"The form of the structured result, where the tool has an output schema"                                                                  example:"{\"fields\":[{\"key\":\"total\",\"type\":\"number\",\"display\":\"input\"}]}"`
 	OutputSections []tool.OutputSection `json:"output_sections,omitempty"                              doc:"How the parts of the result are shown"`
+	App            bool                 `json:"app,omitempty"                                          doc:"Whether an MCP server has a page for the results that may be shown"                                                                           example:"true"`
 }
 
 // Confirm says whether a call needs a confirmation before it runs.

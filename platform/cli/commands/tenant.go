@@ -263,8 +263,9 @@ func (a *app) tenantPublishCommand() *cobra.Command {
 		Long: `Chooses for the tenant of the key in use whether views may be published: pages that
 show a result, or what a tool does, to everyone who has their link. It is off at
 first. On, MCP clients whose key may call tools and publish views are offered
-publish_view and submit_view_response too. Links that were shared before it was
-switched off open until they are revoked.`,
+publish_view and submit_view_response too, and the console shows the pages that MCP
+servers have for the results of their tools. Links that were shared before
+it was switched off open until they are revoked.`,
 		Example:   `  toolcrib tenant publish on`,
 		ValidArgs: []string{"on", "off"},
 		RunE: func(cmd *cobra.Command, args []string) error {

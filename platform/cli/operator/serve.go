@@ -25,7 +25,7 @@ import (
 const defaultListen = "127.0.0.1:8080"
 
 func (a *app) serveCommand() *cobra.Command {
-	var database, address, metrics, queue, kek, public, ui, payloads string
+	var database, address, metrics, queue, kek, public, content, ui, payloads string
 	var connections int
 	var verbose, plain bool
 	var reach WorkerFlags
@@ -93,6 +93,10 @@ Metrics are at /metrics of an API that only this machine can reach, or else at
 			if settings.handler.PublicURL, err = publicURL(cmp.Or(public, a.Env.Getenv(publicVariable))); err != nil {
 				return err
 			}
+			content = cmp.Or(content, a.Env.Getenv(contentVariable))
+			if settings.handler.ContentOrigin, err = contentOrigin(content, settings.handler.PublicURL); err != nil {
+				return err
+			}
 			if settings.handler.TemporalUI, err = temporalUI(cmp.Or(ui, a.Env.Getenv(temporalUIVariable))); err != nil {
 				return err
 			}
@@ -120,6 +124,9 @@ Metrics are at /metrics of an API that only this machine can reach, or else at
 		"address to listen on (default "+defaultListen+"; "+cli.ListenVariable+")")
 	cmd.Flags().StringVar(&public, "public-url", "",
 		"where people reach this server, such as https://tools.example.com, for links to pages ("+publicVariable+")")
+	cmd.Flags().StringVar(&content, "content-origin", "",
+		"another origin that leads to this server, such as https://content.example.com, for the page in which the console "+
+			"shows apps of tools ("+contentVariable+")")
 	cmd.Flags().StringVar(&ui, "temporal-ui", "",
 		"where people reach the Temporal UI, such as https://temporal.example.com: the console links runs to it ("+
 			temporalUIVariable+")")
@@ -157,6 +164,24 @@ func publicURL(text string) (string, error) {
 		return "", cli.Usagef("--public-url %q: expected an address without a path, such as https://tools.example.com", text)
 	}
 	return u.Scheme + "://" + u.Host, nil
+}
+
+// contentVariable is the environment variable of --content-origin.
+const contentVariable = "TOOLCRIB_CONTENT_ORIGIN"
+
+// contentOrigin checks the origin of the page of apps; empty for the console's own.
+func contentOrigin(text, public string) (string, error) {
+	if text == "" {
+		return "", nil
+	}
+	origin, err := publicURL(text)
+	if err != nil {
+		return "", cli.Usagef("--content-origin %q: expected an origin such as https://content.example.com", text)
+	}
+	if public == "" || strings.EqualFold(origin, public) {
+		return "", cli.Usagef("--content-origin %q: it takes --public-url, of another host", text)
+	}
+	return origin, nil
 }
 
 // temporalUIVariable is the environment variable of --temporal-ui.
@@ -221,7 +246,7 @@ func (a *app) serve(ctx context.Context, settings serveSettings) error {
 	config.Store, config.Temporal, config.Namespace, config.TaskQueue = s, temporal, opts.Namespace, settings.queue
 	config.Version, config.Logger, config.Keys = a.Env.Version, settings.log, settings.keys
 	config.Discoverer, config.Searcher, config.Artifacts = plugin.Discoverer(), plugin.Searcher(), plugin.Artifacts()
-	config.CheckWebhook = plugin.CheckWebhook
+	config.CheckWebhook, config.Apps = plugin.CheckWebhook, plugin.Apps()
 	config.Observer, config.ShowMetrics = o, a.showMetrics(settings.metrics, listener)
 	config.Resolver = serve.Resolver(config)
 	if config.Files, err = serve.Files(config); err != nil {

@@ -49,3 +49,23 @@ func TestTemporalUI(t *testing.T) {
 		require.ErrorContains(t, err, "--temporal-ui", text)
 	}
 }
+
+// The page of apps is at another host than the console, which has to be known.
+func TestContentOrigin(t *testing.T) {
+	t.Parallel()
+
+	const public = "https://tools.example.com"
+	got, err := contentOrigin("https://content.example.com/", public)
+	require.NoError(t, err)
+	require.Equal(t, "https://content.example.com", got)
+	got, err = contentOrigin("", "")
+	require.NoError(t, err)
+	require.Empty(t, got)
+	for _, tt := range [][2]string{
+		{"content.example.com", public}, {"https://content.example.com/path", public}, {public, public},
+		{"https://content.example.com", ""}, {"https://content.example.com; script-src *", public},
+	} {
+		_, err := contentOrigin(tt[0], tt[1])
+		require.ErrorContains(t, err, "--content-origin", "%v", tt)
+	}
+}

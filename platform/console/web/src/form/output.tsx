@@ -1,5 +1,6 @@
-import { useMemo, useState } from "react";
+import { lazy, Suspense, useMemo, useState, type ReactNode } from "react";
 import { Num, print, type Json } from "../api/json";
+import type { AppOf } from "../apps/app";
 import { JsonView } from "../ui/json";
 import { bootstrapFieldRegistry } from "./bootstrap";
 import { FieldDefinitionDisplay } from "./show";
@@ -7,6 +8,8 @@ import { equal, isObject, textOf, type FormSpec, type Members, type Section } fr
 import { OutputContext, toolOutputToBlocks } from "./views";
 
 bootstrapFieldRegistry();
+
+const AppView = lazy(() => import("../apps/app"));
 
 // What a tool answered. All of it is text of others: nothing is run, and nothing is loaded from elsewhere.
 
@@ -28,12 +31,13 @@ export interface Result {
   output_mismatch?: string;
 }
 
-// Output shows a result, or a value alone: by its sections, then by its form, then as it is.
-export function Output({ result, value, spec, sections, tenant = "", label = "Output" }: {
+// Output shows a result, or a value alone: by the app of its tool, by its sections, then by its form, then as it is.
+export function Output({ result, value, spec, sections, app, tenant = "", label = "Output" }: {
   result?: Result | undefined;
   value?: Json | undefined;
   spec?: FormSpec | undefined;
   sections?: Section[] | undefined;
+  app?: AppOf | undefined;
   tenant?: string;
   label?: string;
 }) {
@@ -52,17 +56,25 @@ export function Output({ result, value, spec, sections, tenant = "", label = "Ou
           <JsonView value={(result as unknown as Json) ?? value} label={label} />
         ) : (
           <>
+            <WithApp tenant={tenant} app={app} result={result}>
             {result?.is_error && <p className="notice bad">The tool answered that it failed.</p>}
             {result?.warnings?.map((w) => <p key={w} className="notice">{w}</p>)}
             {result?.output_mismatch && <p className="notice">The answer is not what the tool declares: {result.output_mismatch}</p>}
             {of !== undefined && <Structured value={of} spec={spec} sections={sections} />}
             {shown.map((p, i) => <PartView key={i} of={p} />)}
             {of === undefined && shown.length === 0 && <p className="none">The tool answered nothing.</p>}
+            </WithApp>
           </>
         )}
       </div>
     </OutputContext>
   );
+}
+
+// WithApp shows a result by the app of its tool, where there is one.
+function WithApp({ tenant, app, result, children }: { tenant: string; app: AppOf | undefined; result: Result | undefined; children: ReactNode }) {
+  if (!app || !result) return children;
+  return <Suspense fallback={children}><AppView tenant={tenant} of={app} result={result}>{children}</AppView></Suspense>;
 }
 
 // repeats reports whether a part says what the structured value says.

@@ -133,7 +133,7 @@ function Panel({ tenant, slug, form }: { tenant: string; slug: string; form: Too
         {who.data && !allowed && <p className="notice">Calls take the permission <code>runs.write</code>, which your key does not have.</p>}
       </section>
       <section className="t-output" aria-label="Output" aria-busy={running}>
-        <Answer tenant={tenant} slug={slug} called={called} form={form} />
+        <Answer tenant={tenant} slug={slug} called={called} form={form} mode={mode} />
       </section>
     </div>
   );
@@ -169,7 +169,7 @@ const rules: Record<string, string> = {
   value_to_array: "a value became a list", single_item_to_item: "a list of one became its item", override_default: "the tenant's default was filled in",
 };
 
-function Answer({ tenant, slug, called: c, form }: { tenant: string; slug: string; called: Called; form: ToolForm }) {
+function Answer({ tenant, slug, called: c, form, mode }: { tenant: string; slug: string; called: Called; form: ToolForm; mode: NewCall["mode"] }) {
   const chunks = useRef<HTMLPreElement>(null);
   useEffect(() => {
     if (chunks.current) chunks.current.scrollTop = chunks.current.scrollHeight;
@@ -181,6 +181,7 @@ function Answer({ tenant, slug, called: c, form }: { tenant: string; slug: strin
   }
   const status = c.state === "running" ? (c.approval ? "waiting" : "running") : c.state === "failed" ? "failed" : (i?.status ?? c.outcome!.status);
   const message = c.outcome?.error ?? i?.error;
+  const app = form.app && i ? { tool: slug, version: form.draft ? (mode === "test" ? undefined : i.version) : form.version, input: json(i.input) } : undefined;
   return (
     <>
       <p className="badges">
@@ -201,7 +202,7 @@ function Answer({ tenant, slug, called: c, form }: { tenant: string; slug: strin
       )}
       {c.state === "running" && c.chunks.length === 0 && <div className="t-wait" role="progressbar" aria-label="The call runs" />}
       {i?.output !== undefined && (
-        <Output result={i.output as unknown as Result} spec={form.output as FormSpec | undefined} sections={form.output_sections as Section[] | undefined} tenant={tenant} />
+        <Output key={i.id} result={i.output as unknown as Result} app={app} spec={form.output as FormSpec | undefined} sections={form.output_sections as Section[] | undefined} tenant={tenant} />
       )}
       {i && (
         <Facts of={[

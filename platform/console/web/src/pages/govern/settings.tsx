@@ -45,11 +45,11 @@ function All({ tenant, of: t }: { tenant: string; of: Tenant }) {
         warn={{ off: "What a web page or an MCP server wrote can then make agents write outside, or use credentials, without a person." }}>
         The first result of an untrusted source, such as a web page or an MCP server, taints a run. This is about its later calls that write outside or use a credential.
       </Choose>
-      <Choose tenant={tenant} name="publishing" title="Published views" write={write} value={t.mcp_apps_publish_enabled ? "on" : "off"}
+      <Choose tenant={tenant} name="publishing" title="Published views and apps" write={write} value={t.mcp_apps_publish_enabled ? "on" : "off"}
         body={(v) => ({ mcp_apps_publish_enabled: v === "on" })} cli="toolcrib tenant publish on"
-        options={[["off", "Not published", "Links that were shared before open until they are revoked."], ["on", "May be published", "People show results to everyone who has the link, and MCP clients are offered the tools that do."]]}
-        warn={{ on: "Pages with results of the tenant can then be read without a login." }}>
-        A view is a page with a result, or with what a tool does.
+        options={[["off", "Not published", "Links that were shared before open until they are revoked."], ["on", "May be published", "People show results to everyone who has the link, MCP clients are offered the tools that do, and pages of MCP servers show the results of their tools, in frames of their own."]]}
+        warn={{ on: "Pages with results of the tenant can then be read without a login, and pages of MCP servers are shown in the console." }}>
+        A view is a page with a result, or with what a tool does. An app is a page that an MCP server has for the results of its tools.
       </Choose>
       <Gate tenant={tenant} write={has("tools.write")} />
       <section className="panel" aria-labelledby="elsewhere">

@@ -4,6 +4,7 @@ import { useState } from "react";
 import { print } from "../../api/json";
 import { approval, invocation, json, may, me, type Invocation } from "../../api/queries";
 import { briefCall, callExplanation, childRuns, money, type Call } from "../../api/runs";
+import { AppOfCall } from "../../apps/call";
 import { JsonView } from "../../ui/json";
 import { Drawer } from "../../ui/list";
 import { Badge, Facts, Id, Status, Text, Time, took } from "../../ui/parts";
@@ -84,6 +85,7 @@ function One({ tenant, of: c, inRun }: { tenant: string; of: Call; inRun: boolea
         </>
       )}
       <h3>Result</h3>
+      <AppOfCall tenant={tenant} of={c} />
       <Result tenant={tenant} of={c} />
       <Why tenant={tenant} id={c.id} />
       {c.approval_status !== "not_required" && <Asked tenant={tenant} of={c} />}
