@@ -3,6 +3,7 @@ package sessions
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/url"
 	"regexp"
 	"slices"
@@ -18,6 +19,27 @@ import (
 type Form struct {
 	Fields []field.Field
 	absent []field.Field // Fields that are not asked for.
+	all    []field.Field // Of the tool.
+	fixed  map[string]json.RawMessage
+}
+
+// hidden returns the fields that are not shown because of their conditions, with what a person filled in.
+func (f *Form) hidden(input map[string]json.RawMessage) map[string]bool {
+	values := maps.Clone(f.fixed)
+	if values == nil {
+		values = make(map[string]json.RawMessage)
+	}
+	maps.Copy(values, input)
+	return field.Hidden(f.all, values)
+}
+
+// settled reports whether nothing that a person fills in decides about a field.
+func (f *Form) settled(of *field.Field) bool {
+	return !slices.ContainsFunc(of.VisibleWhen, func(c field.Condition) bool {
+		at := slices.IndexFunc(f.all, func(x field.Field) bool { return x.Key == c.Field })
+		_, set := f.fixed[c.Field]
+		return !set && at >= 0 && !f.all[at].Hidden && !f.all[at].Advanced && askable(&f.all[at])
+	})
 }
 
 func (f *Form) has(key string) bool {
@@ -34,11 +56,12 @@ func Fields(session *toolsession.Session, d *tool.Definition) (Form, error) {
 	if err != nil {
 		return Form{}, fmt.Errorf("reading an input schema: %w", err)
 	}
-	var out Form
+	out := Form{all: read.Fields, fixed: fixed}
+	never := out.hidden(nil)
 	for _, f := range read.Fields {
 		_, set := fixed[f.Key]
 		switch {
-		case set:
+		case set, never[f.Key] && out.settled(&f):
 		case f.Hidden, f.Advanced, !askable(&f):
 			out.absent = append(out.absent, f)
 		default:
@@ -148,6 +171,11 @@ func readForm(form *Form, sent url.Values) (input map[string]json.RawMessage, pr
 			continue
 		}
 		input[f.Key] = raw
+	}
+	// The page shows all fields, each with its condition: what does not apply is not sent.
+	for key := range form.hidden(input) {
+		delete(input, key)
+		delete(problems, key)
 	}
 	return input, problems
 }

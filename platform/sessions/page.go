@@ -188,6 +188,9 @@ func (h *Pages) form(
 	section := ""
 	for i := range form.Fields {
 		s := show(&form.Fields[i], i, sent, problems[form.Fields[i].Key])
+		if when := field.ConditionWords(form.all, &form.Fields[i]); when != "" {
+			s.Help = strings.TrimSpace(s.Help + "\nOnly if " + clean(when) + ".")
+		}
 		if s.Section == section {
 			s.Section = ""
 		} else {
