@@ -503,6 +503,10 @@ export interface components {
             error?: components["schemas"]["Problem"];
             exists: boolean;
             findings?: components["schemas"]["Finding"][];
+            input?: unknown;
+            input_schema?: unknown;
+            output?: unknown;
+            output_schema?: unknown;
             valid: boolean;
             warnings?: string[];
         };
@@ -1159,6 +1163,8 @@ export interface components {
             audit_actions: components["schemas"]["KnownName"][];
             development: boolean;
             implementation_types: string[];
+            /** Format: int64 */
+            max_file_bytes?: number;
             permissions: components["schemas"]["KnownPermission"][];
             problem_kinds: string[];
             temporal_ui?: string;
