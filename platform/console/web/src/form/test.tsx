@@ -66,6 +66,7 @@ function Panel({ tenant, slug, form, chosen: search, set }: Choosing & { form: T
   const { called, start: begin, resume, cancel } = useCall(tenant, slug);
   const mode = (search.mode === "production" || search.mode === "debug" ? search.mode : "test") as NewCall["mode"];
   const asJson = search.as === "json";
+  const drawn = search.as === "embed" ? "embed" : "internal"; // An embedded form leaves out what is for operators.
   const allowed = may(who.data, "runs.write");
   const running = called.state === "running";
   const blocked = asJson ? fault !== undefined : Object.keys(faults).length > 0;
@@ -117,7 +118,8 @@ function Panel({ tenant, slug, form, chosen: search, set }: Choosing & { form: T
           </label>
           <Past tenant={tenant} slug={slug} fill={fill} />
           <span className="buckets" role="group" aria-label="Input as">
-            <button type="button" aria-pressed={!asJson} onClick={() => set({ as: undefined })}>Form</button>
+            <button type="button" aria-pressed={!asJson && drawn !== "embed"} onClick={() => set({ as: undefined })}>Form</button>
+            <button type="button" aria-pressed={drawn === "embed"} onClick={() => set({ as: "embed" })}>Embedded</button>
             <button type="button" aria-pressed={asJson} onClick={() => {
               setText(undefined);
               set({ as: "json" });
@@ -138,7 +140,7 @@ function Panel({ tenant, slug, form, chosen: search, set }: Choosing & { form: T
         ) : spec.fields.length === 0 && !spec.open && spec.schema === undefined ? (
           <Empty title="The tool takes no input" />
         ) : (
-          <FormView spec={spec} value={value} errors={called.errors} tenant={tenant} onChange={(v, f) => {
+          <FormView spec={spec} value={value} errors={called.errors} tenant={tenant} mode={drawn} onChange={(v, f) => {
             setValue(v ?? start(spec));
             setFaults(f);
             setText(undefined);
