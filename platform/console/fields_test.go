@@ -187,11 +187,23 @@ func TestEveryFieldArrivesAsTyped(t *testing.T) {
 			require.Contains(t, string(got[key]), `"file_id":"`, key)
 			continue
 		}
-		require.Equal(t, e.arrives, string(got[key]), key)
+		require.Equal(t, exact(t, []byte(e.arrives)), exact(t, got[key]), key)
 	}
 	require.Contains(t, string(got["union"]), `"n":9223372036854775807`)
 	require.Contains(t, string(got["union"]), `"kind":"number"`)
 	v.blameless(t)
+}
+
+// exact writes JSON in one way, with numbers as they are.
+func exact(t *testing.T, raw []byte) string {
+	t.Helper()
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	dec.UseNumber()
+	var v any
+	require.NoError(t, dec.Decode(&v))
+	out, err := json.Marshal(v)
+	require.NoError(t, err)
+	return string(out)
 }
 
 func square(t *testing.T) []byte {
@@ -420,7 +432,7 @@ func TestCallsAreNarrowed(t *testing.T) {
 	v.do(t, rows(1))
 	v.open(t, "/calls?tool=weighParcels&kind=denied")
 	v.do(t, said("No call matches these filters"), button("Clear the filters"), until(`document.querySelectorAll("tbody tr").length > 3`))
-	v.open(t, "/calls?tool=weighParcels&until=2026-01-02")
+	v.open(t, "/calls?tool=weighParcels&until=2025-01-02")
 	v.do(t, said("No call matches these filters"))
 
 	v.open(t, "/calls?tool=weighParcels&open=01975c2e-7d1a-7c3e-9300-000000000001")

@@ -32,7 +32,7 @@ export function FormView({ spec, value, onChange, errors, mode = "internal", ten
     if (value !== undefined && value === reported.current) return;
     if (value !== undefined && reported.current !== undefined && !equal(value, reported.current)) store.replace(value);
     reported.current = sent.current(store.value);
-    if (reported.current !== value) onChange(reported.current, {});
+    if (value === undefined || !equal(reported.current, value)) onChange(reported.current, {});
   }, [value, store]);
   useEffect(() => store.setErrors(errors ?? {}), [errors, store]);
   const context = useMemo(() => ({ store, mode, tenant: tenant ?? "", id }), [store, mode, tenant, id]);
