@@ -22,7 +22,7 @@ import (
 	"github.com/toolcrib/toolcrib/schema/field"
 )
 
-var keystrokes = flag.Int("keystrokes", 0, "how many keys TestKeystrokes types into a form of 300 fields; it prints how long each took")
+var keystrokes = flag.Int("keystrokes", 0, "how many keys TestKeystrokes types into a form of 300 fields")
 
 // putIn fills in the input at a path of the form, as a person does.
 const putIn = `((path, value) => {
@@ -478,6 +478,7 @@ func TestKeystrokes(t *testing.T) {
 		return took.sort((a, b) => a - b);
 	})()`, *keystrokes), &took, awaited))
 	at := func(part float64) float64 { return took[min(len(took)-1, int(part*float64(len(took))))] }
-	t.Logf("%d keys in a form of 300 fields: median %.2f ms, p95 %.2f ms, most %.2f ms", len(took), at(0.5), at(0.95), took[len(took)-1])
+	t.Logf("%d keys in a form of 300 fields: median %.2f ms, p95 %.2f ms, most %.2f ms",
+		len(took), at(0.5), at(0.95), took[len(took)-1])
 	v.blameless(t)
 }

@@ -115,7 +115,9 @@ func TestConditionsThatAreRefused(t *testing.T) {
 		return out
 	}
 	group := field.Field{Key: "g", Type: field.Object, Fields: []field.Field{on(field.Condition{Field: "kind"})}}
-	item := field.Field{Key: "l", Type: field.Array, Items: &field.Field{Type: field.Text, VisibleWhen: []field.Condition{{Field: "kind"}}}}
+	inner := on(field.Condition{Field: "kind"})
+	inner.Key = ""
+	item := field.Field{Key: "l", Type: field.Array, Items: &inner}
 	for name, c := range map[string]struct {
 		fields []field.Field
 		path   string
@@ -127,7 +129,9 @@ func TestConditionsThatAreRefused(t *testing.T) {
 		"in and not_in":             {[]field.Field{kind, on(field.Condition{Field: "kind", In: values(`"a"`), NotIn: values(`"a"`)})}, "/1/visible_when/0"},
 		"what is no option":         {[]field.Field{kind, on(field.Condition{Field: "kind", In: values(`"a"`, `"b"`)})}, "/1/visible_when/0/in/1"},
 		"what is no plain value":    {[]field.Field{kind, on(field.Condition{Field: "kind", NotIn: values(`{}`)})}, "/1/visible_when/0/not_in/0"},
-		"too many":                  {[]field.Field{kind, on(slices.Repeat([]field.Condition{{Field: "kind"}}, 17)...)}, "/1/visible_when"},
+		"too many": {
+			[]field.Field{kind, on(slices.Repeat([]field.Condition{{Field: "kind"}}, 17)...)}, "/1/visible_when",
+		},
 		"each other": {[]field.Field{
 			{Key: "a", Type: field.Text, VisibleWhen: []field.Condition{{Field: "b"}}},
 			{Key: "b", Type: field.Text, VisibleWhen: []field.Condition{{Field: "a"}}},

@@ -58,7 +58,8 @@ func entity(m object) string {
 		}
 	case "array":
 		items, _ := m["items"].(object)
-		if several, said := m[selectKeyword]; items["type"] == "string" && items["enum"] == nil && (!said || several == "multiple") {
+		several, said := m[selectKeyword]
+		if items["type"] == "string" && items["enum"] == nil && (!said || several == "multiple") {
 			return name
 		}
 	}

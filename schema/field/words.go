@@ -44,7 +44,8 @@ func (f *Field) valueWords(values []json.RawMessage) string {
 		if text == "" {
 			text = string(raw)
 		}
-		if at := slices.IndexFunc(f.Options, func(o Option) bool { return equalJSON(o.Value, raw) }); at >= 0 && f.Options[at].Label != "" {
+		at := slices.IndexFunc(f.Options, func(o Option) bool { return equalJSON(o.Value, raw) })
+		if at >= 0 && f.Options[at].Label != "" {
 			text = f.Options[at].Label
 		}
 		out[i] = text
