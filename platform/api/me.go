@@ -125,6 +125,9 @@ func (s *server) meta() v1.Meta {
 		TemporalUI:          s.cfg.TemporalUI,
 		ImplementationTypes: []string{}, ProblemKinds: []string{},
 	}
+	if s.files != nil {
+		m.MaxFileBytes = s.files.MaxBytes()
+	}
 	for _, t := range s.cfg.Registry.Types().Names() {
 		m.ImplementationTypes = append(m.ImplementationTypes, string(t))
 	}

@@ -54,7 +54,8 @@ func (s *server) checkTool(
 ) (*body[v1.CheckedDefinition], error) {
 	spec, err := parseTool(in.Body)
 	var checked registry.Checked
-	if err == nil {
+	parsed := err == nil
+	if parsed {
 		checked, err = s.cfg.Registry.CheckDraft(ctx, p, spec)
 	}
 	out := v1.CheckedDefinition{
@@ -65,6 +66,9 @@ func (s *server) checkTool(
 			return nil, err
 		}
 		out.Error = s.itemProblem(ctx, "checkTool", err)
+	}
+	if parsed {
+		out = out.WithForms(spec.Definition)
 	}
 	return answer(out), nil
 }

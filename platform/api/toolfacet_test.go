@@ -99,6 +99,17 @@ func TestCheckTool(t *testing.T) {
 		require.NotNil(t, got.Error, definition)
 		require.Contains(t, got.Error.Path, path, definition)
 	}
+	// Fields and schemas are two notations: a check has the other, also where the rest is wrong.
+	got = check(`{"slug":"find order","implementation_type":"internal","input_fields":[{"key":"id","type":"number","integer":true,"max":9223372036854775807},
+		{"key":"why","type":"text","required":true,"visible_when":{"field":"id"}}],"output_schema":{"type":"object","properties":{"n":{"type":"integer"}}}}`)
+	require.False(t, got.Valid)
+	require.Contains(t, string(got.InputSchema), `"maximum":9223372036854775807`)
+	require.Contains(t, string(got.InputSchema), `"else":{"properties":{"why":false}}`)
+	require.Contains(t, string(got.Input), `"visible_when":[{"field":"id"}]`)
+	require.Contains(t, string(got.Output), `"key":"n"`)
+	got = check(`{"slug":"find","implementation_type":"internal","input_fields":` + string(got.Input) + `}`)
+	require.Nil(t, got.Error)
+	require.Contains(t, string(got.InputSchema), `"if":{"required":["id"]}`)
 	got = check(`{"slug":"sendIt","implementation_type":"http","interaction":{"is_async":true}}`)
 	require.True(t, got.Valid)
 	require.Contains(t, strings.Join(got.Warnings, " "), "could be saved and not published")

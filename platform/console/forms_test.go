@@ -121,7 +121,7 @@ func TestAPersonTestsATool(t *testing.T) {
 	v.picture(t, "answered")
 
 	// The same value as JSON, in which a text stands for a number.
-	v.do(t, chromedp.Click(`.t-input .buckets button:nth-child(2)`, chromedp.ByQuery),
+	v.do(t, chromedp.Click(`.t-input .buckets button:nth-child(3)`, chromedp.ByQuery),
 		until(`document.querySelector(".cm-content")?.innerText.includes("9223372036854775807")`),
 		until(`document.querySelector(".cm-content").innerText.includes("1.10")`),
 		chromedp.Focus(".cm-content", chromedp.ByQuery),
@@ -131,6 +131,11 @@ func TestAPersonTestsATool(t *testing.T) {
 		until(`document.querySelector(".t-receipt").innerText.includes("a text became a number")`),
 		until(`document.querySelector(".t-receipt").innerText.includes("/pieces")`))
 	v.picture(t, "receipt")
+
+	// The record of the call shows the same sections.
+	v.do(t, chromedp.Click(`//section[@aria-label="Output"]//a[.="Call and trace"]`, chromedp.BySearch),
+		until(`document.querySelector("aside .o-stats")?.innerText.includes("28")`), until(`document.querySelector("aside svg.o-chart")`))
+	v.picture(t, "drawer")
 	v.blameless(t)
 }
 
@@ -155,7 +160,8 @@ func TestTypingRendersOneField(t *testing.T) {
 func (s *site) formPages() []string {
 	return []string{
 		"/tools/everyField?tab=test", "/tools/everyField?tab=test&as=json", "/tools/everyField?tab=input",
-		"/tools/countStock?tab=test&mode=production", "/tools/missing?tab=test",
+		"/tools/countStock?tab=test&mode=production", "/tools/missing?tab=test", "/tools/everyField?tab=test&as=embed",
+		"/tools/shipBooks?tab=test", "/tools/shipBooks?tab=input",
 	}
 }
 
@@ -168,7 +174,12 @@ func (s *site) fillForms(t *testing.T) {
 	s.apply(t,
 		`{"kind":"tool","slug":"wideForm","implementation_type":"internal","input_fields":[`+strings.Join(wide, ",")+`]}`,
 		`{"kind":"tool","slug":"everyField","description":"Takes everything.","implementation_type":"internal","input_fields":[`+
-			everyField()+`,{"key":"more","type":"text","advanced":true},{"key":"apart","type":"text","section":"Apart"}]}`)
+			everyField()+`,{"key":"more","type":"text","advanced":true},{"key":"apart","type":"text","section":"Apart"}]}`,
+		strings.ReplaceAll(shipping, "%SLUG%", "shipBooks"),
+		`{"kind":"tool","slug":"linkDeals","description":"Links deals.","implementation_type":"internal","input_schema":{"type":"object",
+			"additionalProperties":false,"properties":{"deal":{"type":"string","x-entity-type":"opportunity"},
+			"main":{"type":"string","x-entity-type":"tool"},
+			"others":{"type":"array","items":{"type":"string"},"x-entity-type":"tool","x-entity-select":"multiple"}}}}`)
 }
 
 // everyField has a field of each type and display.

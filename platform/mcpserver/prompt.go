@@ -128,7 +128,7 @@ func promptOfTool(t shownTool) *mcp.Prompt {
 	}
 	for _, f := range argumentsOf(d) {
 		p.Arguments = append(p.Arguments, &mcp.PromptArgument{
-			Name: f.Key, Title: f.Label, Description: f.Description, Required: f.Required,
+			Name: f.Key, Title: f.Label, Description: f.Description, Required: f.Required && len(f.VisibleWhen) == 0,
 		})
 	}
 	return p

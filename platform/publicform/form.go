@@ -21,6 +21,8 @@ import (
 type Form struct {
 	Fields []field.Field
 	absent []field.Field // Fields that are not asked for.
+	all    []field.Field // Of the tool.
+	fixed  map[string]json.RawMessage
 }
 
 // Of returns the form of a schema, without the fields whose values are fixed.
@@ -29,11 +31,12 @@ func Of(inputSchema json.RawMessage, fixed map[string]json.RawMessage) (Form, er
 	if err != nil {
 		return Form{}, fmt.Errorf("reading an input schema: %w", err)
 	}
-	var out Form
+	out := Form{all: read.Fields, fixed: fixed}
+	never := out.hidden(nil)
 	for _, f := range read.Fields {
 		_, set := fixed[f.Key]
 		switch {
-		case set:
+		case set, never[f.Key] && out.settled(&f):
 		case operators(&f), !askable(&f):
 			out.absent = append(out.absent, f)
 		default:
@@ -41,6 +44,25 @@ func Of(inputSchema json.RawMessage, fixed map[string]json.RawMessage) (Form, er
 		}
 	}
 	return out, nil
+}
+
+// hidden returns the fields that are not shown because of their conditions, with what a person filled in.
+func (f *Form) hidden(input map[string]json.RawMessage) map[string]bool {
+	values := maps.Clone(f.fixed)
+	if values == nil {
+		values = make(map[string]json.RawMessage)
+	}
+	maps.Copy(values, input)
+	return field.Hidden(f.all, values)
+}
+
+// settled reports whether nothing that a person fills in decides about a field.
+func (f *Form) settled(of *field.Field) bool {
+	return !slices.ContainsFunc(of.VisibleWhen, func(c field.Condition) bool {
+		at := slices.IndexFunc(f.all, func(x field.Field) bool { return x.Key == c.Field })
+		_, set := f.fixed[c.Field]
+		return !set && at >= 0 && !operators(&f.all[at]) && askable(&f.all[at])
+	})
 }
 
 // Has reports whether the form asks for a field.

@@ -38,6 +38,11 @@ func (f *Form) Read(sent url.Values) (input map[string]json.RawMessage, problems
 		}
 		input[x.Key] = raw
 	}
+	// The page shows all fields, each with its condition: what does not apply is not sent.
+	for key := range f.hidden(input) {
+		delete(input, key)
+		delete(problems, key)
+	}
 	return input, problems
 }
 

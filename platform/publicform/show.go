@@ -44,6 +44,9 @@ func (f *Form) Show(sent url.Values, problems map[string]string) []Shown {
 	section := ""
 	for i := range f.Fields {
 		s := show(&f.Fields[i], i, sent, problems[f.Fields[i].Key])
+		if when := field.ConditionWords(f.all, &f.Fields[i]); when != "" {
+			s.Help = strings.TrimSpace(s.Help + "\nOnly if " + Clean(when) + ".")
+		}
 		if s.Section == section {
 			s.Section = ""
 		} else {

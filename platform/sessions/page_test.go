@@ -15,6 +15,7 @@ import (
 
 	"github.com/toolcrib/toolcrib/agent"
 	"github.com/toolcrib/toolcrib/platform/sessions"
+	"github.com/toolcrib/toolcrib/schema/field"
 	"github.com/toolcrib/toolcrib/tool"
 	"github.com/toolcrib/toolcrib/toolsession"
 )
@@ -88,6 +89,48 @@ func TestAGuestSubmits(t *testing.T) {
 	require.Contains(t, body, "<dt dir=\"auto\">choice</dt><dd dir=\"auto\">soup</dd>")
 	resp, _ = ask(t, h, http.MethodPost, at, nil)
 	require.Equal(t, http.StatusMethodNotAllowed, resp.StatusCode)
+}
+
+// Without scripts the page shows each field with its condition. What does not apply is not needed, and not sent; what
+// the session decides is not asked for.
+func TestAGuestIsAskedWhatApplies(t *testing.T) {
+	t.Parallel()
+
+	d := newDesk(t)
+	compiled, err := field.Compile([]field.Field{
+		{Key: "choice", Label: "Your choice", Type: field.Enum, Options: []field.Option{
+			{Value: json.RawMessage(`"soup"`)}, {Value: json.RawMessage(`"salad"`), Label: "Green salad"},
+		}},
+		{Key: "sauce", Type: field.Text, Required: true, VisibleWhen: []field.Condition{
+			{Field: "choice", In: []json.RawMessage{json.RawMessage(`"salad"`)}},
+		}},
+		{Key: "day", Type: field.Text},
+		{Key: "cake", Type: field.Text, Required: true, VisibleWhen: []field.Condition{
+			{Field: "day", In: []json.RawMessage{json.RawMessage(`"sunday"`)}},
+		}},
+	})
+	require.NoError(t, err)
+	d.version.Snapshot.InputSchema = compiled
+	h, path := d.link(t)
+	resp, body := ask(t, h, http.MethodGet, path, nil)
+	require.Equal(t, http.StatusOK, resp.StatusCode)
+	require.Contains(t, body, "Only if Your choice is Green salad.")
+	require.NotContains(t, body, "f.cake")
+
+	resp, body = ask(t, h, http.MethodPost, path, url.Values{"once": {"a"}, "f.choice": {`"salad"`}})
+	require.Equal(t, http.StatusUnprocessableEntity, resp.StatusCode)
+	require.Contains(t, body, "This is needed.")
+	require.Empty(t, d.calls)
+	for i, c := range []struct{ choice, sauce, sent string }{
+		{`"salad"`, "pesto", `{"choice":"salad","sauce":"pesto","day":"friday"}`},
+		{`"soup"`, "pesto", `{"choice":"soup","day":"friday"}`},
+		{`"soup"`, "", `{"choice":"soup","day":"friday"}`},
+	} {
+		form := url.Values{"once": {c.choice + c.sauce}, "f.choice": {c.choice}, "f.sauce": {c.sauce}}
+		resp, _ = ask(t, h, http.MethodPost, path, form)
+		require.Equal(t, http.StatusSeeOther, resp.StatusCode, c)
+		require.JSONEq(t, c.sent, string(d.calls[i].Node.Arguments))
+	}
 }
 
 // What opens nothing looks the same: an unknown token, one of another tenant, one that was replaced, revoked or has

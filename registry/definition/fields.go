@@ -1,6 +1,7 @@
 package definition
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 
@@ -102,6 +103,9 @@ func unifyField(path string, raw json.RawMessage) (object, error) {
 	}
 	if doc["options"] != nil {
 		doc["options"] = wholeOptions(doc["options"])
+	}
+	if one := bytes.TrimSpace(doc["visible_when"]); len(one) > 0 && one[0] == '{' { // One condition.
+		doc["visible_when"] = json.RawMessage("[" + string(one) + "]")
 	}
 	return doc, nil
 }

@@ -80,7 +80,7 @@ func checkMembers(f *Field, path string) error {
 		{"min_length", f.MinLength != nil, text},
 		{"max_length", f.MaxLength != nil, text},
 		{"pattern", f.Pattern != "", text},
-		{"format", f.Format != "", f.Type == Text},
+		{"format", f.Format != "", f.Type == Text || f.Type == Relation},
 		{"options", len(f.Options) > 0, f.Type == Enum},
 		{"multiple", f.Multiple, slices.Contains([]Type{Enum, Media, Upload, Relation}, f.Type)},
 		{"min_items", f.MinItems != nil, several || f.Type == Object && f.Display == Map},

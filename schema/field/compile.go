@@ -53,6 +53,13 @@ func CompileForm(f Form) (json.RawMessage, error) {
 	if f.Fields, err = checked(f.Fields, "/fields"); err != nil {
 		return nil, err
 	}
+	if slices.ContainsFunc(f.Fields, func(f Field) bool { return len(f.VisibleWhen) > 0 }) {
+		for _, name := range []string{"if", "then", "else"} {
+			if len(f.Keywords[name]) > 0 {
+				return nil, refuse("/keywords/"+name, "fields with visible_when become the keyword %s: express it by them", name)
+			}
+		}
+	}
 	return write(f)
 }
 
@@ -101,7 +108,7 @@ func (c *checker) fields(fields []Field, path string, depth int) error {
 			return err
 		}
 	}
-	return nil
+	return checkConditions(fields, path)
 }
 
 // field checks one field, whose key was checked if it has one.
@@ -155,8 +162,8 @@ func (c *checker) within(f *Field, path string, depth int) error {
 		return refuse(path+"/items", "%s %q needs items, the field of each item", f.Type, f.Display)
 	case f.Items == nil:
 		return nil
-	case f.Items.Key != "" || f.Items.Required:
-		return refuse(path+"/items", "items have neither key nor required")
+	case f.Items.Key != "" || f.Items.Required || len(f.Items.VisibleWhen) > 0:
+		return refuse(path+"/items", "items have neither key nor required nor visible_when")
 	}
 	item := *f.Items
 	f.Items = &item

@@ -5,6 +5,12 @@ import "encoding/json"
 // Keyword is the schema keyword for the properties of a field that standard keywords cannot express.
 const Keyword = "x-toolcrib-field"
 
+// Keywords of other vendors' schemas for the id of an entity, and for several of them. They are read, and kept.
+const (
+	entityKeyword = "x-entity-type"
+	selectKeyword = "x-entity-select"
+)
+
 // Type is the type of a field's value.
 type Type string
 
@@ -135,6 +141,9 @@ type Field struct {
 	Section  string `json:"section,omitempty"`  // The heading under which a form shows it.
 	Advanced bool   `json:"advanced,omitempty"` // Shown on demand.
 	Hidden   bool   `json:"hidden,omitempty"`   // Not shown to people; its default is sent.
+	// VisibleWhen are conditions that are all met where the field is shown. Where it is not, it has no value:
+	// it is not required, and its value is refused.
+	VisibleWhen []Condition `json:"visible_when,omitempty"`
 
 	// Annotations are further keywords that do not affect validation, such as
 	// "examples" and "deprecated".

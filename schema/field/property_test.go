@@ -155,8 +155,42 @@ func drawFields(t *rapid.T, depth int) []field.Field {
 	for i, key := range drawn {
 		fields[i] = drawField(t, depth)
 		fields[i].Key, fields[i].Required = key, rapid.Bool().Draw(t, "required")
+		drawConditions(t, fields[:i], &fields[i])
 	}
 	return fields
+}
+
+// drawConditions draws conditions of a field, on fields before it.
+func drawConditions(t *rapid.T, before []field.Field, f *field.Field) {
+	if len(before) == 0 || rapid.IntRange(0, 2).Draw(t, "conditional") > 0 {
+		return
+	}
+	for range rapid.IntRange(1, 2).Draw(t, "conditions") {
+		on := rapid.SampledFrom(before).Draw(t, "on")
+		c := field.Condition{Field: on.Key}
+		to := rapid.SampledFrom([]*[]json.RawMessage{nil, &c.In, &c.NotIn}).Draw(t, "how")
+		if value := plainValueOf(&on); to != nil && value != nil {
+			*to = []json.RawMessage{value}
+		}
+		f.VisibleWhen = append(f.VisibleWhen, c)
+	}
+}
+
+// plainValueOf returns a value that a field, or one of its items, may be; nil for objects and files.
+func plainValueOf(f *field.Field) json.RawMessage {
+	switch f.Type { //nolint:exhaustive // The others are texts.
+	case field.Boolean:
+		return json.RawMessage("true")
+	case field.Number:
+		return json.RawMessage("1.5")
+	case field.Enum:
+		return f.Options[0].Value
+	case field.Array:
+		return plainValueOf(f.Items)
+	case field.Object, field.Upload:
+		return nil
+	}
+	return json.RawMessage(`"a"`)
 }
 
 func drawField(t *rapid.T, depth int) field.Field {

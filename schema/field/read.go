@@ -54,7 +54,7 @@ var silent = map[string]bool{
 
 // annotations are keywords of a field that do not affect which values are
 // accepted.
-var annotations = []string{"examples", "deprecated", "readOnly", "writeOnly", "$comment"}
+var annotations = []string{"examples", "deprecated", "readOnly", "writeOnly", "$comment", entityKeyword, selectKeyword}
 
 // reader reads fields, and lists the kept parts.
 type reader struct{ kept []Kept }
@@ -81,6 +81,7 @@ func (r *reader) group(m object, path string) (g Field, rest object) {
 		f.Key, f.Required = name, plain && !missing && slices.Contains(required, name)
 		g.Fields = append(g.Fields, f)
 	}
+	takeRules(g.Fields, rest)
 	return g, rest
 }
 
@@ -199,6 +200,9 @@ func (r *reader) guess(m object, path string) Field {
 	f.Type, f.Display = shape(m, h.Type)
 	if h.Display != "" {
 		f.Display = h.Display
+	}
+	if f.Type == Relation && f.Entity == "" {
+		f.Entity = entity(m)
 	}
 	m = maps.Clone(m)
 	if t, null := nullable(m["type"]); null {

@@ -39,6 +39,18 @@ func TestReadForeignSchemas(t *testing.T) {
 			 "keywords":{"$schema":"https://json-schema.org/draft/2020-12/schema","title":"Order","minProperties":1,"required":["gone"],"$defs":{"x":{"type":"string"}}},
 			 "kept":[{"pointer":"/minProperties","reason":"not expressible as a field"},{"pointer":"/properties/a~1b","reason":"no field can express: anyOf"},{"pointer":"/properties/o/properties/c","reason":"no field can express: const"},{"pointer":"/properties/s","reason":"anything, or nothing"},{"pointer":"/required","reason":"not expressible as a field"}]}`,
 		},
+		"entities of other vendors": {
+			`{"type":"object","additionalProperties":false,"properties":{"deal":{"type":"string","x-entity-type":"opportunity"},"ids":{"type":["array","null"],"items":{"type":"string"},"x-entity-type":"tool","x-entity-select":"multiple"},"kind":{"type":"string","enum":["a","b"],"x-entity-type":"tool"},"n":{"type":"integer","x-entity-type":"tool"},"u":{"type":"string","format":"uuid","x-entity-type":"run"}}}`,
+			`{"fields":[{"key":"deal","type":"relation","display":"picker","entity_type":"opportunity","annotations":{"x-entity-type":"opportunity"}},{"key":"ids","type":"relation","display":"picker","multiple":true,"nullable":true,"entity_type":"tool","annotations":{"x-entity-type":"tool","x-entity-select":"multiple"}},{"key":"kind","type":"enum","display":"select","options":[{"value":"a"},{"value":"b"}],"annotations":{"x-entity-type":"tool"}},{"key":"n","type":"number","display":"input","integer":true,"annotations":{"x-entity-type":"tool"}},{"key":"u","type":"relation","display":"picker","entity_type":"run","format":"uuid","annotations":{"x-entity-type":"run"}}]}`,
+		},
+		"conditions": {
+			`{"type":"object","additionalProperties":false,"required":["kind"],"properties":{"kind":{"type":"string","enum":["letter","parcel"]},"weight":{"type":"number"}},"if":{"required":["kind"],"properties":{"kind":{"enum":["parcel"]}}},"then":{"required":["weight"]},"else":{"properties":{"weight":false}}}`,
+			`{"fields":[{"key":"kind","type":"enum","display":"select","required":true,"options":[{"value":"letter"},{"value":"parcel"}]},{"key":"weight","type":"number","display":"input","required":true,"visible_when":[{"field":"kind","in":["parcel"]}]}]}`,
+		},
+		"conditions that hide nothing": {
+			`{"type":"object","additionalProperties":false,"properties":{"a":{"type":"boolean"},"b":{"type":"number"}},"if":{"required":["a"]},"then":{"required":["b"]}}`,
+			`{"fields":[{"key":"a","type":"boolean","display":"switch"},{"key":"b","type":"number","display":"input"}],"keywords":{"if":{"required":["a"]},"then":{"required":["b"]}},"kept":[{"pointer":"/if","reason":"not expressible as a field"},{"pointer":"/then","reason":"not expressible as a field"}]}`,
+		},
 		"an order that is out of date": {
 			`{"type":"object","additionalProperties":false,"x-toolcrib-field":{"order":["z","gone","a"]},"properties":{"a":{"type":"string"},"m":{"type":"string"},"z":{"type":"string"}}}`,
 			`{"fields":[{"key":"z","type":"text","display":"input"},{"key":"a","type":"text","display":"input"},{"key":"m","type":"text","display":"input"}]}`,

@@ -5,6 +5,8 @@ package field
 func shape(m object, known Type) (Type, Display) {
 	t, _ := nullable(m["type"])
 	switch {
+	case known == "" && entity(m) != "":
+		return orKnown("", Relation)
 	case known == "" && t == "array" && m["uniqueItems"] == true && choices(m["items"]):
 		return orKnown("", Enum)
 	case known == Object, known == "" && t == "object" && m["enum"] == nil:
@@ -43,6 +45,25 @@ func orKnown(known, otherwise Type) (Type, Display) {
 		return known, all[0]
 	}
 	return known, ""
+}
+
+// entity returns the type of the entity whose id, or whose ids, a foreign schema declares a value to be;
+// empty for other values.
+func entity(m object) string {
+	name, _ := m[entityKeyword].(string)
+	switch t, _ := nullable(m["type"]); t {
+	case "string":
+		if m["enum"] == nil {
+			return name
+		}
+	case "array":
+		items, _ := m["items"].(object)
+		several, said := m[selectKeyword]
+		if items["type"] == "string" && items["enum"] == nil && (!said || several == "multiple") {
+			return name
+		}
+	}
+	return ""
 }
 
 // choices reports whether a subschema is a list of values and nothing else.

@@ -46,11 +46,16 @@ func group(fields []Field, open bool) (object, error) {
 		}
 		props[f.Key] = sub
 		order = append(order, f.Key)
-		if f.Required {
+		if f.Required && len(f.VisibleWhen) == 0 {
 			required = append(required, f.Key)
 		}
 	}
 	m := object{"type": "object", "properties": props}
+	conditions, err := rules(fields)
+	if err != nil {
+		return nil, err
+	}
+	maps.Copy(m, conditions)
 	if len(required) > 0 {
 		m["required"] = required
 	}
@@ -104,6 +109,9 @@ func (f *Field) annotate(m object) error {
 	h := hint{
 		Placeholder: f.Placeholder, Help: f.Help, Unit: f.Unit, Accept: f.Accept, MaxBytes: f.MaxBytes, Entity: f.Entity,
 		Section: f.Section, Advanced: f.Advanced, Hidden: f.Hidden, Labels: labelsOf(f.Options),
+	}
+	if h.Entity == entity(m) {
+		h.Entity = "" // The schema has it in another vendor's keyword.
 	}
 	if len(f.Schema) == 0 {
 		t, d := shape(m, "")

@@ -39,6 +39,7 @@ type Meta struct {
 	Development         bool              `json:"development" doc:"Whether it is toolcrib dev, or another server for its own machine" example:"false"`
 	Tokens              bool              `json:"tokens" doc:"Whether tokens of issuers are accepted" example:"true"`
 	TemporalUI          string            `json:"temporal_ui,omitempty" doc:"Where people find the workflows of runs: /workflows/ and the id of one follow" example:"https://temporal.example.com/namespaces/default"`
+	MaxFileBytes        int64             `json:"max_file_bytes,omitempty" doc:"How large an uploaded file may be; absent where none are kept" example:"10485760"`
 	ImplementationTypes []string          `json:"implementation_types" example:"[\"http\"]"`
 	ProblemKinds        []string          `json:"problem_kinds" example:"[\"not_found\"]"`
 	Permissions         []KnownPermission `json:"permissions" doc:"All that endpoints require"`

@@ -138,4 +138,20 @@ type CheckedDefinition struct {
 	Error    *Problem  `json:"error,omitempty" doc:"Why it could not be saved; its path is within the definition"`
 	Warnings []string  `json:"warnings,omitempty" example:"[\"no description: a model does not know when to use the tool\"]"`
 	Findings []Finding `json:"findings,omitempty" doc:"Weak points, for models and people; absent where it could not be saved"`
+	// Schemas as they would be stored, and what people are shown of them. Absent where the definition cannot be read.
+	InputSchema  json.RawMessage `json:"input_schema,omitempty"  doc:"As it would be stored, also where input_fields were sent" example:"{\"type\":\"object\",\"properties\":{}}"`
+	OutputSchema json.RawMessage `json:"output_schema,omitempty" doc:"Likewise"                                                example:"{\"type\":\"object\"}"`
+	Input        json.RawMessage `json:"input,omitempty"         doc:"The form of the arguments, which may be edited and sent as input_fields" example:"{\"fields\":[{\"key\":\"customer\",\"type\":\"text\"}]}"`
+	Output       json.RawMessage `json:"output,omitempty"        doc:"The form of the result, likewise as output_fields" example:"{\"fields\":[{\"key\":\"total\",\"type\":\"number\"}]}"`
+}
+
+// WithForms adds the schemas of a definition and their forms.
+func (c CheckedDefinition) WithForms(d tool.Definition) CheckedDefinition {
+	shown := fromDefinition(d)
+	c.InputSchema, c.OutputSchema = shown.InputSchema, shown.OutputSchema
+	c.Input = formOf(shown.InputSchema)
+	if len(d.OutputSchema) > 0 {
+		c.Output = formOf(shown.OutputSchema)
+	}
+	return c
 }

@@ -109,7 +109,11 @@ func fieldRows(fields []field.Field, within string) [][]string {
 		if f.Required {
 			required = "yes"
 		}
-		rows = append(rows, []string{name, string(f.Type), string(f.Display), required, accepts(f), f.Label})
+		takes := accepts(f)
+		if when := field.ConditionWords(fields, f); when != "" {
+			takes = strings.TrimPrefix(takes+", only if "+when, ", ")
+		}
+		rows = append(rows, []string{name, string(f.Type), string(f.Display), required, takes, f.Label})
 		rows = append(rows, fieldRows(f.Fields, name+".")...)
 		if f.Items != nil {
 			rows = append(rows, fieldRows(f.Items.Fields, name+"[].")...)

@@ -96,7 +96,7 @@ export const callExplanation = (t: string, id: string) =>
 export const runUsage = (t: string, id: string, from: number) => one<RunUsage>(t, ["run", id, "usage"], `/v1/runs/${at(id)}/usage`, { from_turn: from });
 export const runFiles = (t: string, id: string, cursor?: string) => one<List<StoredFile>>(t, ["run", id, "files"], `/v1/runs/${at(id)}/files`, { cursor, limit: 50 });
 export const childRuns = (t: string, id: string) => one<List<Run>>(t, ["run", id, "below"], "/v1/runs", { parent: id, limit: 50 });
-export const meta = () => queryOptions({ queryKey: ["", "meta"], queryFn: () => call<{ temporal_ui?: string }>(undefined, "/v1/meta"), staleTime: Infinity });
+export const meta = () => queryOptions({ queryKey: ["", "meta"], queryFn: () => call<{ temporal_ui?: string; max_file_bytes?: number }>(undefined, "/v1/meta"), staleTime: Infinity });
 
 // post asks for something once: a second request with the same key is answered as the first one was.
 export const post = <T>(tenant: string, path: string, body: unknown, once: string): Promise<T> =>

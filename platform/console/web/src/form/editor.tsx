@@ -4,6 +4,7 @@ import { entityTypes } from "../api/forms";
 import { Badge } from "../ui/parts";
 import { say } from "../ui/live";
 import { FormView } from "./form";
+import { Conditions } from "./when";
 import { displays, isObject, nameOf, numberOf, shown, textOf, type Field, type Option } from "./spec";
 import type { Problems } from "./store";
 
@@ -77,9 +78,9 @@ export function FieldsEditor({ value, onChange, errors, label = "Fields", depth 
                 </span>
               </div>
               {open === keys.current[i] && (
-                <FieldEditor value={f} depth={depth}
+                <FieldEditor value={f} depth={depth} among={value}
                   errors={Object.fromEntries(wrong.map(([p, t]) => [p.slice(`/${i}`.length), t]))}
-                  onChange={(next) => onChange(value.map((x, j) => (j === i ? next : x)))} />
+                  onChange={(next) => onChange(value.map((x, j) => (j === i ? next : next.key === f.key ? x : renamed(x, f.key, next.key))))} />
               )}
             </li>
           );
@@ -130,13 +131,20 @@ function membersOf(f: Field, item: boolean): Field[] {
 }
 
 // own are the members that have editors of their own below the form.
-const own = ["options", "fields", "items"];
+const own = ["options", "fields", "items", "visible_when"];
 
-const FieldEditor = memo(function FieldEditor({ value, onChange, errors, depth, item = false }: {
+// renamed has the conditions of a field follow the key of another.
+function renamed(f: Field, from: string, to: string): Field {
+  if (!f.visible_when?.some((c) => c.field === from)) return f;
+  return { ...f, visible_when: f.visible_when.map((c) => (c.field === from ? { ...c, field: to } : c)) };
+}
+
+const FieldEditor = memo(function FieldEditor({ value, onChange, errors, depth, among = [], item = false }: {
   value: Field;
   onChange: (value: Field) => void;
   errors?: Problems;
   depth: number;
+  among?: Field[]; // The fields beside it.
   item?: boolean;
 }) {
   const spec = useMemo(() => ({ fields: membersOf(value, item) }), [value.type, value.display, value.multiple, value.schema === undefined, item]);
@@ -153,6 +161,10 @@ const FieldEditor = memo(function FieldEditor({ value, onChange, errors, depth, 
   return (
     <div className="f-edit">
       <FormView spec={spec} value={form} onChange={change} errors={errors} label={`Settings of ${value.key || "items"}`} />
+      {!item && <Conditions of={value} among={among} problems={errors} onChange={(list) => {
+        const { visible_when: _, ...rest } = value;
+        onChange(list.length ? { ...rest, visible_when: list } : rest);
+      }} />}
       {value.type === "enum" && <Options value={value.options ?? []} onChange={(options) => onChange({ ...value, options })} />}
       {value.type === "object" && display === "group" && depth < 7 && (
         <Nested title={`Fields of ${nameOf(value)}`}>
@@ -182,6 +194,7 @@ function fitting(f: Field): Field {
   const may = new Set(membersOf(f, false).map((m) => m.key));
   const out: Field = { key: f.key, type: f.type };
   for (const [n, v] of Object.entries(f)) if (may.has(n)) (out as unknown as Record<string, unknown>)[n] = v;
+  if (f.visible_when) out.visible_when = f.visible_when;
   if (out.display && !displays[out.type]?.includes(out.display)) delete out.display;
   if (out.type === "enum") out.options = f.options?.length ? f.options : [{ value: "first" }, { value: "second" }];
   if (out.type === "object" && shown(out) === "group") out.fields = f.fields?.length ? f.fields : [{ key: "field1", type: "text" }];

@@ -2,6 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
 import type { Json } from "../api/json";
 import { ApiError } from "../api/client";
+import { meta } from "../api/runs";
 import { contentAddress, file, fileContent, upload } from "../api/forms";
 import { Frame, usePart, type InputProps } from "./frame";
 import { isObject, nameOf, sizeOf, textOf } from "./spec";
@@ -23,6 +24,11 @@ export function ImageDropzoneUploader(p: InputProps & { compact?: boolean; hideM
   const { tenant } = useForm();
   const part = usePart(p);
   const { field: f, compact = false, hideManualUrl = false } = p;
+  const server = useQuery({ ...meta(), retry: false });
+  const image = f.display === "image";
+  const accept = f.accept?.length ? f.accept : image ? pictured : undefined;
+  const sizes = [f.max_bytes, server.data?.max_file_bytes].map(Number).filter((n) => n > 0);
+  const most = sizes.length > 0 ? Math.min(...sizes) : undefined;
   const [over, setOver] = useState(false);
   const [busy, setBusy] = useState<string[]>([]);
   const [failed, setFailed] = useState<string[]>([]);
@@ -45,7 +51,7 @@ export function ImageDropzoneUploader(p: InputProps & { compact?: boolean; hideM
     const chosen = [...files].slice(0, f.multiple ? (f.max_items === undefined ? undefined : Math.max(0, f.max_items - list.length)) : 1);
     setFailed([]);
     for (const one of chosen) {
-      const wrong = refusal(one, f.accept, f.max_bytes);
+      const wrong = refusal(one, accept, most, image);
       if (wrong) {
         setFailed((x) => [...x, wrong]);
         continue;
@@ -64,8 +70,7 @@ export function ImageDropzoneUploader(p: InputProps & { compact?: boolean; hideM
     const next = list.filter((_, j) => j !== i);
     part.set(f.multiple && (next.length || p.required) ? next : undefined);
   };
-  const image = f.display === "image";
-  const bounds = [f.accept?.join(", "), f.max_bytes ? `up to ${sizeOf(f.max_bytes)}` : ""].filter(Boolean).join(", ");
+  const bounds = [accept?.join(", "), most ? `up to ${sizeOf(most)}` : ""].filter(Boolean).join(", ");
   return (
     <Frame of={p} part={part}>
       {list.length > 0 && (
@@ -90,7 +95,7 @@ export function ImageDropzoneUploader(p: InputProps & { compact?: boolean; hideM
             setOver(false);
             void send(e.dataTransfer.files);
           }}>
-          <input id={part.id} type="file" multiple={!!f.multiple} accept={f.accept?.join(",") ?? (image ? "image/png,image/jpeg,image/gif,image/webp" : undefined)}
+          <input id={part.id} type="file" multiple={!!f.multiple} accept={accept?.join(",")}
             disabled={!tenant} {...part.described}
             onPaste={(e) => e.clipboardData.files.length && void send(e.clipboardData.files)}
             onChange={(e) => {
@@ -98,7 +103,7 @@ export function ImageDropzoneUploader(p: InputProps & { compact?: boolean; hideM
               e.target.value = "";
               void send(files);
             }} />
-          {!compact && <span className="muted">{image ? "Drop images here" : "Drop files here"}{bounds && ` – ${bounds}`}</span>}
+          {compact ? bounds && <span className="unseen">{bounds}</span> : <span className="muted">{image ? "Drop images here" : "Drop files here"}{bounds && ` – ${bounds}`}</span>}
         </label>
       )}
       {busy.map((n) => (
@@ -126,9 +131,13 @@ export function ImageDropzoneUploader(p: InputProps & { compact?: boolean; hideM
   );
 }
 
-function refusal(f: File, accept: string[] | undefined, most: number | undefined): string | undefined {
+// pictured are the kinds of images that are shown, and taken where nothing else is said.
+const pictured = ["image/png", "image/jpeg", "image/gif", "image/webp"];
+
+function refusal(f: File, accept: string[] | undefined, most: number | undefined, image: boolean): string | undefined {
   if (most && f.size > most) return `${f.name} has ${sizeOf(f.size)}: at most ${sizeOf(most)} are taken`;
   if (f.size === 0) return `${f.name} is empty`;
+  if (image && !f.type.startsWith("image/")) return `${f.name} is no image: ${(accept ?? pictured).join(", ")} is taken`;
   if (!accept?.length || f.type === "") return undefined;
   return accept.some((a) => a === f.type || (a.endsWith("/*") && f.type.startsWith(a.slice(0, -1)))) ? undefined : `${f.name} is ${f.type}: ${accept.join(", ")} is taken`;
 }

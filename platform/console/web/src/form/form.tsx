@@ -1,6 +1,7 @@
 import { useEffect, useId, useMemo, useRef, useState } from "react";
 import type { Json } from "../api/json";
 import { bootstrapFieldRegistry } from "./bootstrap";
+import { pruned } from "./conditions";
 import { Fields, Rest } from "./groups";
 import { JsonInput } from "./json";
 import { equal, initial, nameOf, split, type Field, type FormSpec } from "./spec";
@@ -21,18 +22,17 @@ export function FormView({ spec, value, onChange, errors, mode = "internal", ten
   label?: string;
 }) {
   const id = useId();
-  const [store] = useState(() => new Store(value ?? start(spec)));
-  const reported = useRef<Json | undefined>(value);
-  store.onChange = (v, faults) => {
-    reported.current = v;
-    onChange(v, faults);
-  };
+  // The store also has what is not shown, which is not reported.
+  const [store] = useState(() => new Store(value ?? initial(spec.fields)));
+  const sent = useRef((v: Json | undefined) => v);
+  sent.current = (v) => pruned(spec.fields, v, spec.keywords);
+  const reported = useRef<Json | undefined>(undefined);
+  store.onChange = (v, faults) => onChange((reported.current = sent.current(v)), faults);
   useEffect(() => {
-    if (value === undefined) onChange((reported.current = store.value), {});
-    else if (value !== reported.current) {
-      reported.current = value;
-      if (!equal(value, store.value)) store.replace(value);
-    }
+    if (value !== undefined && value === reported.current) return;
+    if (value !== undefined && reported.current !== undefined && !equal(value, reported.current)) store.replace(value);
+    reported.current = sent.current(store.value);
+    if (value === undefined || !equal(reported.current, value)) onChange(reported.current, {});
   }, [value, store]);
   useEffect(() => store.setErrors(errors ?? {}), [errors, store]);
   const context = useMemo(() => ({ store, mode, tenant: tenant ?? "", id }), [store, mode, tenant, id]);
@@ -44,7 +44,7 @@ export function FormView({ spec, value, onChange, errors, mode = "internal", ten
           <JsonInput field={{ key: "", label: "Arguments", type: "object", display: "json", schema: spec.schema }} path="" />
         ) : (
           <>
-            <Fields fields={spec.fields} path="" keywords={spec.keywords} />
+            <Fields fields={spec.fields} path="" keywords={ruling(spec.keywords) ? spec.keywords : undefined} />
             <Rest fields={spec.fields} path="" open={!!spec.open} />
           </>
         )}
@@ -53,8 +53,11 @@ export function FormView({ spec, value, onChange, errors, mode = "internal", ten
   );
 }
 
+// ruling reports whether keywords decide about fields by what is filled in; each field watches the whole value then.
+const ruling = (of: FormSpec["keywords"]): boolean => of !== undefined && ["if", "allOf", "dependentRequired"].some((n) => n in of);
+
 // start is the value that a form begins with.
-export const start = (spec: FormSpec): Json => initial(spec.fields);
+export const start = (spec: FormSpec): Json => pruned(spec.fields, initial(spec.fields), spec.keywords)!;
 
 // InputForm is a form that is sent.
 export function InputForm({ spec, onSubmit, isLoading, defaultValues, mode = "internal", tenant, errors, action = "Send" }: {

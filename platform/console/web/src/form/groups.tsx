@@ -1,7 +1,8 @@
-import { memo, useEffect, useRef, useState, useSyncExternalStore } from "react";
+import { memo, useCallback, useEffect, useRef, useState, useSyncExternalStore } from "react";
 import type { Json } from "../api/json";
 import { say } from "../ui/live";
 import { AdditionalInputs } from "./additional";
+import { isShown, rests, ruledOut } from "./conditions";
 import { Frame, usePart, type InputProps } from "./frame";
 import { JsonInput } from "./json";
 import { inputOf } from "./registry";
@@ -16,7 +17,7 @@ export function Fields({ fields, path, keywords }: { fields: Field[]; path: stri
   const usual = seen.filter((f) => !f.advanced);
   const more = seen.filter((f) => f.advanced);
   const sections = [...new Set(usual.map((f) => f.section ?? ""))];
-  const slots = (of: Field[]) => of.map((f) => <Slot key={f.key} field={f} path={path} keywords={keywords} />);
+  const slots = (of: Field[]) => of.map((f) => <Slot key={f.key} field={f} among={fields} path={path} keywords={keywords} />);
   return (
     <>
       {sections.map((s) => {
@@ -35,14 +36,37 @@ export function Fields({ fields, path, keywords }: { fields: Field[]; path: stri
   );
 }
 
-// Slot is a field in its place. It is required by itself, or by what was filled in beside it.
-const Slot = memo(function Slot({ field, path, keywords }: { field: Field; path: string; keywords?: Members | undefined }) {
+type Standing = "hidden" | "needed" | "free";
+
+// Slot is a field in its place. Whether it is shown and required, it says itself, or what was filled in beside it:
+// it watches that alone. A field that appears begins with its default.
+const Slot = memo(function Slot({ field, among, path, keywords, bare }: {
+  field: Field;
+  among: Field[];
+  path: string;
+  keywords?: Members | undefined;
+  bare?: boolean;
+}) {
   const { store } = useForm();
-  const needed = useSyncExternalStore(
-    (fn) => (keywords ? store.watch(path, fn) : () => {}),
-    () => !!field.required || neededBy(keywords, store.get(path)).includes(field.key),
-  );
-  return <Input field={field} path={path + escape(field.key)} required={needed} />;
+  const at = path + escape(field.key);
+  const watch = useCallback((fn: () => void) => {
+    const on = keywords ? [path] : [...rests(among, field)].map((key) => path + escape(key));
+    const offs = on.map((p) => store.watch(p, fn));
+    return () => offs.forEach((off) => off());
+  }, [store, among, field, path, keywords]);
+  const standing = useSyncExternalStore(watch, (): Standing => {
+    if (!keywords && !field.visible_when) return field.required ? "needed" : "free";
+    const value = store.get(path);
+    if (!isShown(among, field, value) || ruledOut(keywords, value).includes(field.key)) return "hidden";
+    return field.required || neededBy(keywords, value).includes(field.key) ? "needed" : "free";
+  });
+  const was = useRef(standing);
+  useEffect(() => {
+    if (was.current === "hidden" && standing !== "hidden" && field.default !== undefined && store.get(at) === undefined) store.set(at, field.default);
+    was.current = standing;
+  }, [standing, field, store, at]);
+  if (standing === "hidden") return null;
+  return <Input field={field} path={at} required={standing === "needed"} {...(bare && { bare })} />;
 });
 
 // Input is the input of a field, by its type and display.
@@ -70,7 +94,7 @@ export function GroupInput(p: InputProps) {
 
 // Rest are members that the fields do not know: kept, and edited as JSON.
 export function Rest({ fields, path, open }: { fields: Field[]; path: string; open: boolean }) {
-  const { store } = useForm();
+  const { store, mode } = useForm();
   const known = new Set(fields.map((f) => f.key));
   const last = useRef<Json | undefined>(undefined);
   const rest = useSyncExternalStore((fn) => store.watch(path, fn), () => {
@@ -81,6 +105,7 @@ export function Rest({ fields, path, open }: { fields: Field[]; path: string; op
     return equal(now, last.current) ? last.current : (last.current = now);
   });
   const [added, setAdded] = useState(false);
+  if (mode === "embed") return null;
   if (rest === undefined && !added) {
     return open ? (
       <button type="button" className="quiet f-add" onClick={() => setAdded(true)}>Add other members as JSON</button>
@@ -179,7 +204,7 @@ export function ListInput(p: InputProps) {
               {list.map((_, i) => (
                 <tr key={keys[i]} data-item onKeyDown={onKey(i)}>
                   {columns.map((c) => (
-                    <td key={c.key}><Input field={c} path={path + escape(i) + escape(c.key)} required={!!c.required} bare /></td>
+                    <td key={c.key}><Slot field={c} among={item.fields!} path={path + escape(i)} bare /></td>
                   ))}
                   <td>{buttons(i)}</td>
                 </tr>

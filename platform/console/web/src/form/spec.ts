@@ -43,8 +43,17 @@ export interface Field {
   section?: string;
   advanced?: boolean;
   hidden?: boolean;
+  visible_when?: Condition[]; // All are met where it is shown.
   annotations?: { [name: string]: Json };
   schema?: Json;
+}
+
+// Condition is about another field of the same object: in names values that it has, not_in those that it has
+// not; without both it has any.
+export interface Condition {
+  field: string;
+  in?: Json[];
+  not_in?: Json[];
 }
 
 export interface FormSpec {
@@ -206,7 +215,7 @@ export function neededBy(keywords: Members | undefined, value: Json | undefined)
 }
 
 // meets reports whether a value meets a condition that names members and their values, and undefined for others.
-function meets(condition: Members, value: Json | undefined): boolean | undefined {
+export function meets(condition: Members, value: Json | undefined): boolean | undefined {
   for (const [name, rule] of Object.entries(condition)) {
     if (name === "required" && Array.isArray(rule)) {
       if (!rule.every((n) => isObject(value) && value[String(n)] !== undefined)) return false;

@@ -17,19 +17,44 @@ import type { Problems } from "./store";
 
 const at = "/t/$tenant/tools/$tool";
 
-// TestPanel calls a tool with what a person fills in, and shows what comes of it beside the form.
-export default function TestPanel({ tenant, slug }: { tenant: string; slug: string }) {
-  const search = useSearch({ from: at });
-  const found = useQuery(toolForm(tenant, slug, search.version));
-  if (found.isPending) return <Loading />;
-  if (found.error) return <Failed error={found.error} retry={() => void found.refetch()} what="The form" />;
-  return <Panel key={found.data.version} tenant={tenant} slug={slug} form={found.data} />;
+// Chosen is what is called, and how its input is shown.
+interface Chosen {
+  version?: string | undefined;
+  mode?: string | undefined;
+  as?: string | undefined;
+  run?: string | undefined;
 }
 
-function Panel({ tenant, slug, form }: { tenant: string; slug: string; form: ToolForm }) {
-  const search = useSearch({ from: at });
+interface Choosing {
+  tenant: string;
+  slug: string;
+  chosen: Chosen;
+  set: (c: Chosen) => void;
+}
+
+// TestPanel calls a tool with what a person fills in, and shows what comes of it beside the form. The address has
+// what is chosen.
+export default function TestPanel({ tenant, slug }: { tenant: string; slug: string }) {
+  const chosen = useSearch({ from: at });
   const navigate = useNavigate({ from: at });
-  const set = (s: Partial<typeof search>) => void navigate({ search: (before) => ({ ...before, ...s }), replace: true, resetScroll: false });
+  const set = (c: Chosen) => void navigate({ search: (before) => ({ ...before, ...c }), replace: true, resetScroll: false });
+  return <Opened tenant={tenant} slug={slug} chosen={chosen} set={set} />;
+}
+
+// TestOfDraft is the same in the editor of a tool.
+export function TestOfDraft({ tenant, slug }: { tenant: string; slug: string }) {
+  const [chosen, setChosen] = useState<Chosen>({});
+  return <Opened tenant={tenant} slug={slug} chosen={chosen} set={(c) => setChosen((before) => ({ ...before, ...c }))} />;
+}
+
+function Opened(p: Choosing) {
+  const found = useQuery(toolForm(p.tenant, p.slug, p.chosen.version));
+  if (found.isPending) return <Loading />;
+  if (found.error) return <Failed error={found.error} retry={() => void found.refetch()} what="The form" />;
+  return <Panel key={found.data.version} {...p} form={found.data} />;
+}
+
+function Panel({ tenant, slug, form, chosen: search, set }: Choosing & { form: ToolForm }) {
   const who = useQuery(me(tenant));
   const versions = useQuery(toolVersions(tenant, slug));
   const spec = form.input as FormSpec;
@@ -41,6 +66,7 @@ function Panel({ tenant, slug, form }: { tenant: string; slug: string; form: Too
   const { called, start: begin, resume, cancel } = useCall(tenant, slug);
   const mode = (search.mode === "production" || search.mode === "debug" ? search.mode : "test") as NewCall["mode"];
   const asJson = search.as === "json";
+  const drawn = search.as === "embed" ? "embed" : "internal"; // An embedded form leaves out what is for operators.
   const allowed = may(who.data, "runs.write");
   const running = called.state === "running";
   const blocked = asJson ? fault !== undefined : Object.keys(faults).length > 0;
@@ -92,7 +118,8 @@ function Panel({ tenant, slug, form }: { tenant: string; slug: string; form: Too
           </label>
           <Past tenant={tenant} slug={slug} fill={fill} />
           <span className="buckets" role="group" aria-label="Input as">
-            <button type="button" aria-pressed={!asJson} onClick={() => set({ as: undefined })}>Form</button>
+            <button type="button" aria-pressed={!asJson && drawn !== "embed"} onClick={() => set({ as: undefined })}>Form</button>
+            <button type="button" aria-pressed={drawn === "embed"} onClick={() => set({ as: "embed" })}>Embedded</button>
             <button type="button" aria-pressed={asJson} onClick={() => {
               setText(undefined);
               set({ as: "json" });
@@ -113,7 +140,7 @@ function Panel({ tenant, slug, form }: { tenant: string; slug: string; form: Too
         ) : spec.fields.length === 0 && !spec.open && spec.schema === undefined ? (
           <Empty title="The tool takes no input" />
         ) : (
-          <FormView spec={spec} value={value} errors={called.errors} tenant={tenant} onChange={(v, f) => {
+          <FormView spec={spec} value={value} errors={called.errors} tenant={tenant} mode={drawn} onChange={(v, f) => {
             setValue(v ?? start(spec));
             setFaults(f);
             setText(undefined);

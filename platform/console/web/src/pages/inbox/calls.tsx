@@ -5,6 +5,7 @@ import { address } from "../../api/client";
 import { pendingCall, pendingCalls, post, type PendingCall, type SubmitToken } from "../../api/inbox";
 import { print } from "../../api/json";
 import { json, tool } from "../../api/queries";
+import { CallAnswer } from "../../form/callanswer";
 import { Buckets, Choice } from "../../ui/filters";
 import { JsonView } from "../../ui/json";
 import { Drawer, Pager, Rows } from "../../ui/list";
@@ -116,7 +117,7 @@ function Call({ tenant, id, onClose }: { tenant: string; id: string; onClose: ()
           {found.data.result && (
             <>
               <h3>Result</h3>
-              <JsonView value={json(found.data.result.structured ?? found.data.result)} label="Result" />
+              <CallAnswer tenant={tenant} tool={found.data.tool} version={found.data.version} result={found.data.result} />
             </>
           )}
           <Facts of={[

@@ -5,6 +5,7 @@ import { print } from "../../api/json";
 import { approval, invocation, json, may, me, type Invocation } from "../../api/queries";
 import { briefCall, callExplanation, childRuns, money, type Call } from "../../api/runs";
 import { AppOfCall } from "../../apps/call";
+import { CallAnswer } from "../../form/callanswer";
 import { JsonView } from "../../ui/json";
 import { Drawer } from "../../ui/list";
 import { Badge, Facts, Id, Status, Text, Time, took } from "../../ui/parts";
@@ -109,19 +110,7 @@ function Result({ tenant, of: c }: { tenant: string; of: Call }) {
     );
   }
   if (!out) return <p className="none">{c.completed_at ? "None" : "Not yet"}</p>;
-  const parts = out.structured !== undefined ? [] : (out.content ?? []);
-  return (
-    <>
-      {out.structured !== undefined && <JsonView value={json(out.structured)} label="Result" />}
-      {parts.map((p, i) => typeof p.text === "string" ? (
-        <pre key={i} className="output" tabIndex={0} aria-label={`Part ${i + 1} of the result`}>{p.text.slice(0, 100_000)}</pre>
-      ) : (
-        <JsonView key={i} value={json(p.json ?? p)} label={`Part ${i + 1} of the result`} />
-      ))}
-      {out.warnings?.map((w) => <p key={w} className="notice">{w}</p>)}
-      {out.output_mismatch && <p className="notice">It does not fit the output schema: {out.output_mismatch}</p>}
-    </>
-  );
+  return <CallAnswer tenant={tenant} tool={c.tool_id ? c.tool : ""} version={c.version} result={out} />;
 }
 
 export function bytes(n: number): string {

@@ -10,6 +10,7 @@ import {
 import { useLive } from "../../api/stream";
 import { InputForm } from "../../form";
 import type { FormSpec } from "../../form/spec";
+import { CallAnswer } from "../../form/callanswer";
 import { JsonView } from "../../ui/json";
 import { Drawer, Pager, Rows } from "../../ui/list";
 import { say } from "../../ui/live";
@@ -220,17 +221,17 @@ function Submit({ tenant, of: s, onDone }: { tenant: string; of: ToolSession; on
   );
 }
 
-function Submissions({ tenant, of: s, every }: { tenant: string; of: ToolSession; every: number | false }) {
+function Submissions({ tenant, of, every }: { tenant: string; of: ToolSession; every: number | false }) {
   const search = useSearch({ from });
   const navigate = useNavigate({ from });
-  const found = useQuery({ ...submissions(tenant, s.id, { cursor: search.cursor, limit: 50 }), refetchInterval: every });
+  const found = useQuery({ ...submissions(tenant, of.id, { cursor: search.cursor, limit: 50 }), refetchInterval: every });
   if (found.isPending) return <Loading />;
   if (found.error) return <Failed error={found.error} retry={() => void found.refetch()} what="The list of submissions" />;
   const opened = found.data.items.find((b) => b.id === search.open);
   if (found.data.items.length === 0) {
     return (
-      <Empty title="Nothing was submitted yet" command={words("toolcrib", "tool-session", "submit", s.id, "--input", "{}")}>
-        {s.status === "active" && "Make a link, and share it; or submit here."}
+      <Empty title="Nothing was submitted yet" command={words("toolcrib", "tool-session", "submit", of.id, "--input", "{}")}>
+        {of.status === "active" && "Make a link, and share it; or submit here."}
       </Empty>
     );
   }
@@ -268,7 +269,7 @@ function Submissions({ tenant, of: s, every }: { tenant: string; of: ToolSession
           {opened.output !== undefined && (
             <>
               <h3>Output</h3>
-              <JsonView value={json(opened.output)} label="Output" />
+              <CallAnswer tenant={tenant} tool={of.tool} version={of.version} value={json(opened.output)} label="Output" />
             </>
           )}
         </Drawer>

@@ -1,7 +1,7 @@
 import { AlertDialog } from "@base-ui/react/alert-dialog";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useBlocker, useNavigate, useParams } from "@tanstack/react-router";
-import { useEffect, useRef, useState } from "react";
+import { lazy, Suspense, useEffect, useRef, useState } from "react";
 import { address, ApiError, call } from "../../api/client";
 import { print, type Json } from "../../api/json";
 import { at, may, me, tool, type List, type Tool } from "../../api/queries";
@@ -13,6 +13,8 @@ import { words } from "../../ui/shellwords";
 import { Empty, Failed, Loading } from "../../ui/states";
 import { draftOf, type Draft, type Fields } from "./draft";
 import { ToolEditor, useTypeName } from "./editor";
+
+const TestOfDraft = lazy(() => import("../../form/test").then((m) => ({ default: m.TestOfDraft })));
 
 // The draft of a tool is edited whole, and saved if no other change came between.
 
@@ -88,6 +90,16 @@ function Edit({ tenant, base, onBase }: { tenant: string; base: Tool; onBase: (t
         )}>
         <button type="button" className="button danger" onClick={() => setDeleting(true)}>Delete the tool…</button>
       </ToolEditor>
+      <section className="editor-test" aria-labelledby="editor-test">
+        <h2 id="editor-test">Test</h2>
+        <p className="muted">
+          The draft as it is saved is called, with what you fill in.
+          {draft !== began.current && " Save first to test what you changed."}
+        </p>
+        <Suspense fallback={<Loading />}>
+          <TestOfDraft tenant={tenant} slug={base.slug} />
+        </Suspense>
+      </section>
       {deleting && <Delete tenant={tenant} of={base} onClose={() => setDeleting(false)} onDone={async () => {
         await done();
         await navigate({ to: "/t/$tenant/tools", params: { tenant } });

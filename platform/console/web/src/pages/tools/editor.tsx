@@ -1,25 +1,14 @@
 import { useQuery } from "@tanstack/react-query";
-import { createContext, useContext, useEffect, useId, useMemo, useRef, useState, type ReactNode } from "react";
+import { useEffect, useId, useMemo, useRef, useState, type ReactNode } from "react";
 import { ApiError, type Fault } from "../../api/client";
 import { Num, parse, print, type Json } from "../../api/json";
 import { check, names, taxonomy, type ToolCheck } from "../../api/tools";
 import { asJSON, edited, get, unreadable, written, type Draft, type Fields } from "./draft";
+import { Context, useEditing, type Editing } from "./editing";
+import { SchemaField } from "./schema";
 import { execution, identity, parts, shown, visibility, type Part } from "./types";
 
 // The editor of a draft: four sections, and beside them what the server says of it.
-
-interface Editing {
-  tenant: string;
-  draft: Draft;
-  change: (pointer: string, value: Json | undefined) => void;
-  write: (pointer: string, text: string) => void;
-  touch: (pointer: string) => void;
-  faultsAt: (pointer: string) => string[];
-  findingsAt: (pointer: string) => string[];
-  fixed: readonly string[]; // What cannot be changed.
-}
-
-const Context = createContext<Editing>(undefined as unknown as Editing);
 
 // useCheck asks the server what saving would come to, a moment after the last change.
 function useCheck(tenant: string, fields: Fields): { checked?: ToolCheck; failed?: unknown } {
@@ -86,7 +75,7 @@ export function ToolEditor({ tenant, draft, onChange, fixed = [], creating, faul
   const [touched, setTouched] = useState<ReadonlySet<string>>(new Set());
   const [asked, setAsked] = useState(false); // To save: then all faults are shown.
   const form = useRef<HTMLFormElement>(null);
-  const pointers = [...shown(all, draft.fields).map((p) => p.at), ...asJSON];
+  const pointers = [...shown(all, draft.fields).map((p) => p.at), ...asJSON, "/input_fields", "/output_fields"];
 
   const local = wants(draft, all);
   const answered: Fault[] = fault instanceof ApiError ? fault.faults : [];
@@ -98,7 +87,7 @@ export function ToolEditor({ tenant, draft, onChange, fixed = [], creating, faul
   const elsewhere = faults.filter((f) => at(f) === undefined);
 
   const editing: Editing = {
-    tenant, draft, fixed,
+    tenant, draft, fixed, onChange, faults,
     change: (pointer, value) => onChange(edited(draft, pointer, value)),
     write: (pointer, text) => onChange(written(draft, pointer, text)),
     touch: (pointer) => !touched.has(pointer) && setTouched(new Set([...touched, pointer])),
@@ -127,8 +116,12 @@ export function ToolEditor({ tenant, draft, onChange, fixed = [], creating, faul
             {shown(visibility, draft.fields).map((p) => <PartField key={p.at} part={p} />)}
           </Section>
           <Section title="Schema" text="What a call is given, and what it answers: JSON Schema.">
-            <JsonField at="/input_schema" label="Input schema" help={schemaHelp[type] ?? "An object at the top. Each property is an argument."} rows={10} />
-            <JsonField at="/output_schema" label="Output schema" help="Left out, any answer is taken." rows={5} />
+            <SchemaField at="/input_schema" label="Input schema">
+              <JsonField at="/input_schema" label="Input schema" help={schemaHelp[type] ?? "An object at the top. Each property is an argument."} rows={10} />
+            </SchemaField>
+            <SchemaField at="/output_schema" label="Output schema">
+              <JsonField at="/output_schema" label="Output schema" help="Left out, any answer is taken." rows={5} />
+            </SchemaField>
           </Section>
           <Section title="Execution" text="How a call runs.">
             {shown(own, draft.fields).map((p) => <PartField key={p.at} part={p} />)}
@@ -209,7 +202,7 @@ function Section({ title, text, children }: { title: string; text: string; child
 
 // Around is what every field has: its label, what is wrong with it, and what it is for.
 function Around({ id, part, children, wide }: { id: string; part: Pick<Part, "at" | "label" | "help" | "required">; children: ReactNode; wide?: boolean }) {
-  const { faultsAt, findingsAt } = useContext(Context);
+  const { faultsAt, findingsAt } = useEditing();
   return (
     <div className={wide ? "edit wide" : "edit"}>
       <label htmlFor={id}>{part.label}{part.required && <span className="needed" aria-hidden="true"> *</span>}</label>
@@ -226,7 +219,7 @@ function Around({ id, part, children, wide }: { id: string; part: Pick<Part, "at
 const numeral = /^-?\d+(\.\d+)?$/;
 
 function PartField({ part: p }: { part: Part }) {
-  const { draft, change, touch, fixed, faultsAt } = useContext(Context);
+  const { draft, change, touch, fixed, faultsAt } = useEditing();
   const id = "field" + p.at.replaceAll("/", "-");
   const v = get(draft.fields, p.at);
   const invalid = faultsAt(p.at).length > 0;
@@ -289,7 +282,7 @@ function PartField({ part: p }: { part: Part }) {
 
 // Named offers the names that there are, and takes any.
 function Named({ part: p, common, value }: { part: Part; common: Record<string, unknown> & { id: string }; value: string }) {
-  const { tenant, change } = useContext(Context);
+  const { tenant, change } = useEditing();
   const found = useQuery(names(tenant, p.names!.path, p.names!.member));
   return (
     <>
@@ -302,7 +295,7 @@ function Named({ part: p, common, value }: { part: Part; common: Record<string, 
 
 // Pairs are names with a text each. What is no text, such as a value from a credential, is edited as JSON.
 function Pairs({ part: p }: { part: Part }) {
-  const { draft, change, faultsAt } = useContext(Context);
+  const { draft, change, faultsAt } = useEditing();
   const of = get(draft.fields, p.at);
   const rows: [string, Json][] = of && typeof of === "object" && !Array.isArray(of) ? Object.entries(of) : [];
   const [open, setOpen] = useState(false);
@@ -350,7 +343,7 @@ function Pairs({ part: p }: { part: Part }) {
 
 // ValueField is a member that is written as JSON. While it is none, the draft keeps the last that was.
 function ValueField({ part: p }: { part: Part }) {
-  const { draft, change, touch, faultsAt } = useContext(Context);
+  const { draft, change, touch, faultsAt } = useEditing();
   const now = get(draft.fields, p.at);
   const [text, setText] = useState(() => (now === undefined ? "" : print(now, 2)));
   const [bad, setBad] = useState(false);
@@ -374,7 +367,7 @@ function ValueField({ part: p }: { part: Part }) {
 }
 
 function JsonField({ at, label, help, rows }: { at: string; label: string; help: string; rows: number }) {
-  const { draft, write, touch, faultsAt } = useContext(Context);
+  const { draft, write, touch, faultsAt } = useEditing();
   const id = "field" + at.replaceAll("/", "-");
   const text = draft.texts[at] ?? "";
   const [format, setFormat] = useState(false);

@@ -1,0 +1,1 @@
+import{a as e,n as t,t as n}from"./jsx-runtime.js";import{A as r,t as i}from"./main.js";var a=e(t(),1),o=n(),s=(0,a.lazy)(()=>i(()=>import(`./answer.js`),[],import.meta.url));function c(e){return(0,o.jsx)(a.Suspense,{fallback:(0,o.jsx)(r,{rows:2}),children:(0,o.jsx)(s,{...e})})}export{c as t};

@@ -1,0 +1,13 @@
+import { lazy, Suspense, type ComponentProps } from "react";
+import { Loading } from "../ui/states";
+
+// CallAnswer is a CallOutput, loaded where it is first shown.
+const Loaded = lazy(() => import("./answer"));
+
+export function CallAnswer(props: ComponentProps<typeof Loaded>) {
+  return (
+    <Suspense fallback={<Loading rows={2} />}>
+      <Loaded {...props} />
+    </Suspense>
+  );
+}
