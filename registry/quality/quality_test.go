@@ -117,7 +117,9 @@ func TestMissingInputs(t *testing.T) {
 	s.Interaction.OpenInput = true
 	require.Empty(t, quality.Check(s, finders))
 	s.Interaction.OpenInput = false
-	for _, given := range []tool.Implementation{tool.AgentCall, tool.Prompt, tool.Input, tool.Provider, tool.RAGRetrieval} {
+	for _, given := range []tool.Implementation{
+		tool.AgentCall, tool.Prompt, tool.Input, tool.Provider, tool.RAGRetrieval,
+	} {
 		s.Implementation = given
 		require.Empty(t, quality.Check(s, finders), given)
 	}
