@@ -5212,6 +5212,7 @@ create table tool_invocations (
     constraint tool_invocations_tool_id_tool_scope_id_fkey FOREIGN KEY (tool_id, tool_scope_id) REFERENCES tool_registry(id, scope_id) ON DELETE RESTRICT
 ) partition by RANGE (id);
 CREATE INDEX tool_invocations_agent ON ONLY public.tool_invocations USING btree (tenant_id, agent_id, id DESC) WHERE (agent_id IS NOT NULL);
+CREATE INDEX tool_invocations_agent_failed ON ONLY public.tool_invocations USING btree (tenant_id, agent_id, failed_status, id DESC) WHERE ((agent_id IS NOT NULL) AND (failed_status IS NOT NULL));
 CREATE INDEX tool_invocations_approval ON ONLY public.tool_invocations USING btree (tenant_id, id) WHERE (approval_status = 'pending'::text);
 CREATE INDEX tool_invocations_failed_status ON ONLY public.tool_invocations USING btree (tenant_id, failed_status, id DESC) WHERE (failed_status IS NOT NULL);
 CREATE INDEX tool_invocations_run ON ONLY public.tool_invocations USING btree (tenant_id, run_id, id DESC) WHERE (run_id IS NOT NULL);
