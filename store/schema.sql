@@ -5218,7 +5218,7 @@ CREATE INDEX tool_invocations_agent_failed ON ONLY public.tool_invocations USING
 CREATE INDEX tool_invocations_approval ON ONLY public.tool_invocations USING btree (tenant_id, id) WHERE (approval_status = 'pending'::text);
 CREATE INDEX tool_invocations_failed_status ON ONLY public.tool_invocations USING btree (tenant_id, failed_status, id DESC) WHERE (failed_status IS NOT NULL);
 CREATE INDEX tool_invocations_run ON ONLY public.tool_invocations USING btree (tenant_id, run_id, id DESC) WHERE (run_id IS NOT NULL);
-CREATE INDEX tool_invocations_tool ON ONLY public.tool_invocations USING btree (tenant_id, tool_id, id DESC) WHERE (tool_id IS NOT NULL);
+CREATE INDEX tool_invocations_tool_version ON ONLY public.tool_invocations USING btree (tenant_id, tool_id, id DESC, version) WHERE (tool_id IS NOT NULL);
 CREATE TRIGGER tool_invocations_end_approval AFTER UPDATE OF status ON public.tool_invocations FOR EACH ROW WHEN (((new.approval_status = 'pending'::text) AND (new.status = ANY (ARRAY['completed'::text, 'failed'::text, 'rejected'::text, 'cancelled'::text, 'expired'::text, 'unknown'::text])))) EXECUTE FUNCTION cancel_call_approval();
 CREATE TRIGGER tool_invocations_end_wait AFTER UPDATE OF status ON public.tool_invocations FOR EACH ROW WHEN (((new.implementation_type = 'client'::text) AND (new.status = ANY (ARRAY['failed'::text, 'rejected'::text, 'cancelled'::text, 'expired'::text, 'unknown'::text])))) EXECUTE FUNCTION end_call_wait();
 CREATE TRIGGER tool_invocations_failed_status BEFORE INSERT OR UPDATE OF status ON public.tool_invocations FOR EACH ROW WHEN ((new.status = ANY ('{failed,rejected,cancelled,expired,unknown}'::text[]))) EXECUTE FUNCTION note_failed_status();
