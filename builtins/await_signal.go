@@ -10,11 +10,11 @@ import (
 // nothing to run: the call waits for a submitted result, which may be any JSON value.
 func awaitSignal() Builtin {
 	return Builtin{Spec: Spec{
-		Key: "awaitSignal", Version: "1.0.0",
+		Key: "awaitSignal", Version: "1.0.1",
 		Definition: tool.Definition{
 			Name: "Await a signal",
 			Description: "Waits until another program gives a signal of this name, as the result of the call. Use it in " +
-				"graphs, for what happens outside.",
+				"graphs, for what happens outside. To ask a person, use request_input instead.",
 			Category: "flow", Implementation: tool.Client,
 			InputSchema: json.RawMessage(`{
   "type": "object",

@@ -20,11 +20,12 @@ import (
 func datetimeUtils(clock func() time.Time) Builtin {
 	return Builtin{
 		Spec: Spec{
-			Key: "datetime_utils", Version: "2.0.0",
+			Key: "datetime_utils", Version: "2.0.1",
 			Definition: tool.Definition{
 				Name: "Date and time",
-				Description: "Tells the current time; reads, formats, converts, adds to and compares dates, times and " +
-					"durations in any time zone.",
+				Description: "Gives the current time; reads, formats, converts, adds to and compares dates, times and " +
+					"durations in any time zone. Use it whenever an answer depends on today's date, a weekday, a time zone or " +
+					"the time between two dates, rather than reckoning yourself. It knows no calendars of people or holidays.",
 				Category:       "utilities",
 				InputSchema:    json.RawMessage(datetimeInputSchema),
 				OutputSchema:   json.RawMessage(datetimeOutputSchema),

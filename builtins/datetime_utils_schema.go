@@ -56,8 +56,10 @@ const datetimeInputSchema = `{
     "duration": {"type": "string", "maxLength": 128, "description": "For add and duration: P1Y2M10DT2H30M (ISO 8601) or 1h30m, with a minus before to go back."},
     "unit": {"type": "string", "enum": ["second", "minute", "hour", "day", "week", "month", "quarter", "year"], "description": "For diff (second when absent), start_of and end_of."},
     "week_start": {"type": "string", "enum": ["monday", "sunday"], "description": "monday when absent."},
-    "years": {"type": "integer"}, "months": {"type": "integer"}, "weeks": {"type": "integer"}, "days": {"type": "integer"},
-    "hours": {"type": "integer"}, "minutes": {"type": "integer"}, "seconds": {"type": "integer"}
+    "years": {"type": "integer", "description": "For add, as the six below."}, "months": {"type": "integer", "description": "For add."},
+    "weeks": {"type": "integer", "description": "For add."}, "days": {"type": "integer", "description": "For add."},
+    "hours": {"type": "integer", "description": "For add."}, "minutes": {"type": "integer", "description": "For add."},
+    "seconds": {"type": "integer", "description": "For add."}
   }
 }`
 

@@ -17,6 +17,26 @@ const enterSpaceSchema = `{
   }
 }`
 
+const enterSpaceOutputSchema = `{
+  "type": "object",
+  "additionalProperties": false,
+  "required": ["space", "name", "members", "messages"],
+  "properties": {
+    "space": {"type": "string", "description": "Its slug."},
+    "name": {"type": "string"},
+    "description": {"type": "string"},
+    "members": {"type": "array", "items": {"type": "string"}},
+    "messages": ` + messagesSchema + `
+  }
+}`
+
+const leaveSpaceOutputSchema = `{
+  "type": "object",
+  "additionalProperties": false,
+  "required": ["left"],
+  "properties": {"left": {"type": "string", "description": "The slug of the space."}}
+}`
+
 // historyOnEntry is how many messages an agent is shown that enters a space.
 const historyOnEntry = 20
 
@@ -31,9 +51,10 @@ type spaceView struct {
 // enterSpace sets the space that a run is in, and loads its history.
 func enterSpace(s Spaces) Builtin {
 	b := spaceTool("enter_space", "Enter space",
-		"Enters a space, and returns its members and last messages. What you send, and your calls of visible tools, "+
-			"appear in the space that you are in. You are in one space at a time.",
-		enterSpaceSchema, false,
+		"Enters a space, and returns its members and last messages. Use it before you read or send messages. What you "+
+			"send, and your calls of visible tools, appear in the space that you are in. You are in one space at a time, "+
+			"so that entering another leaves the first; do not enter the one that you are in.",
+		enterSpaceSchema, enterSpaceOutputSchema, false,
 		func(ctx context.Context, call *tool.Call) (*tool.Result, error) {
 			var in struct {
 				Space string `json:"space"`
@@ -86,8 +107,10 @@ func noSuchSpace(name string) *tool.Result {
 
 // leaveSpace ends what enterSpace began.
 func leaveSpace(s Spaces) Builtin {
-	return spaceTool("leave_space", "Leave space", "Leaves the space that you are in.",
-		noInput, false,
+	return spaceTool("leave_space", "Leave space",
+		"Leaves the space that you are in. Use it when your further work should not be seen there; it is not needed "+
+			"before you enter another space, nor at the end of your work.",
+		noInput, leaveSpaceOutputSchema, false,
 		func(ctx context.Context, call *tool.Call) (*tool.Result, error) {
 			left, err := s.LeaveSpace(ctx, call.Principal.Tenant, call.RunID)
 			if err != nil {

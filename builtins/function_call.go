@@ -44,10 +44,12 @@ type functionCallInput struct {
 func functionCall(functions Functions, schemas *schema.Cache) Builtin {
 	return Builtin{
 		Spec: Spec{
-			Key: "function_call", Version: "1.0.1",
+			Key: "function_call", Version: "1.0.2",
 			Definition: tool.Definition{
-				Name:           "Function call",
-				Description:    "Calls a function of the host by its name.",
+				Name: "Function call",
+				Description: "Calls a function of the host by its name. Use it only when you were given the name of a " +
+					"function and no tool of its own does the same: try that tool first. A name that is not known is answered " +
+					"with those that are.",
 				Category:       "integration",
 				InputSchema:    json.RawMessage(functionCallInputSchema),
 				Implementation: tool.Internal,

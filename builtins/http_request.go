@@ -110,10 +110,11 @@ type httpRequestConfig struct {
 // credential. 408, 425 and 429 are RateLimited, 5xx Unavailable.
 func httpRequest(gate *egress.Gate, secrets secret.Resolver, clock func() time.Time) Builtin {
 	spec := Spec{
-		Key: "http_request", Version: "1.1.1",
+		Key: "http_request", Version: "1.1.2",
 		Definition: tool.Definition{
-			Name:           "HTTP request",
-			Description:    "Fetches a public URL by GET or HEAD and returns its status, headers and body.",
+			Name: "HTTP request",
+			Description: "Fetches a public URL by GET or HEAD and returns its status, headers and body. Use it for APIs, " +
+				"and when headers or the exact bytes matter. To read a page use web_fetch instead, and to find one web_search.",
 			Category:       "web",
 			InputSchema:    json.RawMessage(httpRequestInputSchema),
 			OutputSchema:   json.RawMessage(httpRequestOutputSchema),
@@ -128,7 +129,8 @@ func httpRequest(gate *egress.Gate, secrets secret.Resolver, clock func() time.T
 		For: func(_ json.RawMessage, class tool.Egress) tool.Definition {
 			d := spec.Definition
 			if class == tool.EgressWrite {
-				d.Description = "Sends an HTTP request and returns the status, headers and body of the answer."
+				d.Description = "Sends an HTTP request and returns the status, headers and body of the answer. Use it only " +
+					"when no tool of its own does the same. Read what is there before you change it."
 				d.InputSchema = json.RawMessage(httpRequestWriteSchema)
 				d.Execution = tool.Execution{ConcurrencyGroup: "http_request"}
 				d.Interaction.OpenInput = true // "json" is up to the server.

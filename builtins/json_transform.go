@@ -64,11 +64,11 @@ type jsonTransformConfig struct {
 func jsonTransform(box Sandbox) Builtin {
 	return Builtin{
 		Spec: Spec{
-			Key: "json_transform", Version: "1.0.1",
+			Key: "json_transform", Version: "1.0.2",
 			Definition: tool.Definition{
 				Name: "Transform JSON",
 				Description: "Applies a jq filter to JSON and returns its outputs. Use it to pick, reshape, count or sum what " +
-					"another tool answered.",
+					"another tool answered, rather than counting yourself. It is not for a value that you can read at a glance.",
 				Category:       "utility",
 				InputSchema:    json.RawMessage(jsonTransformInputSchema),
 				OutputSchema:   json.RawMessage(jsonTransformOutputSchema),

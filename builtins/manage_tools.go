@@ -34,8 +34,8 @@ const manageToolsSchema = `{
     "name": {"type": "string", "maxLength": 200, "description": "Name for people."},
     "description": {"type": "string", "maxLength": 4000,
       "description": "What the tool does, when to use it and when not. Required by create."},
-    "category": {"type": "string", "maxLength": 100},
-    "icon": {"type": "string", "maxLength": 100},
+    "category": {"type": "string", "maxLength": 100, "description": "What the tool is listed under."},
+    "icon": {"type": "string", "maxLength": 100, "description": "Name of an icon, for people."},
     "input_schema": {"type": "object", "description": "JSON Schema of the arguments, an object at the top."},
     "output_schema": {"type": "object", "description": "JSON Schema of the structured result."},
     "implementation_type": {"type": "string", "maxLength": 40, "description": "Such as http, prompt or composition. Required by create."},
@@ -82,7 +82,7 @@ const listToolsSchema = `{
 func manageTools(tools Tools) Builtin {
 	return Builtin{
 		Spec: Spec{
-			Key: manage.Builtin, Version: "1.0.0", OptIn: true,
+			Key: manage.Builtin, Version: "1.0.1", OptIn: true,
 			Definition: tool.Definition{
 				Name: "Manage tools",
 				Description: "Lists, reads, creates, changes, publishes and deletes the tools of this tenant. Use it when " +
@@ -115,7 +115,7 @@ func manageTools(tools Tools) Builtin {
 func listTools(tools Tools) Builtin {
 	return Builtin{
 		Spec: Spec{
-			Key: "listTools", Version: "1.0.0", OptIn: true,
+			Key: "listTools", Version: "1.0.1", OptIn: true,
 			Definition: tool.Definition{
 				Name: "List tools",
 				Description: "Lists the tools of this tenant, or answers one of them with its definition. Use it to find out " +

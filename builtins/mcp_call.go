@@ -58,10 +58,11 @@ type mcpCallConfig struct {
 // tenant's own tool, with the server they are for.
 func mcpCall(mcp tool.Executor, check func(config json.RawMessage) error) Builtin {
 	spec := Spec{
-		Key: "mcp_call", Version: "1.0.1",
+		Key: "mcp_call", Version: "1.0.2",
 		Definition: tool.Definition{
-			Name:           "MCP call",
-			Description:    "Calls a tool of an MCP server by its name there. A person approves each call.",
+			Name: "MCP call",
+			Description: "Calls a tool of an MCP server by its name there. Use it only when no tool of your own does the " +
+				"same, since a person approves each call. Do not guess names of servers or tools.",
 			Category:       "integration",
 			InputSchema:    json.RawMessage(mcpCallInputSchema),
 			Implementation: tool.Internal,

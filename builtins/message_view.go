@@ -20,6 +20,28 @@ const (
 	maxShortened = 200
 )
 
+// messagesSchema describes messages as agents are shown them.
+const messagesSchema = `{
+      "type": "array", "description": "Oldest first.",
+      "items": {
+        "type": "object",
+        "additionalProperties": false,
+        "required": ["seq", "from", "at"],
+        "properties": {
+          "seq": {"type": "integer", "description": "Its number in the space."},
+          "from": {"type": "string"},
+          "at": {"type": "string"},
+          "text": {"type": "string"},
+          "tool": {"type": "string", "description": "Of a visible call: the tool."},
+          "status": {"type": "string"},
+          "input": {"description": "The arguments of the call."},
+          "output": {"description": "The result of the call."},
+          "error": {"type": "string"},
+          "shortened": {"type": "string", "description": "How to read the rest."}
+        }
+      }
+    }`
+
 // messageView is a message as agents are shown it.
 type messageView struct {
 	Seq       int64               `json:"seq"`

@@ -97,11 +97,12 @@ type resultMatch struct {
 func readResult(calls Invocations) Builtin {
 	return Builtin{
 		Spec: Spec{
-			Key: tool.ReadResult, Version: "1.0.0",
+			Key: tool.ReadResult, Version: "1.0.1",
 			Definition: tool.Definition{
 				Name: "Read result",
 				Description: "Reads a part of the result of an earlier call of this run, which was too large to be shown: by " +
-					"bytes or lines, by JSON Pointer, or by searching for a text.",
+					"bytes or lines, by JSON Pointer, or by searching for a text. Use it when a preview lacks what you need: " +
+					"search first, and read only the parts around what was found. Do not make the earlier call again instead.",
 				Category:       "results",
 				InputSchema:    json.RawMessage(readResultInputSchema),
 				OutputSchema:   json.RawMessage(readResultOutputSchema),

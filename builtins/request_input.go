@@ -14,13 +14,14 @@ const inputTimeout = 24 * 60 * 60
 // call waits until a person has answered on the page behind its link.
 func requestInput() Builtin {
 	return Builtin{Spec: Spec{
-		Key: "request_input", Version: "1.1.0",
+		Key: "request_input", Version: "1.2.0",
 		Definition: tool.Definition{
 			Name: "Request input",
 			Description: "Asks a person for answers, files, a choice, marks on an image or an approval, and waits until they " +
-				"have answered on a page. Use it for what only a person can know or decide. Set exactly one of questions, " +
-				"choose, markup and approve.",
-			Category: "people", InputSchema: json.RawMessage(input.Schema), Implementation: tool.Input,
+				"have answered on a page. Use it for what only a person can know or decide, after you have looked for it with " +
+				"your other tools: a person may take hours. Set exactly one of questions, choose, markup and approve.",
+			Category: "people", InputSchema: json.RawMessage(input.Schema), OutputSchema: json.RawMessage(input.ResultSchema),
+			Implementation: tool.Input,
 			Execution: tool.Execution{
 				Pure: true, MaxConcurrency: tool.ReadConcurrency, ConcurrencyGroup: "request_input", TimeoutSeconds: inputTimeout,
 			},

@@ -15,11 +15,12 @@ import (
 // [tool.NotFound].
 func retrievalPipeline(searcher retrieval.Searcher) Builtin {
 	spec := Spec{
-		Key: "retrieval_pipeline", Version: "1.0.1",
+		Key: "retrieval_pipeline", Version: "1.0.2",
 		Definition: tool.Definition{
 			Name: "Search documents",
 			Description: "Searches the documents of a retrieval pipeline and returns the passages that answer best, each " +
-				"with a citation.",
+				"with a citation. Use it when the answer should be in documents of the organisation, before you search the " +
+				"web. It does not list documents: ask for what they say.",
 			Category:       "search",
 			InputSchema:    json.RawMessage(ask.AnyPipelineSchema),
 			OutputSchema:   json.RawMessage(ask.OutputSchema),

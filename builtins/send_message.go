@@ -12,16 +12,28 @@ const sendMessageSchema = `{
   "additionalProperties": false,
   "required": ["text"],
   "properties": {
-    "text": {"type": "string", "minLength": 1, "maxLength": 16384}
+    "text": {"type": "string", "minLength": 1, "maxLength": 16384, "description": "What to say."}
+  }
+}`
+
+const sendMessageOutputSchema = `{
+  "type": "object",
+  "additionalProperties": false,
+  "required": ["space", "seq", "woken"],
+  "properties": {
+    "space": {"type": "string", "description": "The slug of the space."},
+    "seq": {"type": "integer", "description": "The number of the message in the space."},
+    "woken": {"type": "integer", "description": "How many agents were woken."},
+    "not_woken": {"type": "string", "description": "Why agents were not woken."}
   }
 }`
 
 // sendMessage posts a text to the space that a run is in, once for each call.
 func sendMessage(s Spaces) Builtin {
 	return spaceTool("send_message", "Send message",
-		"Says something in the space that you are in. People and the other agents of the space read it; the agents "+
-			"are woken.",
-		sendMessageSchema, false,
+		"Says something in the space that you are in. Use it for what others there need to know or do, and not to "+
+			"think aloud: people and the other agents of the space read it, and the agents are woken.",
+		sendMessageSchema, sendMessageOutputSchema, false,
 		func(ctx context.Context, call *tool.Call) (*tool.Result, error) {
 			var in struct {
 				Text string `json:"text"`
@@ -61,16 +73,27 @@ const readMessagesSchema = `{
   "additionalProperties": false,
   "properties": {
     "offset": {"type": "integer", "minimum": 0, "maximum": 100000, "default": 0, "description": "How many of the newest messages to pass over."},
-    "limit": {"type": "integer", "minimum": 1, "maximum": 50, "default": 20}
+    "limit": {"type": "integer", "minimum": 1, "maximum": 50, "default": 20, "description": "How many messages to read."}
+  }
+}`
+
+const readMessagesOutputSchema = `{
+  "type": "object",
+  "additionalProperties": false,
+  "required": ["space", "messages", "more"],
+  "properties": {
+    "space": {"type": "string", "description": "The slug of the space."},
+    "messages": ` + messagesSchema + `,
+    "more": {"type": "boolean", "description": "Whether there are older ones."}
   }
 }`
 
 // readMessages reads messages of the space that a run is in.
 func readMessages(s Spaces) Builtin {
 	b := spaceTool("read_messages", "Read messages",
-		"Reads messages of the space that you are in: the newest, or with an offset older ones. They are answered oldest "+
-			"first.",
-		readMessagesSchema, true,
+		"Reads messages of the space that you are in: the newest, or with an offset older ones. Use it when you need "+
+			"more than enter_space showed, not to wait for an answer: you are woken by one. They are answered oldest first.",
+		readMessagesSchema, readMessagesOutputSchema, true,
 		func(ctx context.Context, call *tool.Call) (*tool.Result, error) {
 			in := struct {
 				Offset int `json:"offset"`
@@ -106,12 +129,19 @@ func readMessages(s Spaces) Builtin {
 	return b
 }
 
+const skipOutputSchema = `{
+  "type": "object",
+  "additionalProperties": false,
+  "required": ["skipped"],
+  "properties": {"skipped": {"type": "boolean"}}
+}`
+
 // skip ends a run that has nothing to do, without a message: the run's machine sees to that
 // (package loop).
 func skip() Builtin {
 	return spaceTool("skip", "Skip",
-		"Ends your work for now without saying anything. Call it alone, when there is nothing to do.",
-		noInput, true,
+		"Ends your work for now without saying anything. Call it alone, and only when there is nothing to do or say.",
+		noInput, skipOutputSchema, true,
 		func(context.Context, *tool.Call) (*tool.Result, error) {
 			return answers(map[string]bool{"skipped": true})
 		})

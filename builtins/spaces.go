@@ -34,16 +34,16 @@ const noInput = `{"type": "object", "additionalProperties": false, "properties":
 
 // spaceTool returns a built-in of agents' runs. Run is not called for another caller.
 func spaceTool(
-	key, name, description, input string, pure bool,
+	key, name, description, input, output string, pure bool,
 	run func(ctx context.Context, call *tool.Call) (*tool.Result, error),
 ) Builtin {
 	hidden := false
 	return Builtin{
 		Spec: Spec{
-			Key: key, Version: "1.0.0",
+			Key: key, Version: "1.1.0",
 			Definition: tool.Definition{
 				Name: name, Description: description, Category: "spaces", InputSchema: json.RawMessage(input),
-				Implementation: tool.Internal,
+				OutputSchema: json.RawMessage(output), Implementation: tool.Internal,
 				Execution: tool.Execution{
 					Pure: pure, Idempotent: !pure, MaxConcurrency: 1, ConcurrencyGroup: "spaces", TimeoutSeconds: 10,
 				},

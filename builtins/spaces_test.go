@@ -13,6 +13,7 @@ import (
 	"github.com/toolcrib/toolcrib/agent"
 	"github.com/toolcrib/toolcrib/builtins"
 	"github.com/toolcrib/toolcrib/executors/middleware"
+	"github.com/toolcrib/toolcrib/schema"
 	"github.com/toolcrib/toolcrib/space"
 	"github.com/toolcrib/toolcrib/tool"
 )
@@ -114,12 +115,20 @@ func (r *room) ask(t *testing.T, key, arguments string) *tool.Result {
 
 func (r *room) askAs(t *testing.T, key, arguments string, id tool.CallIdentity) *tool.Result {
 	t.Helper()
-	executor, ok := builtins.New(builtins.Config{Spaces: r}).Lookup(key)
+	catalog := builtins.New(builtins.Config{Spaces: r})
+	executor, ok := catalog.Lookup(key)
 	require.True(t, ok)
 	result, err := executor.Execute(t.Context(), &tool.Call{
 		CallIdentity: id, Builtin: key, Arguments: json.RawMessage(arguments),
 	})
 	require.NoError(t, err)
+	if !result.IsError {
+		specs := catalog.Specs()
+		i := slices.IndexFunc(specs, func(s builtins.Spec) bool { return s.Key == key })
+		output, err := schema.New(0).Compile(specs[i].Definition.OutputSchema)
+		require.NoError(t, err)
+		require.NoError(t, output.Validate(t.Context(), result.Structured), "what %s answers fits its output schema", key)
+	}
 	return result
 }
 

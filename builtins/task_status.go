@@ -60,11 +60,12 @@ func taskStatus(runs Runs) Builtin {
 	return Builtin{
 		Untrusted: true,
 		Spec: Spec{
-			Key: "task_status", Version: "1.0.0",
+			Key: "task_status", Version: "1.0.1",
 			Definition: tool.Definition{
 				Name: "Task status",
-				Description: "Tells how a task stands that was begun before: whether it is running, what it came to, or why it " +
-					"failed. Use the run_id that the tool which began it answered.",
+				Description: "Says how a task stands that was begun before: whether it is running, what it came to, or why it " +
+					"failed. Use it with the run_id that the tool which began it answered, when you need the " +
+					"outcome; do not ask again and again, and do not begin the task anew.",
 				Category:       "task",
 				InputSchema:    json.RawMessage(taskStatusInputSchema),
 				OutputSchema:   json.RawMessage(taskStatusOutputSchema),

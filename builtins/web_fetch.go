@@ -106,11 +106,12 @@ func webFetch(gate *egress.Gate, reader Reader, clock func() time.Time) Builtin 
 	return Builtin{
 		Untrusted: true,
 		Spec: Spec{
-			Key: "web_fetch", Version: "1.0.1",
+			Key: "web_fetch", Version: "1.0.2",
 			Definition: tool.Definition{
 				Name: "Web page",
 				Description: "Reads a public web page and returns its article as Markdown, in pieces where it is long. Also " +
-					"reads text, JSON, XML and images.",
+					"reads text, JSON, XML and images. Use it when you have an address, for example of a search result; to " +
+					"find one use web_search first. It cannot sign in, and sends no forms.",
 				Category:       "web",
 				InputSchema:    json.RawMessage(webFetchInputSchema),
 				OutputSchema:   json.RawMessage(webFetchOutputSchema),

@@ -73,11 +73,11 @@ func webSearch(gate *egress.Gate, keys *searchKeys, clock func() time.Time) Buil
 		Untrusted: true,
 		Secret:    true,
 		Spec: Spec{
-			Key: "web_search", Version: "1.0.1",
+			Key: "web_search", Version: "1.0.2",
 			Definition: tool.Definition{
 				Name: "Web search",
-				Description: "Searches the web and returns titles, addresses and snippets. " +
-					"Read what looks right with web_fetch.",
+				Description: "Searches the web and returns titles, addresses and snippets. Use it for what is public and may " +
+					"have changed, not for what documents or tools of the organisation answer. Read what looks right with web_fetch.",
 				Category:       "web",
 				InputSchema:    json.RawMessage(webSearchInputSchema),
 				OutputSchema:   json.RawMessage(webSearchOutputSchema),

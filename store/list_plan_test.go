@@ -76,6 +76,45 @@ func TestPagesByStatusUseAnIndex(t *testing.T) {
 	require.Len(t, page, 20)
 }
 
+// Failed calls of one agent are read from an index in their order, among calls of it that completed and failed calls
+// of others.
+func TestFailedCallsOfAnAgentUseAnIndex(t *testing.T) {
+	t.Parallel()
+
+	d := storetest.NewDatabase(t)
+	f := storetest.NewFixture(t, d)
+	conn := d.Conn(t)
+	_, err := conn.Exec(t.Context(), fmt.Sprintf(
+		`insert into tool_invocations (id, tenant_id, call_id, tool, mode, agent_id, status)
+			select (substr(uuid_floor(now() - n * interval '10 ms')::text, 1, 24) || lpad(to_hex(n), 12, '0'))::uuid, '%[1]s', 'c', 'x',
+				'production', case when n %% 10 = 0 then '%[2]s' else '%[3]s' end::uuid,
+				case when n %% 20 = 0 or n %% 3 = 0 then 'failed' else 'completed' end from generate_series(1, 20000) n`,
+		f.Tenant, uuidOf(1), uuidOf(2)))
+	require.NoError(t, err)
+	_, err = conn.Exec(t.Context(), "analyze tool_invocations")
+	require.NoError(t, err)
+
+	failed := explain(t, conn, db.ListInvocations, f.Tenant, nil, "", "failed", "", "", nil, uuidOf(1), nil, nil, nil, 50)
+	require.Regexp(t,
+		`Index Scan using \w+agent_id_failed\w* on tool_invocations_\w+ \w+\n\s+Index Cond: .*agent_id = .*failed_status = 'failed'`,
+		failed)
+	require.NotRegexp(t, `-> +Sort`, failed)
+	all := explain(t, conn, db.ListInvocations, f.Tenant, nil, "", "", "", "", nil, uuidOf(1), nil, nil, nil, 50)
+	require.NotRegexp(t, `-> +Sort`, all)
+	page, err := f.Store.ListInvocations(t.Context(), f.Tenant, store.InvocationQuery{
+		AgentID: uuidOf(1), Status: tool.StatusFailed, Limit: 20,
+	})
+	require.NoError(t, err)
+	require.Len(t, page, 20)
+	for _, call := range page {
+		require.Equal(t, uuidOf(1), call.AgentID)
+		require.Equal(t, tool.StatusFailed, call.Status)
+	}
+}
+
+// uuidOf returns the nth id of a test.
+func uuidOf(n int) string { return fmt.Sprintf("01900000-0000-7000-8000-%012x", n) }
+
 // Pages of calls that have not ended read those alone.
 func TestPagesOfOpenCallsUseAnIndex(t *testing.T) {
 	t.Parallel()

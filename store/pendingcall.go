@@ -90,7 +90,7 @@ func addOffer(ctx context.Context, q *db.Queries, o wait.Offer, id, mode string)
 		Tool: text(e.Slug), Version: text(e.Version), Digest: e.Digest, ImplementationType: string(e.Implementation),
 		Subject: text(e.Principal.Subject), Mode: mode, Intent: string(o.Intent), Shown: o.Shown,
 		RequiresResponse: o.Result == nil, IsAsync: o.Async, Status: string(wait.CallWaiting),
-		WorkflowID: text(o.WorkflowID), AnswerS: o.Timeout.Seconds(), KeepS: (o.Timeout + wait.KeepResults).Seconds(),
+		WorkflowID: text(o.WorkflowID), InlineBytes: number(e.InlineBytes), AnswerS: o.Timeout.Seconds(), KeepS: (o.Timeout + wait.KeepResults).Seconds(),
 	}
 	params.SubmitKey = make([]byte, submitKeySize)
 	_, _ = rand.Read(params.SubmitKey) // It never fails.
@@ -254,9 +254,12 @@ func resolve(ctx context.Context, q *db.Queries, op string, c storedCall, sub wa
 	})
 }
 
-// inlineBytes returns the own limit of a call's tool for what a model is shown of a result; zero
-// where there is none, or it does not matter.
+// inlineBytes returns the limit of a call for what a model is shown of a result: that of its tool as overrides
+// narrowed it when the run began. It is zero where there is none, or it does not matter.
 func inlineBytes(ctx context.Context, q *db.Queries, c storedCall, r *tool.Result) (int, error) {
+	if c.inline != nil {
+		return int(*c.inline), nil
+	}
 	if c.ToolID == "" || !tool.Exceeds(r.Content, tool.MinInlineResult) {
 		return 0, nil
 	}
@@ -372,6 +375,7 @@ func (s *Store) CallDelivered(ctx context.Context, tenant tool.TenantID, id stri
 type storedCall struct {
 	wait.Call
 	runOver bool
+	inline  *int32 // Nil for a call that was offered before limits were kept with it.
 }
 
 func findCall(ctx context.Context, q *db.Queries, tenant, id string) (storedCall, error) {
@@ -409,5 +413,5 @@ func callOf(row db.FindPendingCallRow) (storedCall, error) {
 			return storedCall{}, err
 		}
 	}
-	return storedCall{Call: c, runOver: row.RunOver}, nil
+	return storedCall{Call: c, runOver: row.RunOver, inline: r.InlineBytes}, nil
 }

@@ -4216,6 +4216,7 @@ create table mcp_servers (
     created_at timestamp with time zone not null default now(),
     updated_at timestamp with time zone not null default now(),
     detached_at timestamp with time zone,
+    trusted boolean not null default false,
     constraint mcp_servers_pkey PRIMARY KEY (tenant_id, id),
     constraint mcp_servers_slug_check CHECK ((slug ~ '^[a-z][a-z0-9-]{0,31}$'::text)),
     constraint mcp_servers_status_check CHECK ((status = ANY (ARRAY['active'::text, 'disabled'::text]))),
@@ -4325,6 +4326,7 @@ create table pending_tool_calls (
     expires_at timestamp with time zone not null,
     resolved_at timestamp with time zone,
     deliver_at timestamp with time zone,
+    inline_bytes integer,
     constraint pending_tool_calls_pkey PRIMARY KEY (tenant_id, id),
     constraint pending_tool_calls_check CHECK (((status = 'resolved'::text) = (resolved_at IS NOT NULL))),
     constraint pending_tool_calls_status_check CHECK ((status = ANY (ARRAY['waiting'::text, 'pending'::text, 'resolved'::text, 'cancelled'::text]))),
@@ -5256,10 +5258,11 @@ create table tool_invocations (
     constraint tool_invocations_tool_id_tool_scope_id_fkey FOREIGN KEY (tool_id, tool_scope_id) REFERENCES tool_registry(id, scope_id) ON DELETE RESTRICT
 ) partition by RANGE (id);
 CREATE INDEX tool_invocations_agent ON ONLY public.tool_invocations USING btree (tenant_id, agent_id, id DESC) WHERE (agent_id IS NOT NULL);
+CREATE INDEX tool_invocations_agent_failed ON ONLY public.tool_invocations USING btree (tenant_id, agent_id, failed_status, id DESC) WHERE ((agent_id IS NOT NULL) AND (failed_status IS NOT NULL));
 CREATE INDEX tool_invocations_approval ON ONLY public.tool_invocations USING btree (tenant_id, id) WHERE (approval_status = 'pending'::text);
 CREATE INDEX tool_invocations_failed_status ON ONLY public.tool_invocations USING btree (tenant_id, failed_status, id DESC) WHERE (failed_status IS NOT NULL);
 CREATE INDEX tool_invocations_run ON ONLY public.tool_invocations USING btree (tenant_id, run_id, id DESC) WHERE (run_id IS NOT NULL);
-CREATE INDEX tool_invocations_tool ON ONLY public.tool_invocations USING btree (tenant_id, tool_id, id DESC) WHERE (tool_id IS NOT NULL);
+CREATE INDEX tool_invocations_tool_version ON ONLY public.tool_invocations USING btree (tenant_id, tool_id, id DESC, version) WHERE (tool_id IS NOT NULL);
 CREATE TRIGGER tool_invocations_end_approval AFTER UPDATE OF status ON public.tool_invocations FOR EACH ROW WHEN (((new.approval_status = 'pending'::text) AND (new.status = ANY (ARRAY['completed'::text, 'failed'::text, 'rejected'::text, 'cancelled'::text, 'expired'::text, 'unknown'::text])))) EXECUTE FUNCTION cancel_call_approval();
 CREATE TRIGGER tool_invocations_end_wait AFTER UPDATE OF status ON public.tool_invocations FOR EACH ROW WHEN (((new.implementation_type = 'client'::text) AND (new.status = ANY (ARRAY['failed'::text, 'rejected'::text, 'cancelled'::text, 'expired'::text, 'unknown'::text])))) EXECUTE FUNCTION end_call_wait();
 CREATE TRIGGER tool_invocations_failed_status BEFORE INSERT OR UPDATE OF status ON public.tool_invocations FOR EACH ROW WHEN ((new.status = ANY ('{failed,rejected,cancelled,expired,unknown}'::text[]))) EXECUTE FUNCTION note_failed_status();

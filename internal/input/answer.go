@@ -164,6 +164,18 @@ func offers(f *field.Field, id string) bool {
 // Kind is what results of requests are marked with (S0-124).
 const Kind = "input_request"
 
+// ResultSchema is the output schema of tools that ask for input: of what [Result] makes.
+const ResultSchema = `{
+  "type": "object",
+  "additionalProperties": false,
+  "required": ["kind", "view_id", "answer"],
+  "properties": {
+    "kind": {"type": "string"},
+    "view_id": {"type": "string", "description": "The page that was answered on."},
+    "answer": {"type": "object", "description": "The answers, by the ids of questions; else choice, approved, notes, markup and image."}
+  }
+}`
+
 // Result is the result of the call with the answer of a person.
 func Result(viewID string, answer map[string]any) (json.RawMessage, error) {
 	var raw bytes.Buffer

@@ -44,7 +44,7 @@ func (d *demo) playAsk(ctx context.Context) error {
 	d.say("")
 	printCalls(d.out, calls)
 	d.say("\n  Agent: %s", wrap(run.Output))
-	err = check(calls, []outcome{{call: "colour", tool: "request_input@1.1.0", status: tool.StatusCompleted, attempts: 1}})
+	err = check(calls, []outcome{{call: "colour", tool: "request_input@1.2.0", status: tool.StatusCompleted, attempts: 1}})
 	if !strings.Contains(run.Output, teapotChoice) {
 		err = errors.Join(err, fmt.Errorf("the agent was not told the answer: %q", run.Output))
 	}

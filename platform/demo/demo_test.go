@@ -42,7 +42,7 @@ func TestDemo(t *testing.T) {
 	for _, want := range []string{
 		"quoteShipping@1.0.0", "a person approves refundOrder", "    parcel  ", "    shipping  ",
 		"All 27 calls ended as the transcript expects", "askWarehouse@1.0.0", "[Tool Result: askWarehouse]",
-		"Twenty blue teapots come in on 20 March", "request_input@1.1.0", "a person opens /i/… and answers",
+		"Twenty blue teapots come in on 20 March", "request_input@1.2.0", "a person opens /i/… and answers",
 		"Twenty green teapots are on order", "call the graph reviewCustomer",
 	} {
 		require.Contains(t, out.String(), want)

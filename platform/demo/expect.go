@@ -43,7 +43,7 @@ func expected() []outcome {
 		{call: "clerk", tool: "askCarrierClerk@1.0.0", status: done, attempts: 1},
 		{call: "clerk/parcel", tool: "trackParcelAtCarrier@1.0.0", status: done, attempts: 1},
 		{call: "clerk/due", tool: "datetime_utils@2.0.0", status: done, attempts: 1},
-		{call: "rules", tool: "web_fetch@1.0.1", status: done, attempts: 1},
+		{call: "rules", tool: "web_fetch@1.0.2", status: done, attempts: 1},
 		{call: "replacement", tool: "quoteReplacement@1.0.0", status: done, attempts: 1, changed: true},
 		{call: "cups", tool: "quoteBulkOrder@1.0.0", status: done, attempts: 1},
 		{call: "again", tool: "quoteReorder@1.0.0", status: done, attempts: 1},

@@ -3,6 +3,7 @@ package definition
 import (
 	"fmt"
 	"math"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/toolcrib/toolcrib/executors"
@@ -81,7 +82,7 @@ func (s *ToolSpec) CheckSchemas(schemas *schema.Cache) error {
 func (s *ToolSpec) Warnings() []string {
 	warnings := append(SlugWarnings(s.Slug), looseWarnings(&s.Definition)...)
 	warnings = append(warnings, projectionWarnings(&s.Definition)...)
-	if s.Description == "" {
+	if strings.TrimSpace(s.Description) == "" {
 		warnings = append(warnings, "no description: a model does not know when to use the tool")
 	}
 	return warnings

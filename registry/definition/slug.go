@@ -15,12 +15,13 @@ var legacySlugs = []string{
 	"publish_view", "submit_block_response", "amble_submit_block_response", "request_input", "generate-image",
 	"retrieval_pipeline", "http_request", "function_call", "mcp_call", "web_fetch", "web_search", "json_transform",
 	"datetime_utils", "enter_space", "leave_space", "send_message", "read_messages",
+	"read_result", "task_status", "skip",
 	"set_goals", "delete_goals", "set_memories", "delete_memories", "set_plans", "delete_plans", "get_plans",
 }
 
 // verbs are what slugs usually begin with.
 var verbs = strings.Fields(`
-	accept activate add aggregate analyze answer apply approve archive ask assign book browse build calculate call cancel
+	accept activate add aggregate analyze answer apply approve archive ask assign await book browse build calculate call cancel
 	capture change charge check choose classify clear close compare compute confirm connect convert copy count create
 	deactivate decide delete deliver deploy describe destroy detach detect disable disconnect dismiss display download
 	draft drop edit enable enrich erase estimate evaluate execute explain export extract fetch fill filter find fix

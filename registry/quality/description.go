@@ -11,6 +11,7 @@ import (
 	"unicode"
 
 	"github.com/toolcrib/toolcrib/schema/jsonpointer"
+	"github.com/toolcrib/toolcrib/tool"
 )
 
 // Bounds of a description.
@@ -136,8 +137,22 @@ func arguments(raw json.RawMessage) []argument {
 	return out
 }
 
-// inputs checks that arguments are described.
+// givenSchemas are the types whose tools get an input schema without one of their own: when they are saved, or from
+// the provider that runs them.
+var givenSchemas = []tool.Implementation{
+	tool.RAGRetrieval, tool.AgentCall, tool.Prompt, tool.Input, tool.Provider, tool.MCP,
+}
+
+// inputs checks that there is an input schema, and that arguments are described.
 func inputs(s *Subject) []Finding {
+	configured := s.ImplementationType() == tool.Internal && len(s.Config) > 0 // By a built-in, which has a schema.
+	if len(s.InputSchema) == 0 && !configured && !s.Interaction.OpenInput &&
+		!slices.Contains(givenSchemas, s.ImplementationType()) {
+		return []Finding{{
+			InputMissing, "/input_schema", "there is no input schema, so that a model guesses the arguments: write one, " +
+				`{"type":"object","additionalProperties":false} where there are none, or declare "open_input": true`,
+		}}
+	}
 	var names []string
 	first := ""
 	for _, a := range arguments(s.InputSchema) {

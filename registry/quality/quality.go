@@ -25,6 +25,7 @@ const (
 	DescriptionWhen      Code = "description-when"
 	DescriptionWhenNot   Code = "description-when-not"
 	DescriptionInjection Code = "description-injection"
+	InputMissing         Code = "input-missing"
 	InputUndescribed     Code = "input-undescribed"
 	WideTool             Code = "wide-tool"
 	PermissionMissing    Code = "permission-missing"
@@ -49,6 +50,7 @@ func Codes() []Info {
 		{DescriptionWhen, "the description does not say when to use the tool"},
 		{DescriptionWhenNot, "the tool changes something, and the description does not say when not to use it"},
 		{DescriptionInjection, "a description gives orders to the model, or hides text from people"},
+		{InputMissing, "there is no input schema, and nothing declares that there are no rules for arguments"},
 		{InputUndescribed, "arguments have no description"},
 		{WideTool, "one tool reads and changes, by an argument that says which"},
 		{PermissionMissing, "the tool changes something, and any caller may call it"},

@@ -16,8 +16,11 @@ var selectors = []string{"action", "command", "mode", "op", "operation", "verb"}
 var making = []string{"add", "create", "run", "send", "set", "start", "write"}
 
 // width finds a tool that both reads and changes. Each half has callers, a policy and a permission
-// of its own once it is split.
+// of its own once it is split. A pure tool changes nothing, whatever its operations are called.
 func width(s *Subject) []Finding {
+	if s.Execution.Pure {
+		return nil
+	}
 	for _, a := range arguments(s.InputSchema) {
 		if !slices.Contains(selectors, strings.ToLower(a.name)) {
 			continue
@@ -39,9 +42,9 @@ func width(s *Subject) []Finding {
 	return nil
 }
 
-// permission finds a change that any caller may make.
+// permission finds a change that any caller may make. Internal tools are for agents and workflows that name them.
 func permission(s *Subject) []Finding {
-	if !changes(s) || s.RequiredPermission != "" {
+	if !changes(s) || s.RequiredPermission != "" || s.Interaction.Visibility == tool.VisibilityInternal {
 		return nil
 	}
 	return []Finding{{

@@ -2,11 +2,11 @@
 -- Records a call that is answered from outside, once.
 insert into pending_tool_calls (tenant_id, id, run_id, root_run_id, effect_id, message_id, parent_id, agent_id, turn, position,
     call_id, tool_id, tool, version, digest, implementation_type, subject, mode, intent, shown, requires_response, is_async,
-    status, result, submit_key, workflow_id, answer_by, expires_at, resolved_at)
+    status, result, submit_key, workflow_id, inline_bytes, answer_by, expires_at, resolved_at)
 values (@tenant_id, @id, @run_id, @root_run_id, @effect_id, sqlc.narg('message_id')::uuid, sqlc.narg('parent_id')::uuid,
     sqlc.narg('agent_id')::uuid, @turn, @position, @call_id, sqlc.narg('tool_id')::uuid, @tool, @version, @digest,
     @implementation_type, @subject, @mode, @intent, @shown, @requires_response, @is_async,
-    @status::text, sqlc.narg('result')::json, @submit_key, @workflow_id,
+    @status::text, sqlc.narg('result')::json, @submit_key, @workflow_id, @inline_bytes::int,
     case when @status = 'waiting' then now() + make_interval(secs => @answer_s::float8) end,
     now() + make_interval(secs => @keep_s::float8), case when @status = 'resolved' then now() end)
 on conflict (tenant_id, id) do nothing;

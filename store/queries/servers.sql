@@ -115,3 +115,9 @@ where t.scope_id = @scope_id and t.deleted_at is null and (
           and v.schema_snapshot ->> 'implementation_type' = 'mcp'
           and v.schema_snapshot -> 'implementation_config' ->> 'server' = @server))
 order by t.slug;
+
+-- name: TrustServer :one
+-- Says whether results of a server taint the runs that get them.
+update mcp_servers set trusted = @trusted, revision = revision + 1, updated_at = now()
+where tenant_id = @tenant_id and id = @id and revision = @revision and detached_at is null
+returning *;

@@ -228,32 +228,47 @@ func testCalls(t *testing.T, d *Database) {
 			require.Empty(t, found, name)
 		}
 	})
-	t.Run("ItsToolLimitsWhatIsShown", func(t *testing.T) {
-		t.Parallel()
-		f := NewFixture(t, d)
-		head, err := f.Store.CreateTool(t.Context(), tool.Tool{
-			Tenant: f.Tenant, Slug: "limited", Status: tool.Draft, Active: true, Version: "1.0.0",
-			Definition: tool.Definition{
-				Name: "limited", Implementation: tool.Client, Execution: tool.Execution{InlineBytes: tool.MinInlineResult},
-			},
+	for _, offered := range []struct {
+		name         string
+		inline, want int
+		before       bool // The call was offered before limits were kept with it.
+	}{
+		{"AnOverrideLimitsWhatIsShown", tool.MinInlineResult, tool.MinInlineResult, false},
+		{"ItsToolLimitsWhatIsShown", 2 * tool.MinInlineResult, 2 * tool.MinInlineResult, false},
+		{"ItsToolLimitsWhatIsShownOfOlderCalls", 0, 2 * tool.MinInlineResult, true},
+	} {
+		t.Run(offered.name, func(t *testing.T) {
+			t.Parallel()
+			f := NewFixture(t, d)
+			head, err := f.Store.CreateTool(t.Context(), tool.Tool{
+				Tenant: f.Tenant, Slug: "limited", Status: tool.Draft, Active: true, Version: "1.0.0",
+				Definition: tool.Definition{
+					Name: "limited", Implementation: tool.Client, Execution: tool.Execution{InlineBytes: 2 * tool.MinInlineResult},
+				},
+			})
+			require.NoError(t, err)
+			head.Status = tool.Published
+			_, version, err := f.Store.AddVersion(t.Context(), head, VersionOf(t, head, "1.0.0"))
+			require.NoError(t, err)
+			e := f.Entry(t)
+			e.ToolID, e.Slug, e.Digest, e.Implementation = head.ID, head.Slug, version.Digest, tool.Client
+			e.InlineBytes = offered.inline
+			c, err := f.Store.OfferCall(t.Context(), f.Offer(e, f.Admit(t, e, false, false).Fence))
+			require.NoError(t, err)
+			if offered.before {
+				_, err := d.Conn(t).Exec(t.Context(), "update pending_tool_calls set inline_bytes = null where id = $1", c.ID)
+				require.NoError(t, err)
+			}
+			f.submit(t, c, strconv.Quote(strings.Repeat("x", 2*tool.MinInlineResult)))
+			record := f.invocation(t, c.ID)
+			require.Equal(t, offered.want, record.InlineBytes)
+			want, cut := tool.Preview(record.Output.Content, c.ID, offered.want)
+			require.True(t, cut)
+			transcript, err := f.Store.Transcript(t.Context(), f.Tenant, f.Run.ID)
+			require.NoError(t, err)
+			require.Equal(t, want, transcript[len(transcript)-1].Content)
 		})
-		require.NoError(t, err)
-		head.Status = tool.Published
-		_, version, err := f.Store.AddVersion(t.Context(), head, VersionOf(t, head, "1.0.0"))
-		require.NoError(t, err)
-		e := f.Entry(t)
-		e.ToolID, e.Slug, e.Digest, e.Implementation = head.ID, head.Slug, version.Digest, tool.Client
-		c, err := f.Store.OfferCall(t.Context(), f.Offer(e, f.Admit(t, e, false, false).Fence))
-		require.NoError(t, err)
-		f.submit(t, c, strconv.Quote(strings.Repeat("x", tool.MinInlineResult)))
-		record := f.invocation(t, c.ID)
-		require.Equal(t, tool.MinInlineResult, record.InlineBytes)
-		want, cut := tool.Preview(record.Output.Content, c.ID, tool.MinInlineResult)
-		require.True(t, cut)
-		transcript, err := f.Store.Transcript(t.Context(), f.Tenant, f.Run.ID)
-		require.NoError(t, err)
-		require.Equal(t, want, transcript[len(transcript)-1].Content)
-	})
+	}
 	t.Run("IsDelivered", func(t *testing.T) {
 		t.Parallel()
 		f := NewFixture(t, d)

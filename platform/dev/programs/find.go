@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -136,10 +135,7 @@ func inspect(ctx context.Context, dir string) (Installation, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, inspectTimeout)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, i.Path("postgres"), //nolint:gosec // A program of the machine's own $PATH.
-		"--version")
-	cmd.WaitDelay = time.Second // A grandchild may hold the pipe.
-	out, err := cmd.Output()
+	out, err := outputOf(ctx, aMoment, i.Path("postgres"), "--version")
 	if err != nil {
 		return Installation{}, err
 	}

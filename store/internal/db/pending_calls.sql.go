@@ -12,13 +12,13 @@ import (
 const AddPendingCall = `-- name: AddPendingCall :execrows
 insert into pending_tool_calls (tenant_id, id, run_id, root_run_id, effect_id, message_id, parent_id, agent_id, turn, position,
     call_id, tool_id, tool, version, digest, implementation_type, subject, mode, intent, shown, requires_response, is_async,
-    status, result, submit_key, workflow_id, answer_by, expires_at, resolved_at)
+    status, result, submit_key, workflow_id, inline_bytes, answer_by, expires_at, resolved_at)
 values ($1, $2, $3, $4, $5, $6::uuid, $7::uuid,
     $8::uuid, $9, $10, $11, $12::uuid, $13, $14, $15,
     $16, $17, $18, $19, $20, $21, $22,
-    $23::text, $24::json, $25, $26,
-    case when $23 = 'waiting' then now() + make_interval(secs => $27::float8) end,
-    now() + make_interval(secs => $28::float8), case when $23 = 'resolved' then now() end)
+    $23::text, $24::json, $25, $26, $27::int,
+    case when $23 = 'waiting' then now() + make_interval(secs => $28::float8) end,
+    now() + make_interval(secs => $29::float8), case when $23 = 'resolved' then now() end)
 on conflict (tenant_id, id) do nothing
 `
 
@@ -49,6 +49,7 @@ type AddPendingCallParams struct {
 	Result             []byte
 	SubmitKey          []byte
 	WorkflowID         string
+	InlineBytes        int32
 	AnswerS            float64
 	KeepS              float64
 }
@@ -82,6 +83,7 @@ func (q *Queries) AddPendingCall(ctx context.Context, arg AddPendingCallParams) 
 		arg.Result,
 		arg.SubmitKey,
 		arg.WorkflowID,
+		arg.InlineBytes,
 		arg.AnswerS,
 		arg.KeepS,
 	)
@@ -124,7 +126,7 @@ func (q *Queries) ClaimResolvedCalls(ctx context.Context, arg ClaimResolvedCalls
 }
 
 const FindPendingCall = `-- name: FindPendingCall :one
-select p.tenant_id, p.id, p.run_id, p.root_run_id, p.effect_id, p.message_id, p.parent_id, p.agent_id, p.turn, p.position, p.call_id, p.tool_id, p.tool, p.version, p.digest, p.implementation_type, p.subject, p.mode, p.intent, p.shown, p.requires_response, p.is_async, p.status, p.result, p.late, p.submitted_by, p.submit_key, p.workflow_id, p.created_at, p.answer_by, p.expires_at, p.resolved_at, p.deliver_at, coalesce(ap.edited, i.input)::json as arguments, (p.expires_at <= now())::boolean as overdue,
+select p.tenant_id, p.id, p.run_id, p.root_run_id, p.effect_id, p.message_id, p.parent_id, p.agent_id, p.turn, p.position, p.call_id, p.tool_id, p.tool, p.version, p.digest, p.implementation_type, p.subject, p.mode, p.intent, p.shown, p.requires_response, p.is_async, p.status, p.result, p.late, p.submitted_by, p.submit_key, p.workflow_id, p.created_at, p.answer_by, p.expires_at, p.resolved_at, p.deliver_at, p.inline_bytes, coalesce(ap.edited, i.input)::json as arguments, (p.expires_at <= now())::boolean as overdue,
        (r.status in ('completed', 'failed', 'cancelled'))::boolean as run_over
 from pending_tool_calls p
 join runs r on r.tenant_id = p.tenant_id and r.id = p.run_id
@@ -183,6 +185,7 @@ func (q *Queries) FindPendingCall(ctx context.Context, arg FindPendingCallParams
 		&i.PendingToolCall.ExpiresAt,
 		&i.PendingToolCall.ResolvedAt,
 		&i.PendingToolCall.DeliverAt,
+		&i.PendingToolCall.InlineBytes,
 		&i.Arguments,
 		&i.Overdue,
 		&i.RunOver,
@@ -191,7 +194,7 @@ func (q *Queries) FindPendingCall(ctx context.Context, arg FindPendingCallParams
 }
 
 const ListOldestPendingCalls = `-- name: ListOldestPendingCalls :many
-select p.tenant_id, p.id, p.run_id, p.root_run_id, p.effect_id, p.message_id, p.parent_id, p.agent_id, p.turn, p.position, p.call_id, p.tool_id, p.tool, p.version, p.digest, p.implementation_type, p.subject, p.mode, p.intent, p.shown, p.requires_response, p.is_async, p.status, p.result, p.late, p.submitted_by, p.submit_key, p.workflow_id, p.created_at, p.answer_by, p.expires_at, p.resolved_at, p.deliver_at, coalesce(ap.edited, i.input)::json as arguments, (p.expires_at <= now())::boolean as overdue,
+select p.tenant_id, p.id, p.run_id, p.root_run_id, p.effect_id, p.message_id, p.parent_id, p.agent_id, p.turn, p.position, p.call_id, p.tool_id, p.tool, p.version, p.digest, p.implementation_type, p.subject, p.mode, p.intent, p.shown, p.requires_response, p.is_async, p.status, p.result, p.late, p.submitted_by, p.submit_key, p.workflow_id, p.created_at, p.answer_by, p.expires_at, p.resolved_at, p.deliver_at, p.inline_bytes, coalesce(ap.edited, i.input)::json as arguments, (p.expires_at <= now())::boolean as overdue,
        false::boolean as run_over
 from pending_tool_calls p
 left join tool_invocations i on i.tenant_id = p.tenant_id and i.id = p.id
@@ -281,6 +284,7 @@ func (q *Queries) ListOldestPendingCalls(ctx context.Context, arg ListOldestPend
 			&i.PendingToolCall.ExpiresAt,
 			&i.PendingToolCall.ResolvedAt,
 			&i.PendingToolCall.DeliverAt,
+			&i.PendingToolCall.InlineBytes,
 			&i.Arguments,
 			&i.Overdue,
 			&i.RunOver,
@@ -296,7 +300,7 @@ func (q *Queries) ListOldestPendingCalls(ctx context.Context, arg ListOldestPend
 }
 
 const ListPendingCalls = `-- name: ListPendingCalls :many
-select p.tenant_id, p.id, p.run_id, p.root_run_id, p.effect_id, p.message_id, p.parent_id, p.agent_id, p.turn, p.position, p.call_id, p.tool_id, p.tool, p.version, p.digest, p.implementation_type, p.subject, p.mode, p.intent, p.shown, p.requires_response, p.is_async, p.status, p.result, p.late, p.submitted_by, p.submit_key, p.workflow_id, p.created_at, p.answer_by, p.expires_at, p.resolved_at, p.deliver_at, coalesce(ap.edited, i.input)::json as arguments, (p.expires_at <= now())::boolean as overdue,
+select p.tenant_id, p.id, p.run_id, p.root_run_id, p.effect_id, p.message_id, p.parent_id, p.agent_id, p.turn, p.position, p.call_id, p.tool_id, p.tool, p.version, p.digest, p.implementation_type, p.subject, p.mode, p.intent, p.shown, p.requires_response, p.is_async, p.status, p.result, p.late, p.submitted_by, p.submit_key, p.workflow_id, p.created_at, p.answer_by, p.expires_at, p.resolved_at, p.deliver_at, p.inline_bytes, coalesce(ap.edited, i.input)::json as arguments, (p.expires_at <= now())::boolean as overdue,
        false::boolean as run_over
 from pending_tool_calls p
 left join tool_invocations i on i.tenant_id = p.tenant_id and i.id = p.id
@@ -386,6 +390,7 @@ func (q *Queries) ListPendingCalls(ctx context.Context, arg ListPendingCallsPara
 			&i.PendingToolCall.ExpiresAt,
 			&i.PendingToolCall.ResolvedAt,
 			&i.PendingToolCall.DeliverAt,
+			&i.PendingToolCall.InlineBytes,
 			&i.Arguments,
 			&i.Overdue,
 			&i.RunOver,

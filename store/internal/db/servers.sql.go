@@ -15,7 +15,7 @@ insert into mcp_servers (
     id, tenant_id, slug, name, transport, url, command, headers, auth, allowed_tools, trust_hints, status, created_by
 ) values (
     $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13
-) returning id, tenant_id, slug, name, transport, url, command, headers, auth, allowed_tools, trust_hints, status, discovered_at, discovery_error, protocol_version, server_name, server_version, revision, created_by, created_at, updated_at, detached_at
+) returning id, tenant_id, slug, name, transport, url, command, headers, auth, allowed_tools, trust_hints, status, discovered_at, discovery_error, protocol_version, server_name, server_version, revision, created_by, created_at, updated_at, detached_at, trusted
 `
 
 type CreateServerParams struct {
@@ -74,6 +74,7 @@ func (q *Queries) CreateServer(ctx context.Context, arg CreateServerParams) (MCP
 		&i.CreatedAt,
 		&i.UpdatedAt,
 		&i.DetachedAt,
+		&i.Trusted,
 	)
 	return i, err
 }
@@ -155,7 +156,7 @@ func (q *Queries) FindRemoteTool(ctx context.Context, arg FindRemoteToolParams) 
 }
 
 const FindServerByID = `-- name: FindServerByID :one
-select id, tenant_id, slug, name, transport, url, command, headers, auth, allowed_tools, trust_hints, status, discovered_at, discovery_error, protocol_version, server_name, server_version, revision, created_by, created_at, updated_at, detached_at from mcp_servers where tenant_id = $1 and id = $2 and detached_at is null
+select id, tenant_id, slug, name, transport, url, command, headers, auth, allowed_tools, trust_hints, status, discovered_at, discovery_error, protocol_version, server_name, server_version, revision, created_by, created_at, updated_at, detached_at, trusted from mcp_servers where tenant_id = $1 and id = $2 and detached_at is null
 `
 
 type FindServerByIDParams struct {
@@ -189,12 +190,13 @@ func (q *Queries) FindServerByID(ctx context.Context, arg FindServerByIDParams) 
 		&i.CreatedAt,
 		&i.UpdatedAt,
 		&i.DetachedAt,
+		&i.Trusted,
 	)
 	return i, err
 }
 
 const FindServerBySlug = `-- name: FindServerBySlug :one
-select id, tenant_id, slug, name, transport, url, command, headers, auth, allowed_tools, trust_hints, status, discovered_at, discovery_error, protocol_version, server_name, server_version, revision, created_by, created_at, updated_at, detached_at from mcp_servers where tenant_id = $1 and slug = $2 and detached_at is null
+select id, tenant_id, slug, name, transport, url, command, headers, auth, allowed_tools, trust_hints, status, discovered_at, discovery_error, protocol_version, server_name, server_version, revision, created_by, created_at, updated_at, detached_at, trusted from mcp_servers where tenant_id = $1 and slug = $2 and detached_at is null
 `
 
 type FindServerBySlugParams struct {
@@ -228,6 +230,7 @@ func (q *Queries) FindServerBySlug(ctx context.Context, arg FindServerBySlugPara
 		&i.CreatedAt,
 		&i.UpdatedAt,
 		&i.DetachedAt,
+		&i.Trusted,
 	)
 	return i, err
 }
@@ -428,7 +431,7 @@ func (q *Queries) ListServerTools(ctx context.Context, arg ListServerToolsParams
 }
 
 const ListServers = `-- name: ListServers :many
-select id, tenant_id, slug, name, transport, url, command, headers, auth, allowed_tools, trust_hints, status, discovered_at, discovery_error, protocol_version, server_name, server_version, revision, created_by, created_at, updated_at, detached_at from mcp_servers where tenant_id = $1 and slug > $2 and detached_at is null
+select id, tenant_id, slug, name, transport, url, command, headers, auth, allowed_tools, trust_hints, status, discovered_at, discovery_error, protocol_version, server_name, server_version, revision, created_by, created_at, updated_at, detached_at, trusted from mcp_servers where tenant_id = $1 and slug > $2 and detached_at is null
 order by slug limit $3::int
 `
 
@@ -470,6 +473,7 @@ func (q *Queries) ListServers(ctx context.Context, arg ListServersParams) ([]MCP
 			&i.CreatedAt,
 			&i.UpdatedAt,
 			&i.DetachedAt,
+			&i.Trusted,
 		); err != nil {
 			return nil, err
 		}
@@ -633,6 +637,56 @@ func (q *Queries) StopChangedTool(ctx context.Context, arg StopChangedToolParams
 	return err
 }
 
+const TrustServer = `-- name: TrustServer :one
+update mcp_servers set trusted = $1, revision = revision + 1, updated_at = now()
+where tenant_id = $2 and id = $3 and revision = $4 and detached_at is null
+returning id, tenant_id, slug, name, transport, url, command, headers, auth, allowed_tools, trust_hints, status, discovered_at, discovery_error, protocol_version, server_name, server_version, revision, created_by, created_at, updated_at, detached_at, trusted
+`
+
+type TrustServerParams struct {
+	Trusted  bool
+	TenantID string
+	ID       string
+	Revision int64
+}
+
+// Says whether results of a server taint the runs that get them.
+func (q *Queries) TrustServer(ctx context.Context, arg TrustServerParams) (MCPServer, error) {
+	row := q.db.QueryRow(ctx, TrustServer,
+		arg.Trusted,
+		arg.TenantID,
+		arg.ID,
+		arg.Revision,
+	)
+	var i MCPServer
+	err := row.Scan(
+		&i.ID,
+		&i.TenantID,
+		&i.Slug,
+		&i.Name,
+		&i.Transport,
+		&i.URL,
+		&i.Command,
+		&i.Headers,
+		&i.Auth,
+		&i.AllowedTools,
+		&i.TrustHints,
+		&i.Status,
+		&i.DiscoveredAt,
+		&i.DiscoveryError,
+		&i.ProtocolVersion,
+		&i.ServerName,
+		&i.ServerVersion,
+		&i.Revision,
+		&i.CreatedBy,
+		&i.CreatedAt,
+		&i.UpdatedAt,
+		&i.DetachedAt,
+		&i.Trusted,
+	)
+	return i, err
+}
+
 const UpdateServer = `-- name: UpdateServer :one
 update mcp_servers set
     name = $1, transport = $2, url = $3, command = $4, headers = $5, auth = $6,
@@ -640,7 +694,7 @@ update mcp_servers set
     discovery_error = $11, protocol_version = $12, server_name = $13,
     server_version = $14, revision = revision + 1, updated_at = now()
 where tenant_id = $15 and id = $16 and revision = $17 and detached_at is null
-returning id, tenant_id, slug, name, transport, url, command, headers, auth, allowed_tools, trust_hints, status, discovered_at, discovery_error, protocol_version, server_name, server_version, revision, created_by, created_at, updated_at, detached_at
+returning id, tenant_id, slug, name, transport, url, command, headers, auth, allowed_tools, trust_hints, status, discovered_at, discovery_error, protocol_version, server_name, server_version, revision, created_by, created_at, updated_at, detached_at, trusted
 `
 
 type UpdateServerParams struct {
@@ -707,6 +761,7 @@ func (q *Queries) UpdateServer(ctx context.Context, arg UpdateServerParams) (MCP
 		&i.CreatedAt,
 		&i.UpdatedAt,
 		&i.DetachedAt,
+		&i.Trusted,
 	)
 	return i, err
 }
