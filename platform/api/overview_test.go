@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/toolcrib/toolcrib/access"
 	"github.com/toolcrib/toolcrib/budget"
 	"github.com/toolcrib/toolcrib/platform/api"
 	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
@@ -106,6 +107,33 @@ func TestSearch(t *testing.T) {
 	require.Equal(t, []string{"run " + run.ID}, names(find(b.key, run.ID)))
 	require.Equal(t, []string{"space " + space.Slug}, names(find(b.key, space.Slug)))
 	require.Empty(t, find(b.key, "100%"), "no pattern")
+
+	// What else has a name: only to those who may see it.
+	role := store.Role{Role: access.Role{Name: "their-clerk", Permissions: []string{api.RunsRead}}, Tenant: b.tenant}
+	_, err = b.Store.CreateRole(t.Context(), role)
+	require.NoError(t, err)
+	_, err = b.Store.SetBudget(t.Context(), budget.Budget{Tenant: b.tenant, Name: "their-clerk", Period: budget.Day})
+	require.NoError(t, err)
+	hook, session, shown := seedWebhook(t, b), seedToolSession(t, b), seedView(t, b)
+	call, input := b.offers(t, b.outside(t, "pickSeat")), b.asksPerson(t)
+	for _, c := range []struct{ q, permission, kind, id string }{
+		{"their-clerk", api.RolesRead, "role", ""},
+		{"their-clerk", api.BudgetsRead, "budget", ""},
+		{"example.com/theirs", api.WebhooksRead, "webhook", hook.ID},
+		{session.Title, api.RunsRead, "tool_session", session.ID},
+		{shown.Title, api.ViewsRead, "view", shown.ID},
+		{call.ID, api.ResultsSubmit, "pending_call", call.ID},
+		{input.ID, api.ResultsSubmit, "input_request", input.ID},
+	} {
+		found := find(b.Key(t, b.tenant, c.permission), c.q)
+		require.Len(t, found, 1, c.kind)
+		require.Equal(t, c.kind, found[0].Kind)
+		if c.id != "" {
+			require.Equal(t, c.id, found[0].ID)
+		}
+		require.Empty(t, find(b.Key(t, b.tenant, api.ProfilesRead), c.q), c.kind)
+		require.Empty(t, find(b.Key(t, b.Tenant(t), "*"), c.q), c.kind)
+	}
 
 	require.Equal(t, []string{"agent refundDesk"}, names(find(b.Key(t, b.tenant, api.AgentsRead), "refund")))
 	require.Empty(t, find(b.Key(t, b.tenant, api.AgentsRead), run.ID))

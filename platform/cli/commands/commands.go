@@ -31,7 +31,7 @@ func New(invocation *cli.App) []*cobra.Command {
 		a.toolsetCommand(),
 		a.viewCommand(),
 		a.toolSessionCommand(),
-		a.tenantCommand(), a.auditCommand(),
+		a.searchCommand(), a.tenantCommand(), a.auditCommand(),
 	}
 	a.completeFlags(all)
 	return all

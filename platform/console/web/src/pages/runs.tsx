@@ -33,6 +33,7 @@ export function Runs() {
         <Search value={search.agent ?? ""} onChange={onAgent} label="Slug of an agent" />
         <Buckets label="Status" value={search.status ?? ""} options={statuses} onChange={(v) => set({ status: v })} />
         <Choice label="Other status" value={search.status ?? ""} options={["pending", "cancelled", "hosted"]} onChange={(v) => set({ status: v })} />
+        <label className="check"><input type="checkbox" checked={search.paused === "true"} onChange={(e) => set({ paused: e.target.checked ? "true" : undefined })} /> Paused</label>
         <Choice label="Kind" value={search.kind ?? ""} options={["agent", "tool_call", "tool_test", "host"]} onChange={(v) => set({ kind: v })} />
         <Choice label="Mode" value={search.mode ?? ""} options={["production", "debug"]} onChange={(v) => set({ mode: v })} />
         <Named label="For" value={search.subject} onChange={(v) => set({ subject: v })} />
