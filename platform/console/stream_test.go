@@ -3,6 +3,7 @@ package console_test
 import (
 	"context"
 	"fmt"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -12,6 +13,8 @@ import (
 	"github.com/chromedp/chromedp/kb"
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
+
+	"github.com/toolcrib/toolcrib/agent"
 )
 
 // fillStream makes nothing: what others make is seen at a glance.
@@ -108,6 +111,56 @@ func TestTenTabsLoad(t *testing.T) {
 		v.do(t, until(isLive))
 		v.blameless(t)
 	}
+	require.EqualValues(t, 1, s.streams.Load())
+}
+
+// What models write is seen in as many tabs as one likes, each with another run, by one connection; it goes on where it
+// was after that broke, and when the tab that holds it is closed.
+func TestTenTabsFollowRuns(t *testing.T) {
+	t.Parallel()
+
+	s, started := newSite(t, ""), browser(t)
+	first := visit(t, s, started)
+	first.signIn(t)
+	var tabs []*visitor
+	var runs []string
+	for range 10 {
+		v, run := visit(t, s, started), s.NewRun(t)
+		v.open(t, "/runs/"+run.ID)
+		v.do(t, until(isLive))
+		tabs, runs = append(tabs, v), append(runs, run.ID)
+	}
+	write := func(text string) {
+		t.Helper()
+		for i, run := range runs {
+			require.NoError(t, s.Store.AppendOutput(t.Context(), agent.Output{
+				Tenant: s.Tenant, RunID: run, Turn: 1, Attempt: 1, Text: fmt.Sprintf("%s %d. ", text, i),
+			}))
+		}
+	}
+	reads := func(texts ...string) {
+		t.Helper()
+		for i, v := range tabs {
+			var want string
+			for _, text := range texts {
+				want += fmt.Sprintf("%s %d. ", text, i)
+			}
+			v.do(t, until(fmt.Sprintf(`document.querySelector(".open-text")?.innerText.trim() === %q`, strings.TrimSpace(want))))
+		}
+	}
+	write("Part")
+	reads("Part")
+	require.EqualValues(t, 1, s.streams.Load(), "one connection for all tabs")
+	for _, v := range tabs {
+		v.blameless(t)
+	}
+
+	first.do(t, chromedp.ActionFunc(func(context.Context) error { return chromedp.Cancel(first.ctx) })) //nolint:contextcheck // The tab's.
+	write("More")
+	reads("Part", "More")
+	s.cut()
+	write("Last")
+	reads("Part", "More", "Last")
 	require.EqualValues(t, 1, s.streams.Load())
 }
 
