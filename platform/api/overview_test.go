@@ -4,10 +4,12 @@ import (
 	"net/http"
 	"net/url"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/toolcrib/toolcrib/access"
+	"github.com/toolcrib/toolcrib/agent"
 	"github.com/toolcrib/toolcrib/budget"
 	"github.com/toolcrib/toolcrib/platform/api"
 	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
@@ -142,4 +144,40 @@ func TestSearch(t *testing.T) {
 	require.Empty(t, find(stranger, "refundOrder"))
 	require.Empty(t, find(stranger, run.ID))
 	require.Equal(t, http.StatusUnprocessableEntity, b.do(t, http.MethodGet, "/v1/search?q=", "").status)
+}
+
+// What the overview counts is listed by itself.
+func TestTroublesAreListed(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t)
+	b.apply(t, echo("keepOn"), echo("switchOff"))
+	off := b.do(t, http.MethodPut, "/v1/tools/switchOff/override", `{"enabled":false}`)
+	require.Equal(t, http.StatusOK, off.status, string(off.body))
+	stops, goesOn := b.record(t), b.record(t)
+	_, err := b.Store.ChangePause(t.Context(), agent.PauseChange{
+		Tenant: b.tenant, RunID: stops.ID, Pause: true, By: "user:ada", Lease: time.Minute,
+	})
+	require.NoError(t, err)
+	require.NotEqual(t, stops.ID, goesOn.ID)
+
+	var overview v1.Overview
+	b.do(t, http.MethodGet, "/v1/overview", "").into(t, &overview)
+	require.Equal(t, []v1.OverviewCount{{Kind: "paused_runs", Count: 1}, {Kind: "switched_off_tools", Count: 1}},
+		overview.Troubles)
+	var runs v1.Page[v1.Run]
+	b.do(t, http.MethodGet, "/v1/runs?paused=true", "").into(t, &runs)
+	require.Len(t, runs.Items, 1)
+	require.Equal(t, stops.ID, runs.Items[0].ID)
+	var tools v1.Page[v1.Tool]
+	b.do(t, http.MethodGet, "/v1/tools?switched_off=true", "").into(t, &tools)
+	require.Len(t, tools.Items, 1)
+	require.Equal(t, "switchOff", tools.Items[0].Slug)
+
+	stranger := b.Key(t, b.Tenant(t), "*")
+	runs, tools = v1.Page[v1.Run]{}, v1.Page[v1.Tool]{}
+	b.do(t, http.MethodGet, "/v1/runs?paused=true", "", stranger).into(t, &runs)
+	b.do(t, http.MethodGet, "/v1/tools?switched_off=true", "", stranger).into(t, &tools)
+	require.Empty(t, runs.Items)
+	require.Empty(t, tools.Items)
 }

@@ -170,6 +170,7 @@ func TestAPersonRunsAGraph(t *testing.T) {
 	v.do(t, field("Slug", "quoteTwice"), add, until(`document.querySelector("aside h2")?.innerText.startsWith("tool1")`),
 		field("Tool", "graphQuote@^1.0"),
 		chromedp.Focus(`//label[text()="Arguments"]/following-sibling::*[1]`, chromedp.BySearch),
+		chromedp.KeyEvent("a", chromedp.KeyModifiers(input.ModifierCtrl)),
 		input.InsertText(`{"id": 7, "pieces": 2}`), until(`!document.querySelector("aside [aria-invalid]")`),
 		until(`document.querySelectorAll("[data-at]").length === 2`),
 		until(`document.querySelector(".problems").innerText.includes("No problems")`),

@@ -211,6 +211,13 @@ func TestThePalette(t *testing.T) {
 		press(kb.Escape), until(`!document.querySelector("aside")`))
 	find(v.Run.ID, v.Run.ID)
 	v.do(t, until(`location.pathname.endsWith("/runs/`+v.Run.ID+`")`), settled())
+	find("orders-api", "orders-api")
+	v.do(t, until(`location.pathname.endsWith("/credentials") && document.querySelector("aside h2")?.innerText === "orders-api"`),
+		settled())
+	find("lunch friday", "Lunch on Friday")
+	v.do(t, until(`location.pathname.endsWith("/sessions/`+v.session.ID+`")`), settled())
+	find("how we vote", "How we vote")
+	v.do(t, until(`location.pathname.endsWith("/published") && location.search.includes("`+v.view.ID+`")`), settled())
 	find("overv", "Overview")
 	v.do(t, until(`location.pathname.endsWith("/t/`+v.slug+`")`), settled())
 	find("dark", "Switch to dark")
@@ -233,6 +240,16 @@ func TestTheOverview(t *testing.T) {
 		until(`/\d\s+approvals/.test(document.querySelector(".cards").innerText)`),
 		until(`document.querySelectorAll(".chart svg g").length === 24`))
 	v.do(t, chromedp.Click(".tally a", chromedp.ByQuery), until(`location.pathname.endsWith("/inbox")`), settled())
+
+	// What is counted leads to the list of that.
+	_, err := s.Store.ChangePause(t.Context(), agent.PauseChange{
+		Tenant: s.Tenant, RunID: s.Run.ID, Pause: true, By: "user:ada", Lease: time.Minute,
+	})
+	require.NoError(t, err)
+	v.open(t, "")
+	v.do(t, chromedp.Click(`.tally a[href$="/runs?paused=true"]`, chromedp.ByQuery),
+		until(`document.querySelector("h1")?.innerText === "Runs"`), settled(),
+		until(`document.querySelectorAll("tbody tr").length === 1 && document.querySelector("tbody a").href.includes("`+s.Run.ID+`")`))
 
 	empty := s.Database.Tenant(t)
 	key := s.Key(t, empty, "*")

@@ -26,7 +26,7 @@ export function Runs() {
   const onAgent = useCallback((v: string) => set({ agent: v }), [set]);
   const filtered = Object.keys(search).some((k) => k !== "cursor");
   return (
-    <Page title="Runs" about="Agents at work, and single calls, newest first." cli={words("toolcrib", "run", "list", ...option("status", search.status), ...option("kind", search.kind), ...option("agent", search.agent))}
+    <Page title="Runs" about="Agents at work, and single calls, newest first." cli={words("toolcrib", "run", "list", ...option("status", search.status), ...option("kind", search.kind), ...option("agent", search.agent), search.paused ? "--paused" : "")}
       api={address("/v1/runs", query)}
       actions={may(who.data, "runs.write") && <Link className="button primary" to="/t/$tenant/runs/new" params={{ tenant }} search={search.agent ? { agent: search.agent } : {}}>Start a run</Link>}>
       <div className="filters">

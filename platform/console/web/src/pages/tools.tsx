@@ -48,7 +48,7 @@ export function Tools() {
   return (
     <Page title="Tools" about="What agents of this tenant may be given, and people may call."
       cli={words("toolcrib", "tool", "list", ...option("tool-type", query.tool_type), ...option("type", query.implementation_type), ...option("status", query.status),
-        ...option("category", query.category), ...option("egress-class", query.egress_class), ...option("risk", query.risk), ...option("search", query.search))}
+        ...option("category", query.category), ...option("egress-class", query.egress_class), ...option("risk", query.risk), ...option("search", query.search), query.switched_off ? "--switched-off" : "")}
       api={address("/v1/tools", query)}
       actions={writes ? (
         <>
