@@ -3,6 +3,7 @@ package console_test
 import (
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"strings"
 	"testing"
 
@@ -167,6 +168,7 @@ func TestAPersonRunsAGraph(t *testing.T) {
 		return chromedp.SendKeys(`//label[text()="`+label+`"]/following-sibling::*[1]`, value, chromedp.BySearch)
 	}
 	add := chromedp.Click(`//button[starts-with(normalize-space(.),"Add node")]`, chromedp.BySearch)
+	const create = `[...document.querySelectorAll("main button")].find((b) => b.innerText === "Create draft")`
 	v.do(t, field("Slug", "quoteTwice"), add, until(`document.querySelector("aside h2")?.innerText.startsWith("tool1")`),
 		field("Tool", "graphQuote@^1.0"),
 		chromedp.Focus(`//label[text()="Arguments"]/following-sibling::*[1]`, chromedp.BySearch),
@@ -174,8 +176,11 @@ func TestAPersonRunsAGraph(t *testing.T) {
 		input.InsertText(`{"id": 7, "pieces": 2}`), until(`!document.querySelector("aside [aria-invalid]")`),
 		until(`document.querySelectorAll("[data-at]").length === 2`),
 		until(`document.querySelector(".problems").innerText.includes("No problems")`),
-		click("Create draft"), until(`location.pathname.endsWith("/tools/quoteTwice/graph/edit")`), settled())
-	v.open(t, "/tools/quoteTwice?tab=test")
+		until(create+`.disabled === false`), chromedp.Evaluate(create+`.click()`, nil),
+		until(`location.pathname.endsWith("/tools/quoteTwice/graph/edit")`), settled())
+	status, answer := v.request(t, http.MethodPost, "/v1/tools/quoteTwice/publish", "{}")
+	require.Equal(t, http.StatusOK, status, string(answer))
+	v.open(t, "/tools/quoteTwice?tab=test&mode=production")
 	v.do(t, chromedp.Click(`.t-send .primary`, chromedp.ByQuery),
 		until(`document.querySelector("main a[href*='/runs/']")`),
 		chromedp.Click(`main a[href*='/runs/']`, chromedp.ByQuery), until(`location.pathname.includes("/runs/")`), settled())

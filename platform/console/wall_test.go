@@ -92,16 +92,19 @@ func TestWhatIsForeignLooksAbsent(t *testing.T) {
 		look := func(page, id string) string {
 			var text string
 			v.open(t, strings.ReplaceAll(page, "ID", id))
-			v.do(t, until(`!document.querySelector(".loading, [aria-busy=true]")`), chromedp.Evaluate(shown, &text))
+			v.do(t, until(`!document.querySelector(".loading, [aria-busy=true]")`),
+				until(`document.querySelector("main aside .drawer-body")?.innerText.trim() !== ""`))
+			if !strings.Contains(page, "open=") {
+				v.do(t, until(`document.querySelector("main").innerText.includes("is not here")`))
+			}
+			v.do(t,
+				chromedp.Evaluate(shown, &text))
 			text = ago.ReplaceAllString(text, "T")
 			return strings.ReplaceAll(strings.ReplaceAll(text, id, "ID"), id[len(id)-12:], "END")
 		}
 		for _, page := range pages {
 			first := look(page, id)
 			require.Equal(t, look(page, absent), first, page)
-			if !strings.Contains(page, "?") {
-				require.Contains(t, first, "is not here", page)
-			}
 			seen++
 		}
 		mu.Lock()

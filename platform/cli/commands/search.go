@@ -15,8 +15,8 @@ import (
 )
 
 // searchKinds are what a search can be limited to, as the server calls it.
-const searchKinds = "tool agent pipeline space credential key toolset schedule mcp_server profile role budget webhook " +
-	"tool_session view"
+const searchKinds = "tool agent pipeline space credential key toolset schedule mcp_server profile role budget " +
+	"webhook tool_session view"
 
 func (a *app) searchCommand() *cobra.Command {
 	var q client.SearchQuery
