@@ -112,6 +112,7 @@ type ToolQuery struct {
 	Limit          int
 	UpdatedSince   time.Time
 	Archived       bool // Those that are archived, instead of the others.
+	SwitchedOff    bool // Those that the tenant has switched off for itself.
 }
 
 // ToolCount is how many tools have the same of everything that people filter by.

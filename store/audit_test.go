@@ -30,7 +30,6 @@ var notAudited = map[string]string{
 	"token_users":     "is bookkeeping of tokens; roles come from their issuers",
 	"request_buckets": "is bookkeeping of requests",
 	"applied_objects": "say which files made what; what was changed with them is audited",
-	"web_sessions":    "are bookkeeping of browsers; what they do is by their key or person, and audited",
 	"budget_windows":  "is counted from calls and turns, which are a record",
 	"tool_replays":    "compare calls, and change nothing",
 	"rate_buckets":    "are counted from calls, which are a record",

@@ -166,8 +166,8 @@ func (s *Store) FindKey(ctx context.Context, tenant tool.TenantID, id string) (K
 	return keyOf(row.APIKey, row.Toolset), nil
 }
 
-// RevokeKey revokes a key, with all keys created by it, recursively. It is
-// idempotent. It fails with tool.NotFound.
+// RevokeKey revokes a key, with all keys created by it, recursively, and ends the sessions of browsers
+// that began with them. It is idempotent. It fails with tool.NotFound.
 func (s *Store) RevokeKey(ctx context.Context, tenant tool.TenantID, id string) (Key, error) {
 	const op = "store.RevokeKey"
 	if !tool.ValidID(id) {
@@ -181,8 +181,10 @@ func (s *Store) RevokeKey(ctx context.Context, tenant tool.TenantID, id string) 
 		if _, err := q.RevokeKey(ctx, db.RevokeKeyParams{TenantID: string(tenant), ID: id}); err != nil {
 			return err
 		}
-		_, err := q.RevokeMadeKeys(ctx, db.RevokeMadeKeysParams{TenantID: string(tenant), ID: id})
-		return err
+		if _, err := q.RevokeMadeKeys(ctx, db.RevokeMadeKeysParams{TenantID: string(tenant), ID: id}); err != nil {
+			return err
+		}
+		return q.EndKeySessions(ctx, string(tenant))
 	})
 	if err != nil {
 		return Key{}, explain(err, tool.NotFound, "API key not found")

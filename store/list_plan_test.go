@@ -60,7 +60,7 @@ func TestPagesByStatusUseAnIndex(t *testing.T) {
 		_, err := conn.Exec(t.Context(), sql)
 		require.NoError(t, err)
 	}
-	runs := explain(t, conn, db.ListRuns, f.Tenant, nil, "failed", "", nil, "", "", nil, false, nil, nil, 50)
+	runs := explain(t, conn, db.ListRuns, f.Tenant, nil, "failed", "", nil, "", "", nil, false, false, nil, nil, 50)
 	require.Contains(t, runs, "runs_status")
 	require.NotContains(t, runs, "Sort")
 	calls := explain(t, conn, db.ListInvocations, f.Tenant, nil, "", "failed", "", "", nil, nil, nil, nil, nil, 50)

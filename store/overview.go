@@ -133,6 +133,11 @@ const (
 	NamedSchedule   = "schedule"
 	NamedServer     = "mcp_server"
 	NamedProfile    = "profile"
+	NamedRole       = "role" // Of the tenant.
+	NamedBudget     = "budget"
+	NamedWebhook    = "webhook" // Its name is its address.
+	NamedSession    = "tool_session"
+	NamedView       = "view"
 )
 
 // NameQuery searches names.

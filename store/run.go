@@ -161,6 +161,7 @@ type RunQuery struct {
 	Mode    tool.Mode
 	Parent  string    // Parent run.
 	Top     bool      // Without a parent run.
+	Paused  bool      // Those that are paused.
 	Since   time.Time // Created at or after.
 	Until   time.Time // Created before.
 	Before  string    // Cursor: the last id of the previous page.
@@ -176,7 +177,7 @@ func (s *Store) ListRuns(ctx context.Context, tenant tool.TenantID, q RunQuery) 
 	rows, err := ask(ctx, s.doFiltered, op, tenant, (*db.Queries).ListRuns, db.ListRunsParams{
 		TenantID: string(tenant), Before: optional(q.Before), Status: string(q.Status), Kind: string(q.Kind),
 		AgentID: optional(q.AgentID), Subject: q.Subject, Mode: string(q.Mode),
-		ParentRunID: optional(q.Parent), Top: q.Top,
+		ParentRunID: optional(q.Parent), Top: q.Top, Paused: q.Paused,
 		Since: idTime(q.Since), Until: idTime(q.Until), Limit: pageSize(q.Limit),
 	})
 	if err != nil {

@@ -1060,11 +1060,22 @@ $function$
 
 CREATE OR REPLACE FUNCTION public.end_web_sessions(of_hash bytea)
  RETURNS void
- LANGUAGE sql
+ LANGUAGE plpgsql
  SECURITY DEFINER
  SET search_path TO 'public', 'pg_temp'
 AS $function$
-    delete from web_sessions w where w.token_hash = of_hash
+declare
+    w web_sessions;
+    v_actor text := current_setting('app.actor', true);
+begin
+    for w in select s.* from web_sessions s where s.token_hash = of_hash order by s.tenant_id for update loop
+        perform set_config('app.actor', json_build_object('kind', case when w.key_id is null then 'user' else 'key' end,
+            'subject', coalesce(w.subject, 'key:' || w.key_id::text), 'key_id', w.key_id,
+            'request_id', nullif(v_actor, '')::json ->> 'request_id')::text, true);
+        delete from web_sessions d where d.token_hash = of_hash and d.tenant_id = w.tenant_id;
+    end loop;
+    perform set_config('app.actor', coalesce(v_actor, ''), true);
+end
 $function$
 ;
 
@@ -5667,12 +5678,18 @@ create table web_sessions (
     last_used_at timestamp with time zone not null default now(),
     idle_ends_at timestamp with time zone not null,
     ends_at timestamp with time zone not null,
+    id uuid not null default gen_random_uuid(),
+    browser text not null default ''::text,
     constraint web_sessions_pkey PRIMARY KEY (token_hash, tenant_id),
+    constraint web_sessions_browser_check CHECK ((length(browser) <= 100)),
     constraint web_sessions_check CHECK (((key_id IS NULL) <> (subject IS NULL))),
     constraint web_sessions_token_hash_check CHECK ((octet_length(token_hash) = 32)),
     constraint web_sessions_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE
 );
 CREATE INDEX web_sessions_ended ON public.web_sessions USING btree (tenant_id, idle_ends_at);
+CREATE UNIQUE INDEX web_sessions_id ON public.web_sessions USING btree (tenant_id, id);
+CREATE TRIGGER audit_began AFTER INSERT ON public.web_sessions FOR EACH ROW EXECUTE FUNCTION audit_row('{last_used_at,idle_ends_at,ends_at}', '{token_hash}', 'browser_session');
+CREATE TRIGGER audit_ended AFTER DELETE ON public.web_sessions FOR EACH ROW WHEN (((old.idle_ends_at > now()) AND (old.ends_at > now()))) EXECUTE FUNCTION audit_row('{last_used_at,idle_ends_at,ends_at}', '{token_hash}', 'browser_session');
 alter table web_sessions enable row level security;
 alter table web_sessions force row level security;
 create policy browser on web_sessions for all to toolcrib_owner using (true) with check (true);

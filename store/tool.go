@@ -187,7 +187,8 @@ func listParams(op string, tenant tool.TenantID, q registry.ToolQuery) (db.ListT
 		Implementation: string(q.Implementation), Bucket: string(q.Bucket),
 		Category: text(q.Category), Egress: string(q.Egress), Risk: string(q.Risk),
 		Search: search, SearchAscii: strings.IndexFunc(search, notASCII) < 0,
-		UpdatedSince: optionalTime(q.UpdatedSince), Archived: q.Archived, Limit: pageSize(q.Limit),
+		UpdatedSince: optionalTime(q.UpdatedSince), Archived: q.Archived,
+		SwitchedOff: q.SwitchedOff, Limit: pageSize(q.Limit),
 	}, nil
 }
 

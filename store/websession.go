@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/toolcrib/toolcrib/internal/uuid7"
 	"github.com/toolcrib/toolcrib/store/internal/db"
 	"github.com/toolcrib/toolcrib/tool"
 )
@@ -25,8 +26,28 @@ type WebSession struct {
 	Tenant tool.TenantID
 	KeyID  string    // Empty for a person.
 	Person TokenUser // Empty for a key.
+	// Browser is its kind, for people to recognize it by, such as "Firefox on Linux".
+	Browser string
 
 	secretHash []byte // Of the key.
+}
+
+// ListedSession is the session of a browser as people see it. Its id opens nothing.
+type ListedSession struct {
+	ID                    string
+	Subject               string // Of the key or person that it began with.
+	Browser               string
+	CreatedAt, LastUsedAt time.Time // The latter to the minute.
+	Until                 time.Time // When it ends, if it is not used until then.
+	Current               bool      // It is of the browser that asks.
+}
+
+// SessionQuery selects sessions of browsers.
+type SessionQuery struct {
+	Subject string // Empty for all of the tenant.
+	Current []byte // Digest of the secret of the browser that asks; nil for none.
+	Before  string // The last id of the previous page.
+	Limit   int
 }
 
 // BrowserTenant is a tenant that a browser is signed in to.
@@ -51,10 +72,19 @@ func (s *Store) BeginWebSession(ctx context.Context, w WebSession, before, hash 
 			return err
 		}
 	}
-	err := s.do(ctx, "store.BeginWebSession", w.Tenant, func(q *db.Queries) error {
+	id, err := uuid7.New()
+	if err != nil {
+		return err
+	}
+	err = s.inTx(ctx, "store.BeginWebSession", w.Tenant, func(q *db.Queries) error {
+		err := q.LeaveWebSession(ctx, db.LeaveWebSessionParams{TenantID: string(w.Tenant), TokenHash: hash})
+		if err != nil {
+			return err
+		}
 		return q.BeginWebSession(ctx, db.BeginWebSessionParams{
-			TenantID: string(w.Tenant), TokenHash: hash, KeyID: optional(w.KeyID), Subject: optional(w.Person.Subject),
-			Roles: list(w.Person.Roles), IdleSeconds: WebSessionIdle.Seconds(), LongestSeconds: longest.Seconds(),
+			TenantID: string(w.Tenant), TokenHash: hash, ID: id, KeyID: optional(w.KeyID),
+			Subject: optional(w.Person.Subject), Roles: list(w.Person.Roles), Browser: text(w.Browser),
+			IdleSeconds: WebSessionIdle.Seconds(), LongestSeconds: longest.Seconds(),
 		})
 	})
 	return explain(err, tool.NotFound, "tenant not found")
@@ -98,6 +128,57 @@ func (s *Store) BrowserTenants(ctx context.Context, hash []byte) ([]BrowserTenan
 		return nil, fmt.Errorf("%s: %w", op, err)
 	}
 	return out, nil
+}
+
+// ListWebSessions lists sessions of browsers with a tenant that have not ended, the newest first.
+func (s *Store) ListWebSessions(ctx context.Context, tenant tool.TenantID, q SessionQuery) ([]ListedSession, error) {
+	const op = "store.ListWebSessions"
+	if err := checkIDs(op, given(q.Before)...); err != nil {
+		return nil, err
+	}
+	rows, err := ask(ctx, s.do, op, tenant, (*db.Queries).ListWebSessions, db.ListWebSessionsParams{
+		TenantID: string(tenant), Subject: text(q.Subject), Current: hashOf(q.Current), Before: optional(q.Before),
+		Max: pageSize(q.Limit),
+	})
+	return convert(rows, func(r db.ListWebSessionsRow) ListedSession {
+		return ListedSession{
+			ID: r.ID, Subject: r.OfSubject, Browser: r.Browser, CreatedAt: r.CreatedAt, LastUsedAt: r.LastUsedAt,
+			Until: r.Until, Current: r.Current,
+		}
+	}), err
+}
+
+// EndWebSession ends the session with an id, which must be of a subject unless that is empty. It returns the
+// digest of the secret of its browser, and fails with tool.NotFound.
+func (s *Store) EndWebSession(ctx context.Context, tenant tool.TenantID, id, subject string) ([]byte, error) {
+	const op, missing = "store.EndWebSession", "there is no such session"
+	if !tool.ValidID(id) {
+		return nil, notFound(op, missing)
+	}
+	hash, err := ask(ctx, s.do, op, tenant, (*db.Queries).EndWebSession, db.EndWebSessionParams{
+		TenantID: string(tenant), ID: id, Subject: text(subject),
+	})
+	if err != nil {
+		return nil, explain(err, tool.NotFound, missing)
+	}
+	return hash, nil
+}
+
+// EndOtherWebSessions ends the sessions of a subject with a tenant, but that of the browser whose secret has a
+// digest, which may be nil. It returns the digests of the secrets of their browsers.
+func (s *Store) EndOtherWebSessions(
+	ctx context.Context, tenant tool.TenantID, subject string, current []byte,
+) ([][]byte, error) {
+	return ask(ctx, s.do, "store.EndOtherWebSessions", tenant, (*db.Queries).EndOtherWebSessions,
+		db.EndOtherWebSessionsParams{TenantID: string(tenant), Subject: text(subject), Current: hashOf(current)})
+}
+
+// hashOf returns a digest as a parameter: that of no browser is empty.
+func hashOf(digest []byte) []byte {
+	if digest == nil {
+		return []byte{}
+	}
+	return digest
 }
 
 // EndWebSessions signs a browser out of every tenant.

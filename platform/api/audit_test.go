@@ -81,6 +81,7 @@ func TestEveryChangeCanBeRefusedInTheAuditLog(t *testing.T) {
 		"diffDefinition": "changes nothing", "checkTool": "changes nothing", "encodePayloads": "changes nothing",
 		"beginSession": "asks for no permission, and is of no tenant before", "endSession": "asks for no permission",
 		"setTopics": "changes nothing", "parseMarkdown": "changes nothing",
+		"endOwnSession": "asks for no permission", "endOtherSessions": "asks for no permission",
 	}
 	b := setup(t)
 	var doc struct {

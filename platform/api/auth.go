@@ -39,7 +39,7 @@ func (s *server) authorize(r route) func(huma.Context, func(huma.Context)) {
 		if err == nil {
 			ctx = huma.WithContext(ctx, audit.With(ctx.Context(), audit.ActorOf(p, traceID(ctx.Context()))))
 		}
-		if err == nil && !slices.ContainsFunc(permissions, p.May) {
+		if err == nil && !r.anyone && !slices.ContainsFunc(permissions, p.May) {
 			err = s.auditRefusal(ctx.Context(), r.id, p, &tool.Error{
 				Kind: tool.Denied, Op: "api.authorize",
 				Msg: "this key may not do that: it lacks the permission " + strings.Join(permissions, " or "),
@@ -59,7 +59,7 @@ func (s *server) authorize(r route) func(huma.Context, func(huma.Context)) {
 			}
 			defer end()
 		}
-		next(huma.WithValue(ctx, principalKey{}, p))
+		next(huma.WithValue(huma.WithValue(ctx, principalKey{}, p), browserKey{}, request))
 	}
 }
 

@@ -87,7 +87,7 @@ func TestEveryEndpointWantsAKey(t *testing.T) {
 		require.NotEmpty(t, op.security, op.path)
 		path := fill(op.path, "x")
 		require.Equal(t, http.StatusUnauthorized, b.do(t, op.method, path, "", "").status, op.method+" "+op.path)
-		if op.path == "/v1/me" { // Whatever a key permits, it learns that.
+		if strings.HasPrefix(op.path, "/v1/me") { // Whatever a key permits, it learns that.
 			continue
 		}
 		none := b.Key(t, b.tenant, "nothing")
@@ -154,6 +154,8 @@ func TestForeignTenant(t *testing.T) {
 	ids["files"] = []string{seedFile(t, b).ID}
 	_, hello := b.stream(t, topics("runs"), nil).until(v1.EventHello, "")
 	ids["stream"] = []string{hello.Connection}
+	ids["sessions"] = []string{seedBrowser(t, b)}
+	ids["me"] = ids["sessions"]
 	stranger := b.Key(t, b.Tenant(t), "*")
 	bodies := map[string]string{
 		"POST /v1/tools/{tool}/call":                "{}",
@@ -339,6 +341,15 @@ func requireSameProblem(t *testing.T, want, got answer, wantName, gotName string
 	b.Detail = strings.ReplaceAll(b.Detail, gotName, "X")
 	require.Equal(t, a, b)
 	require.Equal(t, want.header.Get("Content-Type"), got.header.Get("Content-Type"))
+}
+
+// seedBrowser signs a browser in with the key of the bundle, and returns the id of its session.
+func seedBrowser(t *testing.T, b *bundle) string {
+	t.Helper()
+	b.signInAs(t, b.key, firefox)
+	found, err := b.Store.ListWebSessions(t.Context(), b.tenant, store.SessionQuery{Limit: 1})
+	require.NoError(t, err)
+	return found[0].ID
 }
 
 // seedProfile makes a profile and an assignment with it, and returns their names and ids.

@@ -31,6 +31,7 @@ func (s *server) registerMe() {
 	huma.Register(s.api, op("getMeta", "/v1/meta", "What the server is",
 		"Its version, and the names that lists can be filtered by, with what they mean. Without a key."),
 		func(context.Context, *struct{}) (*body[v1.Meta], error) { return answer(s.meta()), nil })
+	s.registerBrowserSessions()
 }
 
 // recognize passes on requests with a valid key, token or session, whatever it permits, and those of a

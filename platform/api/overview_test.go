@@ -5,9 +5,12 @@ import (
 	"net/url"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/toolcrib/toolcrib/access"
+	"github.com/toolcrib/toolcrib/agent"
 	"github.com/toolcrib/toolcrib/budget"
 	"github.com/toolcrib/toolcrib/platform/api"
 	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
@@ -108,6 +111,33 @@ func TestSearch(t *testing.T) {
 	require.Equal(t, []string{"space " + space.Slug}, names(find(b.key, space.Slug)))
 	require.Empty(t, find(b.key, "100%"), "no pattern")
 
+	// What else has a name: only to those who may see it.
+	role := store.Role{Role: access.Role{Name: "their-clerk", Permissions: []string{api.RunsRead}}, Tenant: b.tenant}
+	_, err = b.Store.CreateRole(t.Context(), role)
+	require.NoError(t, err)
+	_, err = b.Store.SetBudget(t.Context(), budget.Budget{Tenant: b.tenant, Name: "their-clerk", Period: budget.Day})
+	require.NoError(t, err)
+	hook, session, shown := seedWebhook(t, b), seedToolSession(t, b), seedView(t, b)
+	call, input := b.offers(t, b.outside(t, "pickSeat")), b.asksPerson(t)
+	for _, c := range []struct{ q, permission, kind, id string }{
+		{"their-clerk", api.RolesRead, "role", ""},
+		{"their-clerk", api.BudgetsRead, "budget", ""},
+		{"example.com/theirs", api.WebhooksRead, "webhook", hook.ID},
+		{session.Title, api.RunsRead, "tool_session", session.ID},
+		{shown.Title, api.ViewsRead, "view", shown.ID},
+		{call.ID, api.ResultsSubmit, "pending_call", call.ID},
+		{input.ID, api.ResultsSubmit, "input_request", input.ID},
+	} {
+		found := find(b.Key(t, b.tenant, c.permission), c.q)
+		require.Len(t, found, 1, c.kind)
+		require.Equal(t, c.kind, found[0].Kind)
+		if c.id != "" {
+			require.Equal(t, c.id, found[0].ID)
+		}
+		require.Empty(t, find(b.Key(t, b.tenant, api.ProfilesRead), c.q), c.kind)
+		require.Empty(t, find(b.Key(t, b.Tenant(t), "*"), c.q), c.kind)
+	}
+
 	require.Equal(t, []string{"agent refundDesk"}, names(find(b.Key(t, b.tenant, api.AgentsRead), "refund")))
 	require.Empty(t, find(b.Key(t, b.tenant, api.AgentsRead), run.ID))
 	require.Empty(t, find(b.Key(t, b.tenant, api.SpacesRead), space.Slug), "it is no member")
@@ -155,4 +185,40 @@ func TestSearchHidesWhatListsHide(t *testing.T) {
 			require.Equal(t, want, find(c.key, head.ID), slug)
 		}
 	}
+}
+
+// What the overview counts is listed by itself.
+func TestTroublesAreListed(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t)
+	b.apply(t, echo("keepOn"), echo("switchOff"))
+	off := b.do(t, http.MethodPut, "/v1/tools/switchOff/override", `{"enabled":false}`)
+	require.Equal(t, http.StatusOK, off.status, string(off.body))
+	stops, goesOn := b.record(t), b.record(t)
+	_, err := b.Store.ChangePause(t.Context(), agent.PauseChange{
+		Tenant: b.tenant, RunID: stops.ID, Pause: true, By: "user:ada", Lease: time.Minute,
+	})
+	require.NoError(t, err)
+	require.NotEqual(t, stops.ID, goesOn.ID)
+
+	var overview v1.Overview
+	b.do(t, http.MethodGet, "/v1/overview", "").into(t, &overview)
+	require.Equal(t, []v1.OverviewCount{{Kind: "paused_runs", Count: 1}, {Kind: "switched_off_tools", Count: 1}},
+		overview.Troubles)
+	var runs v1.Page[v1.Run]
+	b.do(t, http.MethodGet, "/v1/runs?paused=true", "").into(t, &runs)
+	require.Len(t, runs.Items, 1)
+	require.Equal(t, stops.ID, runs.Items[0].ID)
+	var tools v1.Page[v1.Tool]
+	b.do(t, http.MethodGet, "/v1/tools?switched_off=true", "").into(t, &tools)
+	require.Len(t, tools.Items, 1)
+	require.Equal(t, "switchOff", tools.Items[0].Slug)
+
+	stranger := b.Key(t, b.Tenant(t), "*")
+	runs, tools = v1.Page[v1.Run]{}, v1.Page[v1.Tool]{}
+	b.do(t, http.MethodGet, "/v1/runs?paused=true", "", stranger).into(t, &runs)
+	b.do(t, http.MethodGet, "/v1/tools?switched_off=true", "", stranger).into(t, &tools)
+	require.Empty(t, runs.Items)
+	require.Empty(t, tools.Items)
 }

@@ -56,9 +56,10 @@ var refusable = map[string]audit.Action{ //nolint:gosec // Names, no credentials
 	"createEmbedToken": "run.started",
 	"createToolset":    "toolset.created", "updateToolset": "toolset.changed", "deleteToolset": "toolset.deleted",
 
-	"createKey": "key.created", "revokeKey": "key.revoked", "setTenantMasking": "tenant.changed",
-	"setTenantTaint": "tenant.changed",
-	"createRole":     "role.created", "changeRole": "role.changed", "deleteRole": "role.deleted",
+	"createKey": "key.created", "revokeKey": "key.revoked", "endSessionOf": "browser_session.deleted",
+	"setTenantMasking": "tenant.changed",
+	"setTenantTaint":   "tenant.changed",
+	"createRole":       "role.created", "changeRole": "role.changed", "deleteRole": "role.deleted",
 	"createCredential": "credential.created", "changeCredential": "credential.changed",
 	"deleteCredential": "credential.revoked",
 

@@ -26,9 +26,11 @@ type route struct {
 	detail     string
 	permission string
 	or         []string // Other permissions that suffice.
-	status     int      // Of success; 200 when zero.
-	accepted   string   // Description of 202, which has the body of 200.
-	maxBody    int64    // The server's limit when zero.
+	// anyone says that every valid key, token or session suffices: the answer is about its principal alone.
+	anyone   bool
+	status   int    // Of success; 200 when zero.
+	accepted string // Description of 202, which has the body of 200.
+	maxBody  int64  // The server's limit when zero.
 	// body describes a body that the handler reads as raw JSON, in any of the
 	// spellings that definitions may have.
 	body reflect.Type
@@ -158,6 +160,9 @@ func (r route) permissions() []string {
 }
 
 func (r route) description() string {
+	if r.anyone {
+		return r.detail + "\n\nPermission: none beside a valid key."
+	}
 	text := "Permission: `" + strings.Join(r.permissions(), "` or `") + "`."
 	if r.detail != "" {
 		text = r.detail + "\n\n" + text

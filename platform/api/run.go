@@ -48,6 +48,7 @@ type listRunsInput struct {
 	Parent  string    `query:"parent" maxLength:"64" doc:"Id of the run that asked for them"`
 	Subject string    `query:"subject" maxLength:"200" doc:"Who started them" example:"key:01975c2e-7d1a-7c3e-9f00-0000000000d1"`
 	Mode    string    `query:"mode" enum:"production,debug"`
+	Paused  bool      `query:"paused" doc:"Lists only runs that are paused"`
 	Since   time.Time `query:"since" doc:"Created at or after"`
 	Until   time.Time `query:"until" doc:"Created before"`
 	Paging
@@ -139,7 +140,7 @@ func (s *server) getRun(ctx context.Context, p tool.Principal, in *getRunInput) 
 func (s *server) listRuns(ctx context.Context, p tool.Principal, in *listRunsInput) (*listed[v1.Run], error) {
 	q := store.RunQuery{
 		Status: agent.RunStatus(in.Status), Kind: agent.RunKind(in.Kind), Subject: in.Subject, Mode: tool.Mode(in.Mode),
-		Since: in.Since, Until: in.Until, Limit: in.fetch(),
+		Paused: in.Paused, Since: in.Since, Until: in.Until, Limit: in.fetch(),
 	}
 	var err error
 	if q.Before, err = in.before(); err != nil {

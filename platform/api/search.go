@@ -13,7 +13,7 @@ import (
 
 type searchInput struct {
 	Q     string   `query:"q" required:"true" minLength:"1" maxLength:"200" doc:"Words that the names have, or an id" example:"refund"`
-	Kinds []string `query:"kinds" maxItems:"10" doc:"Of what alone, with commas between: tool, agent, pipeline, space, credential, key, toolset, schedule, mcp_server, profile" example:"[\"tool\"]"`
+	Kinds []string `query:"kinds" maxItems:"20" doc:"Of what alone, with commas between: tool, agent, pipeline, space, credential, key, toolset, schedule, mcp_server, profile, role, budget, webhook, tool_session, view" example:"[\"tool\"]"`
 	Limit int      `query:"limit" minimum:"1" maximum:"20" default:"20"`
 }
 
@@ -29,6 +29,11 @@ var named = []struct{ kind, needs string }{
 	{store.NamedSchedule, SchedulesRead},
 	{store.NamedServer, ToolsRead},
 	{store.NamedProfile, ProfilesRead},
+	{store.NamedRole, RolesRead},
+	{store.NamedBudget, BudgetsRead},
+	{store.NamedWebhook, WebhooksRead},
+	{store.NamedSession, RunsRead},
+	{store.NamedView, ViewsRead},
 }
 
 func (s *server) registerSearch() {
@@ -36,12 +41,13 @@ func (s *server) registerSearch() {
 		id: "search", method: http.MethodGet, path: "/v1/search", tag: "tools", permission: ToolsRead,
 		or: []string{
 			AgentsRead, RunsRead, ApprovalsRead, PipelinesRead, SpacesRead, CredentialsRead, KeysRead, SchedulesRead,
-			ProfilesRead,
+			ProfilesRead, RolesRead, BudgetsRead, WebhooksRead, ViewsRead, ResultsSubmit,
 		},
 		summary: "Search everything by name or id",
 		detail: "Of what the key may see: tools, agents, pipelines, spaces, credentials, keys, toolsets, schedules, MCP " +
-			"servers and profiles whose names have every word; with an id, the run, call or approval. The name itself comes " +
-			"first, then names that begin with the text.",
+			"servers, profiles, roles, budgets, webhooks, tool sessions and published views whose names have every word; with " +
+			"an id, the run, call, approval, request for input or pending call. The name itself comes first, then names that " +
+			"begin with the text.",
 	}, s.search)
 }
 
@@ -74,7 +80,8 @@ func (s *server) search(ctx context.Context, p tool.Principal, in *searchInput) 
 	return answer(out), nil
 }
 
-// findByID returns the run, the approval and the call with an id, of those that the principal may see.
+// findByID returns what a call or a run is known by, and tools and agents, with an id, of those that the
+// principal may see.
 func (s *server) findByID(ctx context.Context, p tool.Principal, id string) (out []v1.Found, err error) {
 	look := func(needs string, find func() (v1.Found, error)) {
 		if err != nil || !p.May(needs) {
@@ -103,6 +110,14 @@ func (s *server) findByID(ctx context.Context, p tool.Principal, id string) (out
 		return v1.Found{
 			Kind: "call", ID: i.InvocationID, Name: i.InvocationID, Title: i.Slug, State: string(i.Status), RunID: i.RunID,
 		}, err
+	})
+	look(ResultsSubmit, func() (v1.Found, error) {
+		c, err := s.cfg.Store.FindCall(ctx, p.Tenant, id)
+		kind := "pending_call"
+		if c.Implementation == tool.Input {
+			kind = "input_request"
+		}
+		return v1.Found{Kind: kind, ID: c.ID, Name: c.ID, Title: c.Slug, State: string(c.Status), RunID: c.RunID}, err
 	})
 	look(ToolsRead, func() (v1.Found, error) {
 		t, err := s.findTool(ctx, p, id)

@@ -12,6 +12,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humachi"
 
+	"github.com/toolcrib/toolcrib/audit"
 	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
 	"github.com/toolcrib/toolcrib/platform/identity"
 	"github.com/toolcrib/toolcrib/store"
@@ -267,7 +268,9 @@ func (s *server) beginSession(ctx context.Context, in *body[v1.SignIn]) (*signIn
 	_, _ = rand.Read(secret) // It never fails.
 	text := base64.RawURLEncoding.EncodeToString(secret)
 	hash := sha256.Sum256([]byte(text))
-	if err := s.cfg.Store.BeginWebSession(ctx, w, s.browserOf(r), hash[:]); err != nil {
+	w.Browser = browserName(r.UserAgent())
+	by := audit.With(ctx, audit.ActorOf(p, traceID(ctx)))
+	if err := s.cfg.Store.BeginWebSession(by, w, s.browserOf(r), hash[:]); err != nil {
 		return refuse(err)
 	}
 	signed := v1.SignedIn{Tenant: v1.BrowserTenant{Slug: t.Slug, Name: t.Name}}
@@ -305,6 +308,7 @@ func (s *server) endSession(ctx context.Context, _ *struct{}) (*signOutOutput, e
 	r := httpRequestOf(ctx)
 	err := fromOwnPages(r, false)
 	if browser := s.browserOf(r); err == nil && browser != nil {
+		ctx = audit.With(ctx, audit.Actor{Kind: audit.System, Subject: "toolcrib", RequestID: traceID(ctx)})
 		err = s.cfg.Store.EndWebSessions(ctx, browser)
 		s.connections.left(browser)
 	}

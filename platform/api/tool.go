@@ -21,6 +21,7 @@ type listToolsInput struct {
 	Search         string `query:"search"                                                         maxLength:"200" doc:"In slug, name and description"`
 	Callable       string `query:"callable"            enum:"production,debug"                                    doc:"Lists only tools that may be called in this mode, by the rules of a call: each at the version a call would get"`
 	Archived       bool   `query:"archived" doc:"Lists the archived tools instead of the others"`
+	SwitchedOff    bool   `query:"switched_off" doc:"Lists only tools that the tenant has switched off for itself"`
 	Skip           int    `query:"skip"                                                                           doc:"How many tools to skip; cursor is faster"                                                                       minimum:"0" maximum:"10000"`
 	Paging
 }
@@ -113,7 +114,8 @@ func (s *server) listTools(ctx context.Context, p tool.Principal, in *listToolsI
 	q := registry.ToolQuery{
 		Status: tool.Status(in.Status), Implementation: tool.Implementation(in.Implementation),
 		Bucket: tool.Bucket(in.ToolType), Category: in.Category, Egress: tool.Egress(in.Egress),
-		Risk: tool.RiskLevel(in.Risk), Search: in.Search, Archived: in.Archived, Limit: in.fetch(),
+		Risk: tool.RiskLevel(in.Risk), Search: in.Search, Archived: in.Archived, SwitchedOff: in.SwitchedOff,
+		Limit: in.fetch(),
 	}
 	if in.Cursor != "" {
 		var err error

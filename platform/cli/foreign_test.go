@@ -53,6 +53,7 @@ var notOfATenant = map[string]string{
 	"global show": "is for operators", "global version": "is for operators",
 	"ready": "names a server", "encryption new-key": "makes a file", "payloads new-key": "makes a file",
 	"payloads decode": "reads a file", "tenant export verify": "reads a file",
+	"search":        "answers with a list, which has nothing of other tenants",
 	"tenant create": "is for operators", "tenant limit": "is for operators", "tenant suspend": "is for operators",
 	"tenant resume": "is for operators", "tenant export": "is for operators", "tenant erase": "is for operators",
 	"retention set": "is for operators", "retention unset": "is for operators", "deployment show": "is for operators",

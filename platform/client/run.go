@@ -43,6 +43,7 @@ type RunQuery struct {
 	Kind   agent.RunKind
 	Agent  string // Slug or id.
 	Parent string // Id of the run that asked for them.
+	Paused bool   // Those that are paused.
 	Since  time.Time
 	Until  time.Time
 	Page
@@ -51,7 +52,8 @@ type RunQuery struct {
 // ListRuns returns a page of runs, newest first.
 func (c *Client) ListRuns(ctx context.Context, q RunQuery) (v1.Page[v1.Run], error) {
 	return list[v1.Run](ctx, c, q.query(
-		"status", q.Status, "kind", q.Kind, "agent", q.Agent, "parent", q.Parent, "since", q.Since, "until", q.Until,
+		"status", q.Status, "kind", q.Kind, "agent", q.Agent, "parent", q.Parent, "paused", q.Paused,
+		"since", q.Since, "until", q.Until,
 	), "runs")
 }
 

@@ -20,6 +20,7 @@ type ToolQuery struct {
 	Search         string
 	Callable       tool.Mode // What may be called in this mode, at the version a call would get.
 	Archived       bool      // The archived tools, instead of the others.
+	SwitchedOff    bool      // Those that the tenant has switched off for itself.
 	Skip           int
 	Page
 }
@@ -29,7 +30,7 @@ func (c *Client) ListTools(ctx context.Context, q ToolQuery) (v1.Page[v1.Tool], 
 	return list[v1.Tool](ctx, c, q.query(
 		"status", q.Status, "implementation_type", q.Implementation, "tool_type", q.ToolType, "search", q.Search,
 		"callable", q.Callable, "skip", q.Skip, "archived", q.Archived, "category", q.Category, "egress_class", q.Egress,
-		"risk", q.Risk,
+		"risk", q.Risk, "switched_off", q.SwitchedOff,
 	), "tools")
 }
 

@@ -3,9 +3,11 @@ package console_test
 import (
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"strings"
 	"testing"
 
+	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 	"github.com/stretchr/testify/require"
@@ -152,5 +154,71 @@ func TestALargeGraphIsDrawnInParts(t *testing.T) {
 		until(`document.activeElement.dataset.at === "/nodes/199" && document.querySelectorAll("[data-at]").length < 40`))
 	v.open(t, "/tools/long?tab=graph&show=table")
 	v.do(t, until(`document.querySelectorAll("tbody tr").length === 200`))
+	v.blameless(t)
+}
+
+// A person builds a graph of two nodes in the editor, runs it, and sees the state of each to the end.
+func TestAPersonRunsAGraph(t *testing.T) {
+	t.Parallel()
+
+	v := live(t)
+	v.apply(t, strings.ReplaceAll(quote, "%SLUG%", "graphQuote"))
+	v.open(t, "/graphs/new")
+	field := func(label, value string) chromedp.Action {
+		return chromedp.SendKeys(`//label[text()="`+label+`"]/following-sibling::*[1]`, value, chromedp.BySearch)
+	}
+	add := chromedp.Click(`//button[starts-with(normalize-space(.),"Add node")]`, chromedp.BySearch)
+	const create = `[...document.querySelectorAll("main button")].find((b) => b.innerText === "Create draft")`
+	v.do(t, field("Slug", "quoteTwice"), add, until(`document.querySelector("aside h2")?.innerText.startsWith("tool1")`),
+		field("Tool", "graphQuote@^1.0"),
+		chromedp.Focus(`//label[text()="Arguments"]/following-sibling::*[1]`, chromedp.BySearch),
+		chromedp.KeyEvent("a", chromedp.KeyModifiers(input.ModifierCtrl)),
+		input.InsertText(`{"id": 7, "pieces": 2}`), until(`!document.querySelector("aside [aria-invalid]")`),
+		until(`document.querySelectorAll("[data-at]").length === 2`),
+		until(`document.querySelector(".problems").innerText.includes("No problems")`),
+		until(create+`.disabled === false`), chromedp.Evaluate(create+`.click()`, nil),
+		until(`location.pathname.endsWith("/tools/quoteTwice/graph/edit")`), settled())
+	status, answer := v.request(t, http.MethodPost, "/v1/tools/quoteTwice/publish", "{}")
+	require.Equal(t, http.StatusOK, status, string(answer))
+	v.open(t, "/tools/quoteTwice?tab=test&mode=production")
+	v.do(t, chromedp.Click(`.t-send .primary`, chromedp.ByQuery),
+		until(`document.querySelector("main a[href*='/runs/']")`),
+		chromedp.Click(`main a[href*='/runs/']`, chromedp.ByQuery), until(`location.pathname.includes("/runs/")`), settled())
+	var at string
+	v.do(t, chromedp.Evaluate(`location.pathname.split("/").pop()`, &at))
+	v.open(t, "/runs/"+at+"?tab=graph")
+	v.do(t, until(`document.querySelectorAll(".graph-node").length === 2`),
+		until(`document.querySelectorAll(".graph-node.completed").length === 2`),
+		until(`document.querySelector("h1").parentElement.innerText.includes("completed")`),
+		chromedp.Evaluate(`document.querySelector("[data-at='/nodes/1']").focus()`, nil), press(kb.Enter),
+		until(`document.querySelector("aside .node-record")?.innerText.includes("28")`))
+	v.blameless(t)
+}
+
+// A person makes an agent with a tool of the picker, publishes it, and starts a run of it, which answers.
+func TestAPersonRunsAnAgentOfTheirs(t *testing.T) {
+	t.Parallel()
+
+	v := live(t)
+	v.apply(t, strings.ReplaceAll(quote, "%SLUG%", "pickedQuote"))
+	v.open(t, "/agents/new")
+	field := func(label, value string) chromedp.Action {
+		return chromedp.SendKeys(`//label[text()="`+label+`"]/following-sibling::*[1]`, value, chromedp.BySearch)
+	}
+	v.do(t, field("Slug", "doorDesk"), field("Model", "scripted/runs-desk"), field("Instructions", "Answer."),
+		chromedp.Click(`//nav[@class="tabs"]/a[2]`, chromedp.BySearch), settled(),
+		chromedp.SendKeys(`.picker input[type=search]`, "pickedQuote", chromedp.ByQuery),
+		until(`document.querySelectorAll(".offer").length === 1`), chromedp.Click(`.offer input`, chromedp.ByQuery),
+		until(`document.querySelector(".picked .slug")?.innerText === "pickedQuote"`), click("Create draft"),
+		until(`location.pathname.endsWith("/agents/doorDesk")`), settled(), click("Publish…"),
+		chromedp.WaitVisible(`[role=dialog] input`, chromedp.ByQuery), chromedp.Click(`[role=dialog] .primary`, chromedp.ByQuery),
+		until(`!document.querySelector("[role=dialog]") && document.querySelector("h1").innerText.includes("published")`))
+	v.do(t, click("Run…"), chromedp.WaitVisible(`[role=dialog] textarea`, chromedp.ByQuery),
+		chromedp.SendKeys(`[role=dialog] textarea`, "Where is it?", chromedp.ByQuery),
+		chromedp.Click(`[role=dialog] .primary`, chromedp.ByQuery), until(`/\/runs\/[0-9a-f-]{36}$/.test(location.pathname)`),
+		until(`document.querySelector(".said.assistant .markdown strong")?.innerText === "at the door"`),
+		until(`document.querySelector("h1").parentElement.innerText.includes("completed")`))
+	v.open(t, "/runs?agent=doorDesk")
+	v.do(t, until(`document.querySelectorAll("tbody tr").length === 1`))
 	v.blameless(t)
 }

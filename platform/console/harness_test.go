@@ -105,7 +105,7 @@ func newSite(t *testing.T, prefix string) *site {
 			pages.ServeHTTP(w, r)
 			return
 		}
-		if strings.HasSuffix(r.URL.Path, "/v1/stream") {
+		if strings.Contains(r.Header.Get("Accept"), "text/event-stream") {
 			s.streams.Add(1)
 			defer s.streams.Add(-1)
 		}
@@ -144,6 +144,7 @@ type area struct {
 func areas() []area {
 	return []area{
 		{"registry", (*site).fillRegistry, (*site).registryPages},
+		{"account", (*site).fillAccount, (*site).accountPages},
 		{"stream", (*site).fillStream, (*site).streamPages},
 		{"tools", (*site).fillTools, (*site).toolsPages},
 		{"graphs", (*site).fillGraphs, (*site).graphPages},

@@ -136,8 +136,8 @@ func TestPeopleTalkInASpace(t *testing.T) {
 		v.open(t, "/spaces/launch")
 		v.do(t, until(`document.querySelector(".messages").innerText.includes("Step 69 is done.")`),
 			// One call is drawn by its name, with its numbers as they are; the other as any call is, and takes a result.
-			until(`document.querySelectorAll(".chart rect").length === 3`),
-			until(`document.querySelector(".chart").textContent.includes("9007199254740993")`),
+			until(`document.querySelectorAll(".small-chart rect").length === 3`),
+			until(`document.querySelector(".small-chart").textContent.includes("9007199254740993")`),
 			until(`document.querySelector(".messages").innerText.includes("Result of pickSeat")`))
 	}
 	two.do(t, chromedp.SendKeys("#say", "Who orders the cake?"+kb.Enter, chromedp.ByQuery),

@@ -3,6 +3,7 @@ package console_test
 import (
 	"context"
 	"fmt"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -12,6 +13,8 @@ import (
 	"github.com/chromedp/chromedp/kb"
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
+
+	"github.com/toolcrib/toolcrib/agent"
 )
 
 // fillStream makes nothing: what others make is seen at a glance.
@@ -111,6 +114,56 @@ func TestTenTabsLoad(t *testing.T) {
 	require.EqualValues(t, 1, s.streams.Load())
 }
 
+// What models write is seen in as many tabs as one likes, each with another run, by one connection; it goes on where it
+// was after that broke, and when the tab that holds it is closed.
+func TestTenTabsFollowRuns(t *testing.T) {
+	t.Parallel()
+
+	s, started := newSite(t, ""), browser(t)
+	first := visit(t, s, started)
+	first.signIn(t)
+	var tabs []*visitor
+	var runs []string
+	for range 10 {
+		v, run := visit(t, s, started), s.NewRun(t)
+		v.open(t, "/runs/"+run.ID)
+		v.do(t, until(isLive))
+		tabs, runs = append(tabs, v), append(runs, run.ID)
+	}
+	write := func(text string) {
+		t.Helper()
+		for i, run := range runs {
+			require.NoError(t, s.Store.AppendOutput(t.Context(), agent.Output{
+				Tenant: s.Tenant, RunID: run, Turn: 1, Attempt: 1, Text: fmt.Sprintf("%s %d. ", text, i),
+			}))
+		}
+	}
+	reads := func(texts ...string) {
+		t.Helper()
+		for i, v := range tabs {
+			var want string
+			for _, text := range texts {
+				want += fmt.Sprintf("%s %d. ", text, i)
+			}
+			v.do(t, until(fmt.Sprintf(`document.querySelector(".open-text")?.innerText.trim() === %q`, strings.TrimSpace(want))))
+		}
+	}
+	write("Part")
+	reads("Part")
+	require.EqualValues(t, 1, s.streams.Load(), "one connection for all tabs")
+	for _, v := range tabs {
+		v.blameless(t)
+	}
+
+	first.do(t, chromedp.ActionFunc(func(context.Context) error { return chromedp.Cancel(first.ctx) })) //nolint:contextcheck // The tab's.
+	write("More")
+	reads("Part", "More")
+	s.cut()
+	write("Last")
+	reads("Part", "More", "Last")
+	require.EqualValues(t, 1, s.streams.Load())
+}
+
 // Where it is paused, nothing is asked for, and what is new is counted.
 func TestPausing(t *testing.T) {
 	t.Parallel()
@@ -144,7 +197,8 @@ func TestThePalette(t *testing.T) {
 	v.signIn(t)
 	find := func(text, first string) {
 		t.Helper()
-		v.do(t, chromedp.Click(".find", chromedp.ByQuery), chromedp.WaitVisible(`[role=combobox]`, chromedp.ByQuery),
+		v.do(t, until(`!document.querySelector(".backdrop")`), // Of the palette before, which takes clicks until it is gone.
+			chromedp.Evaluate(`document.querySelector(".find").click()`, nil), chromedp.WaitVisible(`[role=combobox]`, chromedp.ByQuery),
 			chromedp.SendKeys(`[role=combobox]`, text, chromedp.ByQuery),
 			until(`document.querySelector("[role=option][aria-selected=true]")?.innerText.includes("`+first+`")`))
 		v.accessible(t, "palette", text)
@@ -158,6 +212,13 @@ func TestThePalette(t *testing.T) {
 		press(kb.Escape), until(`!document.querySelector("aside")`))
 	find(v.Run.ID, v.Run.ID)
 	v.do(t, until(`location.pathname.endsWith("/runs/`+v.Run.ID+`")`), settled())
+	find("orders-api", "orders-api")
+	v.do(t, until(`location.pathname.endsWith("/credentials") && document.querySelector("aside h2")?.innerText === "orders-api"`),
+		settled())
+	find("lunch friday", "Lunch on Friday")
+	v.do(t, until(`location.pathname.endsWith("/sessions/`+v.session.ID+`")`), settled())
+	find("how we vote", "How we vote")
+	v.do(t, until(`location.pathname.endsWith("/published") && location.search.includes("`+v.view.ID+`")`), settled())
 	find("overv", "Overview")
 	v.do(t, until(`location.pathname.endsWith("/t/`+v.slug+`")`), settled())
 	find("dark", "Switch to dark")
@@ -180,6 +241,16 @@ func TestTheOverview(t *testing.T) {
 		until(`/\d\s+approvals/.test(document.querySelector(".cards").innerText)`),
 		until(`document.querySelectorAll(".chart svg g").length === 24`))
 	v.do(t, chromedp.Click(".tally a", chromedp.ByQuery), until(`location.pathname.endsWith("/inbox")`), settled())
+
+	// What is counted leads to the list of that.
+	_, err := s.Store.ChangePause(t.Context(), agent.PauseChange{
+		Tenant: s.Tenant, RunID: s.Run.ID, Pause: true, By: "user:ada", Lease: time.Minute,
+	})
+	require.NoError(t, err)
+	v.open(t, "")
+	v.do(t, chromedp.Click(`.tally a[href$="/runs?paused=true"]`, chromedp.ByQuery),
+		until(`document.querySelector("h1")?.innerText === "Runs"`), settled(),
+		until(`document.querySelectorAll("tbody tr").length === 1 && document.querySelector("tbody a").href.includes("`+s.Run.ID+`")`))
 
 	empty := s.Database.Tenant(t)
 	key := s.Key(t, empty, "*")

@@ -143,6 +143,7 @@ where tenant_id = @tenant_id
   and (@mode::text = '' or mode = @mode)
   and (sqlc.narg('parent_run_id')::uuid is null or parent_run_id = sqlc.narg('parent_run_id'))
   and (not @top::boolean or parent_run_id is null)
+  and (not @paused::boolean or paused_at is not null and completed_at is null)
   and (sqlc.narg('since')::timestamptz is null or id >= uuid_floor(sqlc.narg('since')))
   and (sqlc.narg('until')::timestamptz is null or id < uuid_floor(sqlc.narg('until')))
 order by id desc

@@ -91,6 +91,8 @@ cross join lateral (
                 coalesce(nullif(r.implementation_type, ''), r.config_schema -> 'implementation' ->> 'type') then 'artifact'
             else 'custom' end then false
         when @category::text <> '' and r.category <> @category then false
+        when @switched_off::boolean and r.id <> all (array(
+            select o.tool_id from tool_overrides o where o.scope_id = @scope_id and not o.enabled)) then false
         when @egress::text <> '' and r.egress_class <> @egress then false
         when @risk::text <> '' and @risk <> case
             when r.egress_class = 'write' or r.interaction -> 'risk' ->> 'level' = 'high' then 'high'

@@ -55,6 +55,43 @@ var keyCases = map[string]func(t *testing.T, f foreign){
 		_, err := f.Store.FindWebSession(t.Context(), f.stranger, f.browser(t))
 		RequireKind(t, tool.NotFound, err)
 	},
+	"ListWebSessions": func(t *testing.T, f foreign) {
+		t.Helper()
+		current := f.browser(t)
+		own, err := f.Store.ListWebSessions(t.Context(), f.Tenant, store.SessionQuery{Current: current, Limit: 10})
+		require.NoError(t, err)
+		require.Len(t, own, 1)
+		for _, subject := range []string{"", own[0].Subject} {
+			found, err := f.Store.ListWebSessions(t.Context(), f.stranger, store.SessionQuery{
+				Subject: subject, Current: current, Limit: 10,
+			})
+			require.NoError(t, err)
+			require.Empty(t, found)
+		}
+	},
+	"EndWebSession": func(t *testing.T, f foreign) {
+		t.Helper()
+		current := f.browser(t)
+		own, err := f.Store.ListWebSessions(t.Context(), f.Tenant, store.SessionQuery{Limit: 10})
+		require.NoError(t, err)
+		for _, subject := range []string{"", own[0].Subject} {
+			_, err = f.Store.EndWebSession(t.Context(), f.stranger, own[0].ID, subject)
+			RequireKind(t, tool.NotFound, err)
+		}
+		_, err = f.Store.FindWebSession(t.Context(), f.Tenant, current)
+		require.NoError(t, err)
+	},
+	"EndOtherWebSessions": func(t *testing.T, f foreign) {
+		t.Helper()
+		current := f.browser(t)
+		own, err := f.Store.ListWebSessions(t.Context(), f.Tenant, store.SessionQuery{Limit: 10})
+		require.NoError(t, err)
+		ended, err := f.Store.EndOtherWebSessions(t.Context(), f.stranger, own[0].Subject, nil)
+		require.NoError(t, err)
+		require.Empty(t, ended)
+		_, err = f.Store.FindWebSession(t.Context(), f.Tenant, current)
+		require.NoError(t, err)
+	},
 	"UseSessionKey": func(t *testing.T, f foreign) {
 		t.Helper()
 		w, err := f.Store.FindWebSession(t.Context(), f.Tenant, f.browser(t))

@@ -72,7 +72,7 @@ type OverviewSpend struct {
 
 // Found is what a search found.
 type Found struct {
-	Kind  string `json:"kind" enum:"tool,agent,pipeline,space,credential,key,toolset,schedule,mcp_server,profile,run,call,approval" example:"tool"`
+	Kind  string `json:"kind" enum:"tool,agent,pipeline,space,credential,key,toolset,schedule,mcp_server,profile,role,budget,webhook,tool_session,view,run,call,approval,pending_call,input_request" example:"tool"`
 	ID    string `json:"id" example:"01975c2e-7d1a-7c3e-9f00-0000000000a1"`
 	Name  string `json:"name" doc:"Slug, reference or name; the id of what has none" example:"searchOrders"`
 	Title string `json:"title,omitempty" doc:"Its name for people" example:"Search orders"`

@@ -1,5 +1,7 @@
 package v1
 
+import "time"
+
 // SignIn is what a browser signs in with: one of the two.
 type SignIn struct {
 	Credential string `json:"credential,omitempty" maxLength:"16384" doc:"An API key, or a token of an issuer that the server accepts" example:"tck_example"`
@@ -24,6 +26,22 @@ type Me struct {
 	Tenants     []BrowserTenant `json:"tenants" doc:"The tenants that the browser is signed in to; none for a request with a key"`
 	Permissions []string        `json:"permissions" example:"[\"tools.read\",\"runs.write\"]"`
 	Features    []Feature       `json:"features" doc:"Parts of the platform"`
+}
+
+// BrowserSession is the session of a browser that is signed in. Its id opens nothing.
+type BrowserSession struct {
+	ID         string    `json:"id" example:"01975c2e-7d1a-7c3e-9f00-0000000000f3"`
+	Subject    string    `json:"subject" doc:"The key or person that it began with" example:"key:01975c2e-7d1a-7c3e-9f00-0000000000d2"`
+	Browser    string    `json:"browser,omitempty" doc:"Its kind, as it called itself when it signed in" example:"Firefox on Linux"`
+	CreatedAt  time.Time `json:"created_at"`
+	LastUsedAt time.Time `json:"last_used_at" doc:"To the minute"`
+	Until      time.Time `json:"until" doc:"When it ends unless it is used before; a session that lasted 7 days ends then, and that of a person after 12 hours"`
+	Current    bool      `json:"current" doc:"Whether the request is of this session" example:"true"`
+}
+
+// EndedSessions says how many sessions a request ended.
+type EndedSessions struct {
+	Ended int `json:"ended" example:"2"`
 }
 
 // Feature is a part of the platform.

@@ -32,7 +32,7 @@ func New(invocation *cli.App) []*cobra.Command {
 		a.viewCommand(),
 		a.toolSessionCommand(),
 		a.embedCommand(),
-		a.tenantCommand(), a.auditCommand(),
+		a.searchCommand(), a.tenantCommand(), a.auditCommand(),
 	}
 	a.completeFlags(all)
 	return all

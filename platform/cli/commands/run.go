@@ -224,6 +224,7 @@ func (a *app) runListCommand() *cobra.Command {
 	cmd.Flags().StringVar((*string)(&q.Status), "status", "", "pending, running, completed, failed, cancelled or hosted")
 	cmd.Flags().StringVar((*string)(&q.Kind), "kind", "", "agent, tool_call, tool_test or host")
 	cmd.Flags().StringVar(&q.Agent, "agent", "", "slug or id of the agent")
+	cmd.Flags().BoolVar(&q.Paused, "paused", false, "only runs that are paused")
 	cmd.Flags().StringVar(&q.Parent, "parent", "", "id of the run that asked for them")
 	periodFlags(cmd, &since, &until)
 	return cmd

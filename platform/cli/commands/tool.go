@@ -91,6 +91,7 @@ profiles, and with --profiles the profiles.`,
 	cmd.Flags().StringVar((*string)(&q.Risk), "risk", "", "low, medium or high")
 	cmd.Flags().StringVar((*string)(&q.Callable), "callable", "", "only what may be called, in production or debug mode")
 	cmd.Flags().BoolVar(&q.Archived, "archived", false, "list the archived tools instead of the others")
+	cmd.Flags().BoolVar(&q.SwitchedOff, "switched-off", false, "only tools that the tenant has switched off for itself")
 	cmd.Flags().StringVar(&q.Search, "search", "", "text in slug, name or description")
 	cmd.Flags().BoolVar(&registry, "registry", false, "list tools, as by default")
 	cmd.Flags().BoolVar(&assignments, "assignments", false, "list assignments of tools")

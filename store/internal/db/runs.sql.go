@@ -795,10 +795,11 @@ where tenant_id = $1
   and ($7::text = '' or mode = $7)
   and ($8::uuid is null or parent_run_id = $8)
   and (not $9::boolean or parent_run_id is null)
-  and ($10::timestamptz is null or id >= uuid_floor($10))
-  and ($11::timestamptz is null or id < uuid_floor($11))
+  and (not $10::boolean or paused_at is not null and completed_at is null)
+  and ($11::timestamptz is null or id >= uuid_floor($11))
+  and ($12::timestamptz is null or id < uuid_floor($12))
 order by id desc
-limit $12::int
+limit $13::int
 `
 
 type ListRunsParams struct {
@@ -811,6 +812,7 @@ type ListRunsParams struct {
 	Mode        string
 	ParentRunID *string
 	Top         bool
+	Paused      bool
 	Since       *time.Time
 	Until       *time.Time
 	Limit       int32
@@ -828,6 +830,7 @@ func (q *Queries) ListRuns(ctx context.Context, arg ListRunsParams) ([]Run, erro
 		arg.Mode,
 		arg.ParentRunID,
 		arg.Top,
+		arg.Paused,
 		arg.Since,
 		arg.Until,
 		arg.Limit,

@@ -957,17 +957,19 @@ cross join lateral (
                 coalesce(nullif(r.implementation_type, ''), r.config_schema -> 'implementation' ->> 'type') then 'artifact'
             else 'custom' end then false
         when $11::text <> '' and r.category <> $11 then false
-        when $12::text <> '' and r.egress_class <> $12 then false
-        when $13::text <> '' and $13 <> case
+        when $12::boolean and r.id <> all (array(
+            select o.tool_id from tool_overrides o where o.scope_id = $1 and not o.enabled)) then false
+        when $13::text <> '' and r.egress_class <> $13 then false
+        when $14::text <> '' and $14 <> case
             when r.egress_class = 'write' or r.interaction -> 'risk' ->> 'level' = 'high' then 'high'
             when r.egress_class = 'read_only' or r.interaction -> 'risk' ->> 'level' = 'medium' then 'medium'
             else 'low' end then false
         else true end
     order by r.slug
-    limit $14::int
+    limit $15::int
 ) t
 order by t.slug, t.id
-limit $14::int
+limit $15::int
 `
 
 type ListToolsParams struct {
@@ -982,6 +984,7 @@ type ListToolsParams struct {
 	Implementation string
 	Bucket         string
 	Category       string
+	SwitchedOff    bool
 	Egress         string
 	Risk           string
 	Limit          int32
@@ -1003,6 +1006,7 @@ func (q *Queries) ListTools(ctx context.Context, arg ListToolsParams) ([]ToolReg
 		arg.Implementation,
 		arg.Bucket,
 		arg.Category,
+		arg.SwitchedOff,
 		arg.Egress,
 		arg.Risk,
 		arg.Limit,

@@ -7,6 +7,7 @@ package db
 
 import (
 	"context"
+	"time"
 )
 
 const BeginWebSession = `-- name: BeginWebSession :exec
@@ -14,36 +15,103 @@ with gone as (
     delete from web_sessions g
     where g.tenant_id = $1 and g.token_hash <> $2 and (g.idle_ends_at <= now() or g.ends_at <= now())
 )
-insert into web_sessions as w (tenant_id, token_hash, key_id, subject, roles, idle_ends_at, ends_at)
-values ($1, $2, $3::uuid, $4::text, $5,
-    now() + make_interval(secs => $6::float8), now() + make_interval(secs => $7::float8))
-on conflict (token_hash, tenant_id) do update set key_id = excluded.key_id, subject = excluded.subject,
-    roles = excluded.roles, created_at = now(), last_used_at = now(), idle_ends_at = excluded.idle_ends_at,
-    ends_at = excluded.ends_at
+insert into web_sessions (tenant_id, token_hash, id, key_id, subject, roles, browser, idle_ends_at, ends_at)
+values ($1, $2, $3, $4::uuid, $5::text, $6, $7,
+    now() + make_interval(secs => $8::float8), now() + make_interval(secs => $9::float8))
 `
 
 type BeginWebSessionParams struct {
 	TenantID       string
 	TokenHash      []byte
+	ID             string
 	KeyID          *string
 	Subject        *string
 	Roles          []string
+	Browser        string
 	IdleSeconds    float64
 	LongestSeconds float64
 }
 
-// Signs a browser in to a tenant. Sessions of the tenant that have ended go.
+// Signs a browser in to a tenant. Sessions of the tenant that have ended go, and one that the browser had.
 func (q *Queries) BeginWebSession(ctx context.Context, arg BeginWebSessionParams) error {
 	_, err := q.db.Exec(ctx, BeginWebSession,
 		arg.TenantID,
 		arg.TokenHash,
+		arg.ID,
 		arg.KeyID,
 		arg.Subject,
 		arg.Roles,
+		arg.Browser,
 		arg.IdleSeconds,
 		arg.LongestSeconds,
 	)
 	return err
+}
+
+const EndKeySessions = `-- name: EndKeySessions :exec
+delete from web_sessions w using api_keys k
+where w.tenant_id = $1 and k.tenant_id = $1 and k.id = w.key_id and k.revoked_at is not null
+`
+
+// Ends the sessions that began with keys that are revoked.
+func (q *Queries) EndKeySessions(ctx context.Context, tenantID string) error {
+	_, err := q.db.Exec(ctx, EndKeySessions, tenantID)
+	return err
+}
+
+const EndOtherWebSessions = `-- name: EndOtherWebSessions :many
+delete from web_sessions w
+where w.tenant_id = $1 and coalesce(w.subject, 'key:' || w.key_id::text) = $2::text
+  and w.token_hash <> $3::bytea
+returning w.token_hash
+`
+
+type EndOtherWebSessionsParams struct {
+	TenantID string
+	Subject  string
+	Current  []byte
+}
+
+// Ends the sessions of a subject but that of one browser.
+func (q *Queries) EndOtherWebSessions(ctx context.Context, arg EndOtherWebSessionsParams) ([][]byte, error) {
+	rows, err := q.db.Query(ctx, EndOtherWebSessions, arg.TenantID, arg.Subject, arg.Current)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items [][]byte
+	for rows.Next() {
+		var token_hash []byte
+		if err := rows.Scan(&token_hash); err != nil {
+			return nil, err
+		}
+		items = append(items, token_hash)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const EndWebSession = `-- name: EndWebSession :one
+delete from web_sessions w
+where w.tenant_id = $1 and w.id = $2
+  and ($3::text = '' or coalesce(w.subject, 'key:' || w.key_id::text) = $3)
+returning w.token_hash
+`
+
+type EndWebSessionParams struct {
+	TenantID string
+	ID       string
+	Subject  string
+}
+
+// Ends a session of a tenant, of one subject or of any, and returns the digest of its browser's secret.
+func (q *Queries) EndWebSession(ctx context.Context, arg EndWebSessionParams) ([]byte, error) {
+	row := q.db.QueryRow(ctx, EndWebSession, arg.TenantID, arg.ID, arg.Subject)
+	var token_hash []byte
+	err := row.Scan(&token_hash)
+	return token_hash, err
 }
 
 const EndWebSessions = `-- name: EndWebSessions :exec
@@ -53,6 +121,87 @@ select end_web_sessions($1::bytea)
 func (q *Queries) EndWebSessions(ctx context.Context, tokenHash []byte) error {
 	_, err := q.db.Exec(ctx, EndWebSessions, tokenHash)
 	return err
+}
+
+const LeaveWebSession = `-- name: LeaveWebSession :exec
+delete from web_sessions w where w.tenant_id = $1 and w.token_hash = $2
+`
+
+type LeaveWebSessionParams struct {
+	TenantID  string
+	TokenHash []byte
+}
+
+// Ends the session of a browser with a tenant.
+func (q *Queries) LeaveWebSession(ctx context.Context, arg LeaveWebSessionParams) error {
+	_, err := q.db.Exec(ctx, LeaveWebSession, arg.TenantID, arg.TokenHash)
+	return err
+}
+
+const ListWebSessions = `-- name: ListWebSessions :many
+select w.id, coalesce(w.subject, 'key:' || w.key_id::text)::text as of_subject, w.browser, w.created_at, w.last_used_at,
+    least(w.idle_ends_at, w.ends_at)::timestamptz as until, (w.token_hash = $1::bytea)::boolean as current
+from web_sessions w
+left join api_keys k on k.tenant_id = $2 and k.id = w.key_id
+where w.tenant_id = $2 and w.idle_ends_at > now() and w.ends_at > now()
+  and k.revoked_at is null and (k.expires_at is null or k.expires_at > now())
+  and ($3::text = '' or coalesce(w.subject, 'key:' || w.key_id::text) = $3)
+  and ($4::uuid is null or w.id < $4::uuid)
+order by w.id desc
+limit $5
+`
+
+type ListWebSessionsParams struct {
+	Current  []byte
+	TenantID string
+	Subject  string
+	Before   *string
+	Max      int32
+}
+
+type ListWebSessionsRow struct {
+	ID         string
+	OfSubject  string
+	Browser    string
+	CreatedAt  time.Time
+	LastUsedAt time.Time
+	Until      time.Time
+	Current    bool
+}
+
+// Sessions of a tenant that last, of one subject or of all, newest first.
+func (q *Queries) ListWebSessions(ctx context.Context, arg ListWebSessionsParams) ([]ListWebSessionsRow, error) {
+	rows, err := q.db.Query(ctx, ListWebSessions,
+		arg.Current,
+		arg.TenantID,
+		arg.Subject,
+		arg.Before,
+		arg.Max,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []ListWebSessionsRow
+	for rows.Next() {
+		var i ListWebSessionsRow
+		if err := rows.Scan(
+			&i.ID,
+			&i.OfSubject,
+			&i.Browser,
+			&i.CreatedAt,
+			&i.LastUsedAt,
+			&i.Until,
+			&i.Current,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const MoveWebSessions = `-- name: MoveWebSessions :exec

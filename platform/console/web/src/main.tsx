@@ -8,21 +8,27 @@ import { config, nonce } from "./config";
 import { client } from "./query";
 import { router } from "./routes";
 import { applyTheme } from "./ui/theme";
-import { onBye } from "./ui/session";
+import { forget, onWord } from "./ui/session";
 import "./styles/index.css";
 
 applyTheme();
 
 // Where a session has ended, nothing of it stays.
 onSignedOut(() => {
-  client.clear();
+  forget();
   const here = router.state.location;
   if (here.pathname !== "/login") void router.navigate({ to: "/login", search: { to: here.pathname }, replace: true });
 });
-onBye(() => {
-  client.clear();
-  location.replace(config.prefix + "/login");
-});
+onWord(
+  () => {
+    forget();
+    location.replace(config.prefix + "/login");
+  },
+  // What is shown of the tenant was read with the session before.
+  (tenant) => {
+    if (`${router.state.location.pathname}/`.startsWith(`/t/${tenant}/`)) location.reload();
+  },
+);
 
 createRoot(document.getElementById("root")!).render(
   <StrictMode>

@@ -2,6 +2,7 @@ import { createRoute, createRouter, lazyRouteComponent, redirect } from "@tansta
 import { me } from "./api/queries";
 import { config } from "./config";
 import { client } from "./query";
+import { accountRoutes } from "./routes/account";
 import { agentsRoutes } from "./routes/agents";
 import { root, tenant, texts } from "./routes/base";
 import { connectRoutes } from "./routes/connect";
@@ -43,7 +44,7 @@ const tenants = createRoute({
 export const router = createRouter({
   routeTree: root.addChildren([
     home, login, tenants, tenant.addChildren([
-      ...streamRoutes, ...toolsRoutes, ...agentsRoutes, ...runsRoutes, ...inboxRoutes, ...connectRoutes, ...governRoutes, ...shareRoutes,
+      ...streamRoutes, ...accountRoutes, ...toolsRoutes, ...agentsRoutes, ...runsRoutes, ...inboxRoutes, ...connectRoutes, ...governRoutes, ...shareRoutes,
     ]),
   ]),
   basepath: config.prefix || "/",

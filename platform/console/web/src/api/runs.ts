@@ -1,8 +1,8 @@
 import { keepPreviousData, queryOptions, type UseQueryResult } from "@tanstack/react-query";
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { call, send, type Query } from "./client";
-import { parse } from "./json";
 import { at, one, type Event, type Invocation, type List, type Message, type Run } from "./queries";
+import { useTopic } from "./stream";
 
 // What the pages of runs ask.
 
@@ -156,64 +156,36 @@ export interface Output {
   text: string;
 }
 
-// useOutput follows what the model and the tools of a run write, as they write it: at most ten times a second.
+type Written = { turn: number; attempt: number; call_id?: string; text: string };
+
+// useOutput follows what the model and the tools of a run write, as they write it: at most ten times a second. It
+// comes by the stream that all tabs share, which goes on where it was after the connection broke.
 export function useOutput(tenant: string, run: Run, on: boolean): Output | undefined {
   const [open, setOpen] = useState<Output>();
-  const after = useRef(run.last_seq);
-  after.current = Math.max(after.current, run.last_seq);
-  useEffect(() => {
-    if (!on) return setOpen(undefined);
-    const stop = new AbortController();
-    let now: (Output & { attempt: number }) | undefined;
-    let timer = 0;
-    const show = () => {
-      timer ||= window.setTimeout(() => {
-        timer = 0;
-        setOpen(now && { ...now });
-      }, 100);
-    };
-    const take = (type: string, data: { turn: number; attempt: number; call_id?: string; text: string }) => {
-      if (type === "agent.output_appended" || type === "tool.output_appended") {
-        const same = now && now.turn === data.turn && now.call === data.call_id && now.attempt === data.attempt;
-        now = { turn: data.turn, attempt: data.attempt, text: ((same ? now!.text : "") + data.text).slice(-100_000), ...(data.call_id && { call: data.call_id }) };
-      } else if (/^(agent\.turn|tool\.(completed|failed)|run\.)/.test(type)) now = undefined;
-      else return;
-      show();
-    };
-    void (async () => {
-      for (let wait = 1000; !stop.signal.aborted; wait = Math.min(2 * wait, 15_000)) {
-        try {
-          const answer = await send(tenant, `/v1/runs/${at(run.id)}/events`, { query: { after: after.current }, signal: stop.signal }, "text/event-stream");
-          if (answer.status === 204) return;
-          const reader = answer.body!.pipeThrough(new TextDecoderStream()).getReader();
-          let rest = "";
-          for (;;) {
-            const { done, value } = await reader.read();
-            if (done) break;
-            wait = 1000;
-            const blocks = (rest + value).split("\n\n");
-            rest = blocks.pop()!;
-            for (const block of blocks) {
-              const fields = Object.fromEntries(block.split("\n").map((l) => [l.slice(0, l.indexOf(":")), l.slice(l.indexOf(":") + 1).trim()]));
-              if (fields.id) after.current = Number(fields.id);
-              if (fields.event === "end") return;
-              if (fields.data) {
-                const e = parse(fields.data) as unknown as { type: string; data: Parameters<typeof take>[1] };
-                take(e.type, e.data);
-              }
-            }
-          }
-        } catch {
-          // Tried again, ever less often.
-        }
-        await new Promise((r) => setTimeout(r, wait));
-      }
-    })();
-    return () => {
-      stop.abort();
-      window.clearTimeout(timer);
-    };
+  const state = useRef<{ now?: (Output & { attempt: number }) | undefined; timer: number }>({ timer: 0 });
+  useEffect(() => () => {
+    window.clearTimeout(state.current.timer);
+    state.current = { timer: 0 };
+    setOpen(undefined);
   }, [tenant, run.id, on]);
+  const show = () => {
+    const s = state.current;
+    s.timer ||= window.setTimeout(() => {
+      s.timer = 0;
+      setOpen(s.now && { ...s.now });
+    }, 100);
+  };
+  useTopic(tenant, on ? `run:${run.id}` : undefined, (f) => {
+    const s = state.current;
+    if (f.event === "resync") s.now = undefined;
+    const { type = "", data } = (f.said ?? {}) as { type?: string; data?: Written };
+    if (data && (type === "agent.output_appended" || type === "tool.output_appended")) {
+      const same = s.now && s.now.turn === data.turn && s.now.call === data.call_id && s.now.attempt === data.attempt;
+      s.now = { turn: data.turn, attempt: data.attempt, text: ((same ? s.now!.text : "") + data.text).slice(-100_000), ...(data.call_id && { call: data.call_id }) };
+    } else if (/^(agent\.turn|tool\.(completed|failed)|run\.)/.test(type)) s.now = undefined;
+    else if (f.event !== "resync") return;
+    show();
+  }, String(run.last_seq));
   return open;
 }
 

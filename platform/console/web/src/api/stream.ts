@@ -12,6 +12,7 @@ export type { Change, Frame } from "./frames";
 const idleTab = 5 * 60_000;
 const pauseKey = "toolcrib.paused";
 const lists = ["runs", "approvals", "waiting"];
+const most = 32; // Topics that a stream may have.
 
 export interface Live {
   paused: boolean;
@@ -58,13 +59,14 @@ export function useEvents(tenant: string): void {
 }
 
 // useTopic follows a topic beside the lists, such as run:ID, and hands on its events, in their order and each once.
-// After "resync", and after the first "subscribed", what is shown is to be read again.
-export function useTopic(tenant: string, topic: string | undefined, on: (f: Frame) => void): void {
-  const latest = useRef(on);
-  latest.current = on;
+// It begins behind a cursor, where one is given when the topic is first shown. After "resync", and after the first
+// "subscribed", what is shown is to be read again.
+export function useTopic(tenant: string, topic: string | undefined, on: (f: Frame) => void, from?: string): void {
+  const latest = useRef({ on, from });
+  latest.current = { on, from };
   useEffect(() => {
     if (!topic) return;
-    return feedOf(tenant).want(topic, (f) => latest.current(f));
+    return feedOf(tenant).want(topic, (f) => latest.current.on(f), latest.current.from);
   }, [tenant, topic]);
 }
 
@@ -77,7 +79,7 @@ const feedOf = (tenant: string): Feed => {
 type Note =
   | { kind: "frame"; frame: Frame }
   | { kind: "state"; connected: boolean; missed: boolean }
-  | { kind: "wants"; tab: string; topics: string[] }
+  | { kind: "wants"; tab: string; topics: string[] } // With their cursors, where the tab has some: run:ID@12.
   | { kind: "who" } // A tab is new: the leader says how it is.
   | { kind: "lead" }; // A tab leads from now on: the others say what they show.
 
@@ -124,8 +126,9 @@ class Feed {
     update({ connected: false });
   }
 
-  want(topic: string, on: (f: Frame) => void): () => void {
+  want(topic: string, on: (f: Frame) => void, from?: string): () => void {
     const all = this.topics.get(topic) ?? new Set();
+    if (all.size === 0 && from !== undefined) this.cursors.set(topic, from);
     this.topics.set(topic, all.add(on));
     this.changed();
     return () => {
@@ -148,12 +151,19 @@ class Feed {
   }
 
   private tellWants(): void {
-    this.tell({ kind: "wants", tab: this.tab, topics: [...this.topics.keys()] });
+    this.tell({ kind: "wants", tab: this.tab, topics: [...this.topics.keys()].map((t) => this.placed(t)) });
+  }
+
+  private placed(topic: string): string {
+    const at = this.cursors.get(topic);
+    return at === undefined ? topic : `${topic}@${at}`;
   }
 
   // changed has the leader follow what the tabs show by now.
   private changed(): void {
     if (!this.leads) return this.tellWants();
+    const shown = this.shown();
+    for (const t of this.cursors.keys()) if (!shown.has(t)) this.cursors.delete(t); // It begins anew when it is shown again.
     window.clearTimeout(this.asked);
     this.asked = window.setTimeout(() => {
       if (!this.connection) return;
@@ -166,8 +176,12 @@ class Feed {
 
   // list is what is to be followed, from where this tab has seen it.
   private list(): string[] {
-    const all = new Set([...lists, ...this.topics.keys(), ...[...this.others.values()].flat()]);
-    return [...all].filter((t) => !this.over.has(t)).slice(0, 32).map((t) => (this.cursors.has(t) ? `${t}@${this.cursors.get(t)}` : t));
+    return [...this.shown()].filter((t) => !this.over.has(t)).slice(0, most).map((t) => this.placed(t));
+  }
+
+  // shown are the topics of all tabs.
+  private shown(): Set<string> {
+    return new Set([...lists, ...this.topics.keys(), ...[...this.others.values()].flat()]);
   }
 
   private hear(n: Note): void {
@@ -185,13 +199,15 @@ class Feed {
         return;
       case "wants": {
         const before = this.others.get(n.tab) ?? [];
-        if (n.topics.length > 0) this.others.set(n.tab, n.topics);
+        const wanted = n.topics.map((t) => t.split("@") as [string, string?]);
+        if (wanted.length > 0) this.others.set(n.tab, wanted.map(([t]) => t));
         else this.others.delete(n.tab);
         if (!this.leads) return;
-        // What is followed already begins for the other tab too.
-        for (const t of n.topics) {
+        for (const [t, from] of wanted) {
           const cursor = this.cursors.get(t);
-          if (cursor && !before.includes(t)) this.tell({ kind: "frame", frame: { event: "subscribed", topic: t, cursor } });
+          if (cursor === undefined && from !== undefined) this.cursors.set(t, from);
+          // What is followed already begins for the other tab too.
+          else if (cursor && !before.includes(t)) this.tell({ kind: "frame", frame: { event: "subscribed", topic: t, cursor } });
         }
         this.changed();
       }

@@ -1,9 +1,10 @@
-import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useEffect, useRef, useState } from "react";
 import { ApiError, call } from "../api/client";
 import { config } from "../config";
 import { Page } from "../ui/page";
+import { hello } from "../ui/session";
 
 interface SignedIn {
   tenant: { slug: string };
@@ -11,7 +12,6 @@ interface SignedIn {
 
 export function Login() {
   const navigate = useNavigate();
-  const client = useQueryClient();
   const { to } = useSearch({ from: "/login" });
   const [failed, setFailed] = useState<string>();
   const [busy, setBusy] = useState(false);
@@ -23,7 +23,7 @@ export function Login() {
     setFailed(undefined);
     try {
       const { tenant } = await call<SignedIn>(undefined, "/v1/session", { method: "POST", body });
-      client.clear();
+      hello(tenant.slug);
       const home = `/t/${tenant.slug}`;
       if (to === home || to?.startsWith(home + "/")) await navigate({ to, replace: true });
       else await navigate({ to: "/t/$tenant/tools", params: { tenant: tenant.slug }, replace: true });

@@ -50,24 +50,25 @@ function Card({ title, children, id }: { title: string; children: ReactNode; id?
 const count = (n: number, limit: number) => (n >= limit ? `${limit.toLocaleString("en")}+` : n.toLocaleString("en"));
 
 const waiting: Record<string, [string, string, string]> = {
-  approvals: ["approval", "approvals", "inbox"],
-  pending_calls: ["call to answer", "calls to answer", "inbox/calls"],
-  input_requests: ["request for input", "requests for input", "inbox/inputs"],
+  approvals: ["approval", "approvals", "inbox?status=pending"],
+  pending_calls: ["call to answer", "calls to answer", "inbox/calls?status=open"],
+  input_requests: ["request for input", "requests for input", "inbox/inputs?status=open"],
   quarantined_tools: ["tool in quarantine", "tools in quarantine", "inbox/quarantines"],
-  paused_runs: ["paused run", "paused runs", "runs"],
-  switched_off_tools: ["tool switched off", "tools switched off", "tools"],
-  failing_webhooks: ["failing webhook", "failing webhooks", "webhooks"],
-  paused_schedules: ["paused schedule", "paused schedules", "schedules"],
+  paused_runs: ["paused run", "paused runs", "runs?paused=true"],
+  switched_off_tools: ["tool switched off", "tools switched off", "tools?switched_off=true"],
+  failing_webhooks: ["failing webhook", "failing webhooks", "webhooks?show=failing"],
+  paused_schedules: ["paused schedule", "paused schedules", "schedules?show=paused"],
 };
 
 function Counts({ tenant, of, limit }: { tenant: string; of: { kind: string; count: number }[]; limit: number }) {
   return (
     <ul className="tally">
       {of.map((c) => {
-        const [single, many, at] = waiting[c.kind] ?? [c.kind, c.kind, ""];
+        const [single, many, to] = waiting[c.kind] ?? [c.kind, c.kind, ""];
+        const [at = "", query = ""] = to.split("?");
         return (
           <li key={c.kind}>
-            <Link to={`/t/${tenant}/${at}` as string}>
+            <Link to={`/t/${tenant}/${at}` as string} search={Object.fromEntries(new URLSearchParams(query)) as never}>
               <strong>{count(c.count, limit)}</strong> {c.count === 1 ? single : many}
             </Link>
           </li>
@@ -113,7 +114,7 @@ function Runs({ tenant, of }: { tenant: string; of: Overview }) {
         <ul className="tally">
           {some.map((r) => (
             <li key={r.status}>
-              <Link to="/t/$tenant/runs" params={{ tenant }} search={{ status: r.status }}>
+              <Link to="/t/$tenant/runs" params={{ tenant }} search={{ status: r.status, since: of.at.slice(0, 10) }}>
                 <strong>{count(r.runs, of.count_limit)}</strong> <Status value={r.status} />
               </Link>
             </li>
@@ -143,7 +144,7 @@ function Spent({ of }: { of: Overview }) {
         const used = b.spent_micros + b.reserved_micros;
         const share = b.limit_micros > 0 ? used / b.limit_micros : 1;
         return (
-          <div key={b.id} className="meter">
+          <div key={b.id} className="budget-use">
             <p>
               {b.name} <span className="muted">{money(used)} of {money(b.limit_micros)} a {b.period}</span>{" "}
               {share >= 1 ? <Badge tone="bad">used up</Badge> : share >= 0.8 ? <Badge tone="warn">{Math.floor(share * 100)} %</Badge> : null}
@@ -214,7 +215,7 @@ function Failures({ tenant, of }: { tenant: string; of: Overview }) {
         <p className="muted">No call has failed.</p>
       ) : (
         <>
-          <p className="muted">{count(f.calls, of.count_limit)} calls failed. Most of them were of</p>
+          <p className="muted"><Link to="/t/$tenant/calls" params={{ tenant }} search={{ status: "failed" }}>{count(f.calls, of.count_limit)} calls</Link> failed. Most of them were of</p>
           <div className="table-wrap">
             <table className="rows">
               <thead>
@@ -225,7 +226,7 @@ function Failures({ tenant, of }: { tenant: string; of: Overview }) {
                   <tr key={t.tool}>
                     <td><Link to="/t/$tenant/tools/$tool" params={{ tenant, tool: t.tool }} className="row-link"><span className="slug">{t.tool}</span></Link></td>
                     <td>{t.kind ? <Badge tone="bad">{t.kind}</Badge> : <span className="none">–</span>}</td>
-                    <td className="end">{count(t.failures, of.count_limit)}</td>
+                    <td className="end"><Link to="/t/$tenant/calls" params={{ tenant }} search={{ status: "failed", tool: t.tool }} aria-label={`Failed calls of ${t.tool}: ${t.failures}`}>{count(t.failures, of.count_limit)}</Link></td>
                   </tr>
                 ))}
               </tbody>

@@ -26,13 +26,14 @@ export function Runs() {
   const onAgent = useCallback((v: string) => set({ agent: v }), [set]);
   const filtered = Object.keys(search).some((k) => k !== "cursor");
   return (
-    <Page title="Runs" about="Agents at work, and single calls, newest first." cli={words("toolcrib", "run", "list", ...option("status", search.status), ...option("kind", search.kind), ...option("agent", search.agent))}
+    <Page title="Runs" about="Agents at work, and single calls, newest first." cli={words("toolcrib", "run", "list", ...option("status", search.status), ...option("kind", search.kind), ...option("agent", search.agent), search.paused ? "--paused" : "")}
       api={address("/v1/runs", query)}
       actions={may(who.data, "runs.write") && <Link className="button primary" to="/t/$tenant/runs/new" params={{ tenant }} search={search.agent ? { agent: search.agent } : {}}>Start a run</Link>}>
       <div className="filters">
         <Search value={search.agent ?? ""} onChange={onAgent} label="Slug of an agent" />
         <Buckets label="Status" value={search.status ?? ""} options={statuses} onChange={(v) => set({ status: v })} />
         <Choice label="Other status" value={search.status ?? ""} options={["pending", "cancelled", "hosted"]} onChange={(v) => set({ status: v })} />
+        <label className="check"><input type="checkbox" checked={search.paused === "true"} onChange={(e) => set({ paused: e.target.checked ? "true" : undefined })} /> Paused</label>
         <Choice label="Kind" value={search.kind ?? ""} options={["agent", "tool_call", "tool_test", "host"]} onChange={(v) => set({ kind: v })} />
         <Choice label="Mode" value={search.mode ?? ""} options={["production", "debug"]} onChange={(v) => set({ mode: v })} />
         <Named label="For" value={search.subject} onChange={(v) => set({ subject: v })} />

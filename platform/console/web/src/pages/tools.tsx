@@ -48,7 +48,7 @@ export function Tools() {
   return (
     <Page title="Tools" about="What agents of this tenant may be given, and people may call."
       cli={words("toolcrib", "tool", "list", ...option("tool-type", query.tool_type), ...option("type", query.implementation_type), ...option("status", query.status),
-        ...option("category", query.category), ...option("egress-class", query.egress_class), ...option("risk", query.risk), ...option("search", query.search))}
+        ...option("category", query.category), ...option("egress-class", query.egress_class), ...option("risk", query.risk), ...option("search", query.search), query.switched_off ? "--switched-off" : "")}
       api={address("/v1/tools", query)}
       actions={writes ? (
         <>
@@ -68,8 +68,9 @@ export function Tools() {
             <Choice label="Category" value={search.category ?? ""} options={counts.data?.categories.map((f) => f.name) ?? []} onChange={(v) => set({ category: v })} />
             <Choice label="Reaches out" value={search.egress_class ?? ""} options={terms.data?.egress_classes.map((s) => s.name) ?? []} onChange={(v) => set({ egress_class: v })} />
             <Choice label="Risk" value={search.risk ?? ""} options={terms.data?.risks.map((s) => s.name) ?? []} onChange={(v) => set({ risk: v })} />
-            <Choice label="Callable in" value={search.callable ?? ""} options={["production", "debug"]} onChange={(v) => set({ callable: v, status: undefined, archived: undefined })} />
+            <Choice label="Callable in" value={search.callable ?? ""} options={["production", "debug"]} onChange={(v) => set({ callable: v, status: undefined, archived: undefined, switched_off: undefined })} />
             <label className="check"><input type="checkbox" checked={search.archived === "true"} onChange={(e) => set({ archived: e.target.checked ? "true" : undefined, callable: undefined, status: undefined })} /> Archived</label>
+            <label className="check"><input type="checkbox" checked={search.switched_off === "true"} onChange={(e) => set({ switched_off: e.target.checked ? "true" : undefined, callable: undefined })} /> Switched off here</label>
           </div>
           {picked.size > 0 && <Bulk tenant={tenant} picked={picked} onClear={() => setPicked(new Set())} />}
           {found.isPending ? (

@@ -40,14 +40,14 @@ const settings = createRoute({
 const webhooks = createRoute({
   getParentRoute: () => tenant,
   path: "/webhooks",
-  validateSearch: texts("cursor", "open", "status"),
+  validateSearch: texts("show", "cursor", "open", "status"),
   component: lazyRouteComponent(() => import("../pages/govern/webhooks"), "Webhooks"),
 });
 
 const schedules = createRoute({
   getParentRoute: () => tenant,
   path: "/schedules",
-  validateSearch: texts("cursor", "open", "status"),
+  validateSearch: texts("show", "cursor", "open", "status"),
   component: lazyRouteComponent(() => import("../pages/govern/schedules"), "Schedules"),
 });
 

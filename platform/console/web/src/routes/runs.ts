@@ -6,7 +6,7 @@ import { tenant, texts } from "./base";
 const runs = createRoute({
   getParentRoute: () => tenant,
   path: "/runs",
-  validateSearch: texts("status", "kind", "agent", "mode", "subject", "since", "until", "cursor"),
+  validateSearch: texts("status", "kind", "agent", "mode", "subject", "paused", "since", "until", "cursor"),
   component: lazyRouteComponent(() => import("../pages/runs"), "Runs"),
 });
 

@@ -6,7 +6,7 @@ import { tenant, texts } from "./base";
 const tools = createRoute({
   getParentRoute: () => tenant,
   path: "/tools",
-  validateSearch: texts("search", "tool_type", "status", "implementation_type", "callable", "category", "egress_class", "risk", "archived", "cursor", "open"),
+  validateSearch: texts("search", "tool_type", "status", "implementation_type", "callable", "category", "egress_class", "risk", "archived", "switched_off", "cursor", "open"),
   component: lazyRouteComponent(() => import("../pages/tools"), "Tools"),
 });
 

@@ -20,6 +20,7 @@ export const actions: Action[] = [
   { name: "Create a tool", words: "new add", needs: "tools.write", at: "tools/new" },
   { name: "See what failed", words: "errors failures overview", needs: "runs.read", at: "" },
   { name: "Decide what waits", words: "approve reject approvals", needs: "approvals.read", at: "inbox" },
+  { name: "See your account", words: "sessions browsers permissions me", at: "account" },
   { name: "Switch to dark", words: "theme appearance", run: () => applyTheme("dark"), hidden: dark },
   { name: "Switch to light", words: "theme appearance", run: () => applyTheme("light"), hidden: () => !dark() },
   { name: "Appearance as the system", words: "theme", run: () => applyTheme("system"), hidden: () => theme() === "system" },

@@ -24,6 +24,8 @@ interface Hit {
 const kinds: Record<string, string> = {
   tool: "Tool", agent: "Agent", space: "Space", key: "Key",
   schedule: "Schedule", mcp_server: "MCP server", profile: "Profile", run: "Run", call: "Call", approval: "Approval",
+  credential: "Credential", pipeline: "Pipeline", role: "Role", budget: "Budget", webhook: "Webhook", tool_session: "Session",
+  view: "Published", pending_call: "Open call", input_request: "Request",
 };
 
 // addressOf returns where what was found is, below the tenant, if it has a page.
@@ -44,6 +46,24 @@ function addressOf(f: Found): string | undefined {
       return `spaces/${at(f.name)}`;
     case "mcp_server":
       return `mcp-servers/${at(f.name)}`;
+    case "pipeline":
+      return `pipelines/${at(f.name)}`;
+    case "credential":
+      return `credentials?open=${at(f.name)}`;
+    case "role":
+      return `access?tab=roles&open=${at(f.name)}`;
+    case "budget":
+      return `limits?open=${at(f.name)}`;
+    case "webhook":
+      return `webhooks?open=${f.id}`;
+    case "tool_session":
+      return `sessions/${f.id}`;
+    case "view":
+      return `published?open=${f.id}`;
+    case "pending_call":
+      return `inbox/calls?open=${f.id}`;
+    case "input_request":
+      return `inbox/inputs?open=${f.id}`;
     case "key":
       return `access?open=${f.id}`;
     case "schedule":

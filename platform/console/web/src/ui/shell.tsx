@@ -1,4 +1,4 @@
-import { useQuery } from "@tanstack/react-query";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, Outlet, useNavigate, useParams, useRouterState } from "@tanstack/react-router";
 import { lazy, Suspense, useEffect, useRef, useState } from "react";
 import { me, type Me } from "../api/queries";
@@ -20,6 +20,7 @@ export function Shell() {
   const who = useQuery(me(tenant));
   const [dialog, setDialog] = useState<"search" | "help">();
   useEvents(tenant);
+  useLeaving(tenant);
   useShortcuts(tenant, setDialog);
   const nav = useCurrentInView();
   return (
@@ -52,7 +53,7 @@ export function Shell() {
             </section>
           ))}
         </nav>
-        <Foot subject={who.data?.subject} onHelp={() => setDialog("help")} />
+        <Foot tenant={tenant} subject={who.data?.subject} onHelp={() => setDialog("help")} />
       </div>
       <main id="main" tabIndex={-1}>
         {who.error ? <Failed error={who.error} what="The tenant" retry={() => void who.refetch()} /> : <Outlet />}
@@ -68,6 +69,14 @@ export function Shell() {
       )}
     </div>
   );
+}
+
+// useLeaving drops what was read of a tenant when the tab leaves it.
+function useLeaving(tenant: string): void {
+  const client = useQueryClient();
+  useEffect(() => () => {
+    setTimeout(() => client.removeQueries({ predicate: (q) => q.queryKey[0] === tenant && !q.isActive() })); // When its pages are gone.
+  }, [tenant, client]);
 }
 
 // useCurrentInView scrolls a navigation that is wider or higher than the screen to the page that is open.
@@ -126,7 +135,7 @@ function TenantSwitch({ tenant, name, many }: { tenant: string; name?: string | 
   );
 }
 
-function Foot({ subject, onHelp }: { subject?: string | undefined; onHelp: () => void }) {
+function Foot({ tenant, subject, onHelp }: { tenant: string; subject?: string | undefined; onHelp: () => void }) {
   const live = useLive();
   const navigate = useNavigate();
   const [look, setLook] = useState<Theme>(theme);
@@ -138,6 +147,16 @@ function Foot({ subject, onHelp }: { subject?: string | undefined; onHelp: () =>
       </button>
       <button type="button" className="quiet" onClick={onHelp} aria-label="Help and shortcuts">
         ?
+      </button>
+      <Link to="/t/$tenant/account" params={{ tenant }} className="quiet me" title={subject}>
+        Account
+      </Link>
+      <button type="button" className="quiet out" onClick={async () => {
+        await bye();
+        await navigate({ to: "/login" });
+        location.reload();
+      }}>
+        Sign out
       </button>
       <label className="quiet">
         <span className="unseen">Appearance</span>
@@ -151,13 +170,6 @@ function Foot({ subject, onHelp }: { subject?: string | undefined; onHelp: () =>
           <option value="dark">Dark</option>
         </select>
       </label>
-      <button type="button" className="quiet out" title={subject} onClick={async () => {
-        await bye();
-        await navigate({ to: "/login" });
-        location.reload();
-      }}>
-        Sign out
-      </button>
     </div>
   );
 }

@@ -10,6 +10,7 @@ import { Drawer, Rows } from "../../ui/list";
 import { Page, tabOptions } from "../../ui/page";
 import { Badge, Facts, Id, Status, Time } from "../../ui/parts";
 import { Empty, Failed, Loading } from "../../ui/states";
+import { Browsers } from "./browsers";
 import { Allowed, Confirm, done, Field, FormDialog, fromLocal, once, Secret, Subject, useMay } from "./parts";
 import { Permissions } from "./permissions";
 import { Roles } from "./roles";
@@ -158,6 +159,7 @@ function KeyDrawer({ tenant, id, mayWrite, onRevoke, onReplace, onClose }: { ten
             </>
           )}
           {!!k.scopes?.length && <><h3>Narrowed to</h3><p className="options">{k.scopes.map((p) => <code key={p}>{p}</code>)}</p></>}
+          {stateOf(k) === "active" && <Browsers tenant={tenant} subject={`key:${k.id}`} mayEnd={mayWrite} />}
           <p><Link to="/t/$tenant/audit" params={{ tenant }} search={{ actor: `key:${k.id}` }}>What it changed</Link></p>
           {stateOf(k) === "active" && mayWrite && (
             <p className="actions">
@@ -263,20 +265,39 @@ function Services({ tenant }: { tenant: string }) {
 }
 
 function People({ tenant }: { tenant: string }) {
+  const search = useSearch({ from: "/t/$tenant/access" });
+  const navigate = useNavigate({ from: "/t/$tenant/access" });
+  const has = useMay(tenant);
   const found = useQuery(people(tenant));
   if (found.isPending) return <Loading />;
   if (found.error) return <Failed error={found.error} what="The list of people" retry={() => void found.refetch()} />;
   if (found.data.items.length === 0) {
     return <Empty title="No person has come with a token yet">People sign in with tokens of an issuer that the server is set up for; see docs/identity.md.</Empty>;
   }
+  const open = found.data.items.find((p) => p.subject === search.open);
   return (
     <>
-      <Rows label="People" rows={found.data.items} keyOf={(p) => p.subject} columns={[
-        { name: "Person", show: (p) => <Link to="/t/$tenant/audit" params={{ tenant }} search={{ actor: p.subject }} className="row-link"><span className="slug">{p.subject}</span></Link> },
-        { name: "Roles", show: (p) => (p.roles.length ? p.roles.join(", ") : <span className="none">none</span>) },
-        { name: "First seen", from: "medium", end: true, show: (p) => <Time at={p.first_seen_at} /> },
-        { name: "Last seen", end: true, show: (p) => <Time at={p.last_seen_at} /> },
-      ]} />
+      <div className={open ? "split open" : "split"}>
+        <div className="split-list">
+          <Rows label="People" rows={found.data.items} keyOf={(p) => p.subject} current={open?.subject} columns={[
+            { name: "Person", show: (p) => <Link from="/t/$tenant/access" search={(s) => ({ ...s, open: p.subject })} className="row-link" replace={!!open} resetScroll={false}><span className="slug">{p.subject}</span></Link> },
+            { name: "Roles", show: (p) => (p.roles.length ? p.roles.join(", ") : <span className="none">none</span>) },
+            { name: "First seen", from: "medium", end: true, show: (p) => <Time at={p.first_seen_at} /> },
+            { name: "Last seen", end: true, show: (p) => <Time at={p.last_seen_at} /> },
+          ]} />
+        </div>
+        {open && (
+          <Drawer title={open.subject} onClose={() => void navigate({ search: (s) => ({ ...s, open: undefined }), resetScroll: false })}>
+            <Facts of={[
+              ["Roles", open.roles.length ? open.roles.join(", ") : "none"],
+              ["First seen", <Time at={open.first_seen_at} />],
+              ["Last seen", <Time at={open.last_seen_at} />],
+            ]} />
+            <Browsers tenant={tenant} subject={open.subject} mayEnd={has("keys.write")} />
+            <p><Link to="/t/$tenant/audit" params={{ tenant }} search={{ actor: open.subject }}>What they changed</Link></p>
+          </Drawer>
+        )}
+      </div>
       <p className="muted">Those who were not seen for 90 days may be missing. Roles are what the issuer's token says: they change there.</p>
     </>
   );

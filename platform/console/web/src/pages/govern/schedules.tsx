@@ -26,7 +26,7 @@ export function Schedules() {
   const { tenant } = useParams({ from: "/t/$tenant" });
   const search = useSearch({ from: "/t/$tenant/schedules" });
   const navigate = useNavigate({ from: "/t/$tenant/schedules" });
-  const found = useQuery(schedules(tenant, { cursor: search.cursor, limit: 50 }));
+  const found = useQuery(schedules(tenant, { cursor: search.cursor, limit: 200 })) /* A tenant has at most 100. */;
   const has = useMay(tenant);
   const may = has("schedules.write") && has("runs.write");
   const client = useQueryClient();
@@ -39,11 +39,14 @@ export function Schedules() {
       cli="toolcrib schedule list" api={address("/v1/schedules")}>
       <div className={search.open && search.open !== "new" ? "split open" : "split"}>
         <div className="split-list">
+          <div className="filters">
+            <Buckets label="Schedules" value={search.show ?? ""} options={[["", "All"], ["paused", "Paused"]]} onChange={(v) => void navigate({ search: { show: v || undefined }, replace: true })} />
+          </div>
           {found.isPending ? <Loading /> : found.error ? <Failed error={found.error} what="The list of schedules" retry={() => void found.refetch()} /> : found.data.items.length === 0 ? (
             <Empty title="Nothing runs by the clock" command="toolcrib schedule create nightly --agent supportDesk --input 'Report on the last day' --cron '30 2 * * *'">A schedule runs an agent at the times of cron expressions, or of an interval.</Empty>
           ) : (
             <>
-              <Rows label="Schedules" rows={found.data.items} keyOf={(n) => n.name} current={search.open} columns={[
+              <Rows label="Schedules" rows={found.data.items.filter((n) => search.show !== "paused" || n.paused)} keyOf={(n) => n.name} current={search.open} columns={[
                 {
                   name: "Schedule", show: (n) => (
                     <Link from="/t/$tenant/schedules" search={(s) => ({ ...s, open: n.name, status: undefined })} className="row-link" replace={!!search.open} resetScroll={false}>

@@ -17,7 +17,7 @@ export function Webhooks() {
   const { tenant } = useParams({ from: "/t/$tenant" });
   const search = useSearch({ from: "/t/$tenant/webhooks" });
   const navigate = useNavigate({ from: "/t/$tenant/webhooks" });
-  const found = useQuery(webhooks(tenant, { cursor: search.cursor, limit: 50 }));
+  const found = useQuery(webhooks(tenant, { cursor: search.cursor, limit: 200 })) /* A tenant has at most 20. */;
   const has = useMay(tenant);
   const client = useQueryClient();
   const [secret, setSecret] = useState<WebhookSecret>();
@@ -30,11 +30,14 @@ export function Webhooks() {
       cli="toolcrib webhook list" api={address("/v1/webhooks")}>
       <div className={search.open && search.open !== "new" ? "split open" : "split"}>
         <div className="split-list">
+          <div className="filters">
+            <Buckets label="Webhooks" value={search.show ?? ""} options={[["", "All"], ["failing", "Failing or disabled"]]} onChange={(v) => void navigate({ search: { show: v || undefined }, replace: true })} />
+          </div>
           {found.isPending ? <Loading /> : found.error ? <Failed error={found.error} what="The list of webhooks" retry={() => void found.refetch()} /> : found.data.items.length === 0 ? (
             <Empty title="No webhook" command="toolcrib webhook create https://example.com/hooks/toolcrib --event run.failed">Your servers can be sent what happens: that a call waits for approval, that a run failed, that a budget is spent.</Empty>
           ) : (
             <>
-              <Rows label="Webhooks" rows={found.data.items} keyOf={(w) => w.id} current={search.open} columns={[
+              <Rows label="Webhooks" rows={found.data.items.filter((w) => search.show !== "failing" || w.disabled_at || w.failing_since)} keyOf={(w) => w.id} current={search.open} columns={[
                 {
                   name: "Address", show: (w) => (
                     <Link from="/t/$tenant/webhooks" search={(s) => ({ ...s, open: w.id, status: undefined })} className="row-link" replace={!!search.open} resetScroll={false}>

@@ -22,7 +22,7 @@ export function ChartCall(props: CallProps) {
   const scale = 96 / (high - low || 1);
   const width = 360 / points.length;
   return (
-    <figure className="chart">
+    <figure className="small-chart">
       <figcaption>{title}</figcaption>
       <svg viewBox="0 0 360 100" preserveAspectRatio="none" role="img" aria-label={`${title}: ${points.length} values`}>
         {points.map((p, i) => (

@@ -173,7 +173,7 @@ function Joined({ tenant, of: s, every, may }: { tenant: string; of: ToolSession
           ))}
         </ol>
       ) : (
-        value !== undefined && <p className="figure">{print(value)}</p>
+        value !== undefined && <p className="joined-value">{print(value)}</p>
       )}
       {!!a.more && <p className="muted">{a.more} more are not listed.</p>}
       {a.function === "tool" && may("runs.write") && (
