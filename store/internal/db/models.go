@@ -366,6 +366,7 @@ type MCPServer struct {
 	CreatedAt       time.Time
 	UpdatedAt       time.Time
 	DetachedAt      *time.Time
+	Trusted         bool
 }
 
 // Transcripts: immutable rows, linked to their parents.
@@ -427,6 +428,7 @@ type PendingToolCall struct {
 	ExpiresAt          time.Time
 	ResolvedAt         *time.Time
 	DeliverAt          *time.Time
+	InlineBytes        *int32
 }
 
 // Collections of documents, and how they are searched.

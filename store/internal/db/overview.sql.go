@@ -303,6 +303,32 @@ with words as (
      where 'profile' = any ($4) and p.tenant_id = $5
        and not exists (select from unnest(w.all_of) x where strpos(lower(p.name), x) = 0)
      order by p.name limit $8)
+    union all
+    (select 'role', o.id::text, o.name, '', '' from roles o, words w
+     where 'role' = any ($4) and o.tenant_id = $5
+       and not exists (select from unnest(w.all_of) x where strpos(lower(o.name), x) = 0)
+     order by o.name limit $8)
+    union all
+    (select 'budget', b.id::text, b.name, '', '' from budgets b, words w
+     where 'budget' = any ($4) and b.tenant_id = $5
+       and not exists (select from unnest(w.all_of) x where strpos(lower(b.name), x) = 0)
+     order by b.name limit $8)
+    union all
+    (select 'webhook', h.id::text, h.url, '', case when h.active then '' else 'disabled' end from webhooks h, words w
+     where 'webhook' = any ($4) and h.tenant_id = $5
+       and not exists (select from unnest(w.all_of) x where strpos(lower(h.url), x) = 0)
+     order by h.id limit $8)
+    union all
+    (select 'tool_session', e.id::text, e.name, e.tool, e.status from tool_sessions e, words w
+     where 'tool_session' = any ($4) and e.tenant_id = $5
+       and not exists (select from unnest(w.all_of) x where strpos(lower(e.tool || ' ' || e.name), x) = 0)
+     order by e.id desc limit $8)
+    union all
+    (select 'view', v.id::text, v.name, v.tool, case when v.revoked_at is not null then 'revoked'
+         when v.expires_at <= now() then 'expired' else '' end from published_views v, words w
+     where 'view' = any ($4) and v.tenant_id = $5
+       and not exists (select from unnest(w.all_of) x where strpos(lower(v.tool || ' ' || v.name), x) = 0)
+     order by v.id desc limit $8)
 )
 select n.kind, n.id, n.name, n.title, n.state
 from named n, words w
