@@ -109,7 +109,8 @@ func TestTrim(t *testing.T) {
 
 	long := `{"n":7,"w":{"x":"tea"},"text":"` + strings.Repeat("x", 60<<10) + `"}`
 	for _, text := range []string{
-		"", "sum:output.n", "average:input.choice", "group:input.choice", "group:output.w.x", "group:output.text", "group:output",
+		"", "sum:output.n", "average:input.choice", "group:input.choice", "group:output.w.x", "group:output.text",
+		"group:output",
 		"ranking:output.n", "joinVotes",
 	} {
 		a, err := toolsession.ParseAggregate(text)

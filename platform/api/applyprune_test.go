@@ -243,7 +243,8 @@ func TestWhatIsWrittenBelongsToItsSet(t *testing.T) {
 	conn, observer := b.Conn(t), b.Conn(t)
 	tx, err := conn.Begin(t.Context())
 	require.NoError(t, err)
-	_, err = tx.Exec(t.Context(), "update tool_registry set revision = revision + 1 where tenant_id = $1 and slug = 'say'", b.tenant)
+	_, err = tx.Exec(t.Context(),
+		"update tool_registry set revision = revision + 1 where tenant_id = $1 and slug = 'say'", b.tenant)
 	require.NoError(t, err)
 	changed := strings.Replace(echo("say"), `1.0.0"`, `1.0.1"`, 1)
 	done := make(chan v1.Applied, 1)

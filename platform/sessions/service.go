@@ -134,8 +134,8 @@ type Linked struct {
 func (l *Linked) Path() string { return toolsession.Path + l.Token }
 
 // Link gives a session a link, good for a time of keep; zero for [toolsession.DefaultKeep]. The link that it had
-// opens nothing any more. It fails as the resolver does for a tool that the principal may not call, with tool.Denied for
-// one whose calls need an approval, and with tool.Invalid for a form that cannot be filled in by people without an
+// opens nothing any more. It fails as the resolver does for a tool that the principal may not call, with tool.Denied
+// for one whose calls need an approval, and with tool.Invalid for a form that cannot be filled in by people without an
 // account, or asks them for secrets.
 func (s *Service) Link(ctx context.Context, p tool.Principal, id string, keep time.Duration) (Linked, error) {
 	if keep == 0 {
