@@ -56,16 +56,16 @@ var nouns = map[string]string{ //nolint:gosec // Words, no credentials.
 	"quota":   "a quota",
 	"canary":  "a canary of a tool's version", "publish_gate": "what has to pass before a tool is published",
 	"view": "a published view", "tool_session": "a tool session",
-	"embed_origin": "an origin that may frame tools",
-	"view": "a published view", "tool_session": "a tool session", "browser_session": "the session of a browser",
+	"embed_origin":    "an origin that may frame tools",
+	"browser_session": "the session of a browser",
 }
 
 // verbs are the actions by what is done; % in a meaning is the object.
 var verbs = []struct{ kinds, verb, meaning string }{
 	{
 		"tool graph agent credential key tenant grant webhook schedule pipeline space mcp_server artifact price budget " +
-			"profile assignment toolset role quota canary publish_gate view tool_session embed_origin",
-			"profile assignment toolset role quota canary publish_gate view tool_session browser_session",
+			"profile assignment toolset role quota canary publish_gate view tool_session embed_origin " +
+			"browser_session",
 		"created",
 		"% was made",
 	},
@@ -129,8 +129,8 @@ var verbs = []struct{ kinds, verb, meaning string }{
 	{"payload", "decrypted", "% were decrypted"},
 	{
 		"tool graph agent credential key tenant grant webhook schedule pipeline space mcp_server artifact file note price " +
-			"budget profile assignment toolset role quota canary publish_gate view tool_session embed_origin",
-			"budget profile assignment toolset role quota canary publish_gate view tool_session browser_session",
+			"budget profile assignment toolset role quota canary publish_gate view tool_session embed_origin " +
+			"browser_session",
 		"deleted", "% was deleted",
 	},
 }

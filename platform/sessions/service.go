@@ -321,7 +321,7 @@ func (s *Service) arguments(
 		return nil, invalid("/input", "expected an object, by the names of inputs")
 	}
 	definition := &resolved.Version.Snapshot.Definition
-	var asked Form // Of a guest.
+	var asked publicform.Form // Of a guest.
 	if in.Principal == nil {
 		var err error
 		if asked, err = Fields(session, definition); err != nil {
