@@ -305,7 +305,7 @@ func TestAToolInAFrame(t *testing.T) {
 	require.Equal(t, "toolcrib:token-request", said[0].Type)
 	var tall bool
 	o.in(`document.documentElement.scrollHeight <= innerHeight`, &tall)
-	require.True(t, tall, "the page around was told how high the frame is")
+	require.True(t, tall, "the page around knows how high the frame is")
 	var cookie string
 	o.in(`document.cookie`, &cookie)
 	require.Empty(t, cookie)
