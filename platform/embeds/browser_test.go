@@ -93,14 +93,14 @@ type others struct {
 	shop    string // Is allowed to frame tools.
 	foreign string // Is not.
 	token   string
-	tab     context.Context
+	run     func(...chromedp.Action) error // In a tab.
 
 	mu    sync.Mutex
 	pages map[string]string // Of both sites, by path.
 	asked []*http.Request   // Of ours.
 }
 
-func newOthers(t *testing.T, started context.Context) *others {
+func newOthers(t *testing.T) *others {
 	t.Helper()
 	o := &others{desk: newDesk(), t: t, pages: map[string]string{}}
 	site := func() string {
@@ -124,7 +124,7 @@ func newOthers(t *testing.T, started context.Context) *others {
 	require.NoError(t, err)
 	ours := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		o.mu.Lock()
-		o.asked = append(o.asked, r.Clone(context.Background()))
+		o.asked = append(o.asked, r)
 		o.mu.Unlock()
 		switch {
 		case strings.HasPrefix(r.URL.Path, toolembed.Path):
@@ -137,10 +137,8 @@ func newOthers(t *testing.T, started context.Context) *others {
 	}))
 	t.Cleanup(ours.Close)
 	o.server, o.token = ours.URL, o.desk.token(t, s, "customer-7")
-	tab, cancel := chromedp.NewContext(started)
-	t.Cleanup(cancel)
-	o.tab, cancel = context.WithTimeout(tab, time.Minute)
-	t.Cleanup(cancel)
+	tab := browser(t)
+	o.run = func(actions ...chromedp.Action) error { return chromedp.Run(tab, actions...) }
 	return o
 }
 
@@ -155,13 +153,13 @@ func (o *others) open(site, frame string, silent bool, before string) {
 	o.mu.Lock()
 	o.pages["/"] = fmt.Sprintf(around, before, frame, o.token, silent)
 	o.mu.Unlock()
-	require.NoError(o.t, chromedp.Run(o.tab, chromedp.Navigate(site+"/")))
+	require.NoError(o.t, o.run(chromedp.Navigate(site+"/")))
 }
 
 // frame returns the frame with the tool, and whether the browser refused to show it.
 func (o *others) frame() (id cdp.FrameID, refused bool) {
 	o.t.Helper()
-	require.NoError(o.t, chromedp.Run(o.tab, chromedp.ActionFunc(func(ctx context.Context) error {
+	require.NoError(o.t, o.run(chromedp.ActionFunc(func(ctx context.Context) error {
 		tree, err := page.GetFrameTree().Do(ctx)
 		if err != nil {
 			return err
@@ -181,7 +179,7 @@ func (o *others) in(expression string, into any) {
 	o.t.Helper()
 	id, refused := o.frame()
 	require.False(o.t, refused)
-	require.NoError(o.t, chromedp.Run(o.tab, chromedp.ActionFunc(func(ctx context.Context) error {
+	require.NoError(o.t, o.run(chromedp.ActionFunc(func(ctx context.Context) error {
 		world, err := page.CreateIsolatedWorld(id).Do(ctx)
 		if err != nil {
 			return err
@@ -211,7 +209,7 @@ func (o *others) shows(text string) {
 // outside evaluates an expression in the page around.
 func (o *others) outside(expression string, into any) {
 	o.t.Helper()
-	require.NoError(o.t, chromedp.Run(o.tab, chromedp.Evaluate(expression, into)))
+	require.NoError(o.t, o.run(chromedp.Evaluate(expression, into)))
 }
 
 // enter fills in a field of the frame.
@@ -227,7 +225,7 @@ const push = `document.querySelector("form").requestSubmit()`
 func TestWhoMayFrame(t *testing.T) {
 	t.Parallel()
 
-	o := newOthers(t, browser(t)) //nolint:contextcheck // The tab is the browser's.
+	o := newOthers(t)
 	for _, c := range []struct {
 		name, site, path string
 		refused          bool
@@ -267,7 +265,7 @@ func TestWhoMayFrame(t *testing.T) {
 func TestAToolInAFrame(t *testing.T) {
 	t.Parallel()
 
-	o := newOthers(t, browser(t)) //nolint:contextcheck // The tab is the browser's.
+	o := newOthers(t)
 	o.open(o.shop, o.server+"/embed/acme/trackOrder", false, "")
 	o.shows("Track <i>")
 	var dom string
@@ -293,21 +291,18 @@ func TestAToolInAFrame(t *testing.T) {
 		string(o.made()[0].Node.Arguments))
 	require.True(t, strings.HasSuffix(o.made()[0].Principal.Subject, ":customer-7"))
 
-	var said []struct {
-		Type, Status, Output string
-		Height               float64
-	}
+	var said []struct{ Type, Status, Output string }
 	require.Eventually(t, func() bool {
-		o.outside(`said`, &said)
-		return len(said) > 0 && said[len(said)-1].Type == "toolcrib:result"
+		o.outside(`said.filter((m) => m.type === "toolcrib:result")`, &said)
+		return len(said) == 1
 	}, 20*time.Second, 50*time.Millisecond)
-	last := said[len(said)-1]
-	require.Equal(t, "completed", last.Status)
-	require.Contains(t, last.Output, "9223372036854775807")
-	require.Equal(t, "toolcrib:token-request", said[0].Type)
-	var tall bool
-	o.in(`document.documentElement.scrollHeight <= innerHeight`, &tall)
-	require.True(t, tall, "the page around was told how high the frame is")
+	require.Equal(t, "completed", said[0].Status)
+	require.Contains(t, said[0].Output, "9223372036854775807")
+	require.Eventually(t, func() bool { // The page around knows how high the frame is.
+		var fits bool
+		o.in(`document.documentElement.scrollHeight <= innerHeight`, &fits)
+		return fits
+	}, 20*time.Second, 50*time.Millisecond)
 	var cookie string
 	o.in(`document.cookie`, &cookie)
 	require.Empty(t, cookie)
@@ -324,7 +319,7 @@ func TestAToolInAFrame(t *testing.T) {
 func TestTwoStepsInAFrame(t *testing.T) {
 	t.Parallel()
 
-	o := newOthers(t, browser(t)) //nolint:contextcheck // The tab is the browser's.
+	o := newOthers(t)
 	o.tool.EgressClass, o.end, o.status = tool.EgressWrite, agent.CallEnd{Status: agent.RunRunning}, tool.StatusPending
 	o.open(o.shop, o.server+"/embed/acme/trackOrder", false, "")
 	o.shows("Track <i>")
@@ -355,7 +350,7 @@ func TestTwoStepsInAFrame(t *testing.T) {
 func TestForeignMessages(t *testing.T) {
 	t.Parallel()
 
-	o := newOthers(t, browser(t)) //nolint:contextcheck // The tab is the browser's.
+	o := newOthers(t)
 	thief := o.desk.token(t, o.service(t), "thief")
 	o.pages["/attack"] = fmt.Sprintf(attack, thief)
 	o.open(o.shop, o.server+"/embed/acme/trackOrder", true, "")
@@ -395,7 +390,7 @@ func TestForeignMessages(t *testing.T) {
 func TestAnotherToken(t *testing.T) {
 	t.Parallel()
 
-	o := newOthers(t, browser(t)) //nolint:contextcheck // The tab is the browser's.
+	o := newOthers(t)
 	o.open(o.shop, o.server+"/embed/acme/trackOrder", false, "")
 	o.shows("Track <i>")
 	o.change(func() { o.grants = map[string]toolembed.Grant{} })
@@ -430,12 +425,12 @@ func (o *others) accessible() {
 func TestTheExampleOfAPage(t *testing.T) {
 	t.Parallel()
 
-	o := newOthers(t, browser(t)) //nolint:contextcheck // The tab is the browser's.
+	o := newOthers(t)
 	example, err := os.ReadFile("../../examples/embed/page.html")
 	require.NoError(t, err)
 	o.pages["/"] = string(example)
 	o.pages["/embed-token"] = fmt.Sprintf(`{"token":%q,"url":%q}`, o.token, o.server+"/embed/acme/trackOrder")
-	require.NoError(t, chromedp.Run(o.tab, chromedp.Navigate(o.shop+"/")))
+	require.NoError(t, o.run(chromedp.Navigate(o.shop+"/")))
 	require.Eventually(t, func() bool {
 		o.mu.Lock()
 		defer o.mu.Unlock()

@@ -231,7 +231,7 @@ func TestACallThatWaits(t *testing.T) {
 	require.NotContains(t, got.body, "hunter2", "it leaves for another site")
 }
 
-// A token is good for its page, at its origin, as long as the store says so; and nothing tells why it is not.
+// A token is good for its page, at its origin, as long as the store opens it; no answer has the reason why it is not.
 func TestTokensThatOpenNothing(t *testing.T) {
 	t.Parallel()
 

@@ -194,11 +194,11 @@ func (s *Service) arguments(
 	if len(r.Version.Snapshot.InputSchema) == 0 {
 		return raw, nil
 	}
-	schema, err := s.schemas.Compile(r.Version.Snapshot.InputSchema)
+	takes, err := s.schemas.Compile(r.Version.Snapshot.InputSchema)
 	if err != nil {
 		return nil, fmt.Errorf("compiling an input schema: %w", err)
 	}
-	prepared, _, err := schema.Prepare(ctx, raw)
+	prepared, _, err := takes.Prepare(ctx, raw)
 	if err != nil {
 		e := *tool.AsError(err)
 		e.Path = "/input" + e.Path

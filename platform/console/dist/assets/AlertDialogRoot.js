@@ -1,1 +1,1 @@
-import{t as e}from"./useRenderDialogRoot.js";function t(t){return e(`alert-dialog`,t)}export{t};
+import{i as e}from"./DialogPortal.js";function t(t){return e(`alert-dialog`,t)}export{t};

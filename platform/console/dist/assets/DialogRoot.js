@@ -1,1 +1,1 @@
-import{i as e,t}from"./useRenderDialogRoot.js";var n=e(function(e){return t(`dialog`,e)});export{n as t};
+import{i as e,o as t}from"./DialogPortal.js";var n=t(function(t){return e(`dialog`,t)});export{n as t};

@@ -1,1 +1,1 @@
-var e=document.querySelector(`meta[name="toolcrib"]`),t=JSON.parse(e?.content??`{"prefix":"","build":"","nonce":"","development":false}`),n=t.nonce;export{n,t};
+var e=document.querySelector(`meta[name="toolcrib"]`),t=JSON.parse(e?.content??`{"prefix":"","build":"","nonce":"","development":false,"apps":"/_sandbox"}`),n=t.nonce;export{n,t};

@@ -247,6 +247,10 @@ export interface components {
             tool: string;
             version?: string;
         };
+        AppTool: {
+            name: string;
+            tool: string;
+        };
         Approval: {
             agent?: string;
             arguments?: unknown;
@@ -328,7 +332,7 @@ export interface components {
         };
         AuditEntry: {
             /** @enum {string} */
-            action: "tool.created" | "graph.created" | "agent.created" | "credential.created" | "key.created" | "tenant.created" | "grant.created" | "webhook.created" | "schedule.created" | "pipeline.created" | "space.created" | "mcp_server.created" | "artifact.created" | "price.created" | "budget.created" | "profile.created" | "assignment.created" | "toolset.created" | "role.created" | "quota.created" | "canary.created" | "publish_gate.created" | "view.created" | "tool_session.created" | "embed_origin.created" | "tool.draft_edited" | "graph.draft_edited" | "agent.draft_edited" | "tool.versioned" | "graph.versioned" | "agent.versioned" | "artifact.versioned" | "tool.published" | "graph.published" | "agent.published" | "tool.deprecated" | "graph.deprecated" | "agent.deprecated" | "artifact.deprecated" | "tool.disabled" | "graph.disabled" | "agent.disabled" | "artifact.disabled" | "pipeline.disabled" | "webhook.disabled" | "mcp_server.disabled" | "tool.enabled" | "graph.enabled" | "agent.enabled" | "artifact.enabled" | "pipeline.enabled" | "webhook.enabled" | "mcp_server.enabled" | "tool.renamed" | "graph.renamed" | "agent.renamed" | "tool.quarantined" | "graph.quarantined" | "tool.released" | "graph.released" | "tool.version_deleted" | "graph.version_deleted" | "agent.version_deleted" | "artifact.version_deleted" | "tool.override_set" | "tool.override_removed" | "credential.changed" | "key.changed" | "tenant.changed" | "grant.changed" | "webhook.changed" | "schedule.changed" | "pipeline.changed" | "space.changed" | "mcp_server.changed" | "artifact.changed" | "file.changed" | "price.changed" | "budget.changed" | "profile.changed" | "assignment.changed" | "toolset.changed" | "role.changed" | "quota.changed" | "canary.changed" | "publish_gate.changed" | "view.changed" | "tool_session.changed" | "credential.rotated" | "credential.reencrypted" | "credential.revoked" | "key.revoked" | "grant.revoked" | "tenant.suspended" | "tenant.resumed" | "tenant.data_key_made" | "tenant.data_key_wrapped" | "tenant.data_key_deleted" | "tenant.erasure_started" | "tenant.erased" | "retention.set" | "retention.unset" | "approval.decided" | "approval.decision_deleted" | "pending_call.answered" | "input.answered" | "pending_call.token_made" | "input.link_made" | "run.started" | "run.continued" | "run.cancelled" | "webhook.secret_rotated" | "webhook.replayed" | "schedule.paused" | "run.paused" | "schedule.resumed" | "run.resumed" | "schedule.triggered" | "pipeline.document_added" | "pipeline.document_replaced" | "pipeline.document_deleted" | "pipeline.reembedded" | "space.archived" | "space.restored" | "space.posted" | "space.member_added" | "space.member_changed" | "space.member_removed" | "mcp_server.discovered" | "mcp_server.detached" | "mcp_server.tool_approved" | "file.uploaded" | "payload.decrypted" | "tool.deleted" | "graph.deleted" | "agent.deleted" | "credential.deleted" | "key.deleted" | "tenant.deleted" | "grant.deleted" | "webhook.deleted" | "schedule.deleted" | "pipeline.deleted" | "space.deleted" | "mcp_server.deleted" | "artifact.deleted" | "file.deleted" | "note.deleted" | "price.deleted" | "budget.deleted" | "profile.deleted" | "assignment.deleted" | "toolset.deleted" | "role.deleted" | "quota.deleted" | "canary.deleted" | "publish_gate.deleted" | "view.deleted" | "tool_session.deleted" | "embed_origin.deleted";
+            action: "tool.created" | "graph.created" | "agent.created" | "credential.created" | "key.created" | "tenant.created" | "grant.created" | "webhook.created" | "schedule.created" | "pipeline.created" | "space.created" | "mcp_server.created" | "artifact.created" | "price.created" | "budget.created" | "profile.created" | "assignment.created" | "toolset.created" | "role.created" | "quota.created" | "canary.created" | "publish_gate.created" | "view.created" | "tool_session.created" | "embed_origin.created" | "browser_session.created" | "tool.draft_edited" | "graph.draft_edited" | "agent.draft_edited" | "tool.versioned" | "graph.versioned" | "agent.versioned" | "artifact.versioned" | "tool.published" | "graph.published" | "agent.published" | "tool.deprecated" | "graph.deprecated" | "agent.deprecated" | "artifact.deprecated" | "tool.disabled" | "graph.disabled" | "agent.disabled" | "artifact.disabled" | "pipeline.disabled" | "webhook.disabled" | "mcp_server.disabled" | "tool.enabled" | "graph.enabled" | "agent.enabled" | "artifact.enabled" | "pipeline.enabled" | "webhook.enabled" | "mcp_server.enabled" | "tool.renamed" | "graph.renamed" | "agent.renamed" | "tool.quarantined" | "graph.quarantined" | "tool.released" | "graph.released" | "tool.version_deleted" | "graph.version_deleted" | "agent.version_deleted" | "artifact.version_deleted" | "tool.override_set" | "tool.override_removed" | "credential.changed" | "key.changed" | "tenant.changed" | "grant.changed" | "webhook.changed" | "schedule.changed" | "pipeline.changed" | "space.changed" | "mcp_server.changed" | "artifact.changed" | "file.changed" | "price.changed" | "budget.changed" | "profile.changed" | "assignment.changed" | "toolset.changed" | "role.changed" | "quota.changed" | "canary.changed" | "publish_gate.changed" | "view.changed" | "tool_session.changed" | "credential.rotated" | "credential.reencrypted" | "credential.revoked" | "key.revoked" | "grant.revoked" | "tenant.suspended" | "tenant.resumed" | "tenant.data_key_made" | "tenant.data_key_wrapped" | "tenant.data_key_deleted" | "tenant.erasure_started" | "tenant.erased" | "retention.set" | "retention.unset" | "approval.decided" | "approval.decision_deleted" | "pending_call.answered" | "input.answered" | "pending_call.token_made" | "input.link_made" | "run.started" | "run.continued" | "run.cancelled" | "webhook.secret_rotated" | "webhook.replayed" | "schedule.paused" | "run.paused" | "schedule.resumed" | "run.resumed" | "schedule.triggered" | "pipeline.document_added" | "pipeline.document_replaced" | "pipeline.document_deleted" | "pipeline.reembedded" | "space.archived" | "space.restored" | "space.posted" | "space.member_added" | "space.member_changed" | "space.member_removed" | "mcp_server.discovered" | "mcp_server.detached" | "mcp_server.tool_approved" | "file.uploaded" | "payload.decrypted" | "tool.deleted" | "graph.deleted" | "agent.deleted" | "credential.deleted" | "key.deleted" | "tenant.deleted" | "grant.deleted" | "webhook.deleted" | "schedule.deleted" | "pipeline.deleted" | "space.deleted" | "mcp_server.deleted" | "artifact.deleted" | "file.deleted" | "note.deleted" | "price.deleted" | "budget.deleted" | "profile.deleted" | "assignment.deleted" | "toolset.deleted" | "role.deleted" | "quota.deleted" | "canary.deleted" | "publish_gate.deleted" | "view.deleted" | "tool_session.deleted" | "embed_origin.deleted" | "browser_session.deleted";
             actor: components["schemas"]["AuditActor"];
             after?: unknown;
             /** Format: date-time */
@@ -361,6 +365,18 @@ export interface components {
             unsealed: number;
             /** Format: date-time */
             unsealed_since?: string;
+        };
+        BrowserSession: {
+            browser?: string;
+            /** Format: date-time */
+            created_at: string;
+            current: boolean;
+            id: string;
+            /** Format: date-time */
+            last_used_at: string;
+            subject: string;
+            /** Format: date-time */
+            until: string;
         };
         BrowserTenant: {
             name?: string;
@@ -503,6 +519,10 @@ export interface components {
             error?: components["schemas"]["Problem"];
             exists: boolean;
             findings?: components["schemas"]["Finding"][];
+            input?: unknown;
+            input_schema?: unknown;
+            output?: unknown;
+            output_schema?: unknown;
             valid: boolean;
             warnings?: string[];
         };
@@ -617,7 +637,7 @@ export interface components {
             icon?: string;
             implementation_config?: unknown;
             /** @enum {string} */
-            implementation_type: "internal" | "http" | "function" | "rag_retrieval" | "mcp" | "custom" | "agent_call" | "task" | "composition" | "graph" | "artifact" | "prompt" | "client" | "input" | "provider";
+            implementation_type: "internal" | "http" | "function" | "rag_retrieval" | "agent_call" | "artifact" | "mcp" | "custom" | "prompt" | "task" | "composition" | "graph" | "client" | "input" | "provider";
             input_schema?: unknown;
             interaction: components["schemas"]["ToolInteraction"];
             name: string;
@@ -736,6 +756,10 @@ export interface components {
             query_prefix?: string;
             request_dimensions?: boolean;
             url: string;
+        };
+        EndedSessions: {
+            /** Format: int64 */
+            ended: number;
         };
         Explanation: {
             budgets?: components["schemas"]["BudgetUse"][];
@@ -929,7 +953,7 @@ export interface components {
             error_kind?: string;
             id: string;
             /** @enum {string} */
-            implementation_type?: "internal" | "http" | "function" | "rag_retrieval" | "mcp" | "custom" | "agent_call" | "task" | "composition" | "graph" | "artifact" | "prompt" | "client" | "input" | "provider";
+            implementation_type?: "internal" | "http" | "function" | "rag_retrieval" | "agent_call" | "artifact" | "mcp" | "custom" | "prompt" | "task" | "composition" | "graph" | "client" | "input" | "provider";
             input?: unknown;
             is_error: boolean;
             mode: string;
@@ -1159,6 +1183,8 @@ export interface components {
             audit_actions: components["schemas"]["KnownName"][];
             development: boolean;
             implementation_types: string[];
+            /** Format: int64 */
+            max_file_bytes?: number;
             permissions: components["schemas"]["KnownPermission"][];
             problem_kinds: string[];
             temporal_ui?: string;
@@ -1303,7 +1329,7 @@ export interface components {
         Pin: {
             digest: string;
             /** @enum {string} */
-            implementation_type: "internal" | "http" | "function" | "rag_retrieval" | "mcp" | "custom" | "agent_call" | "task" | "composition" | "graph" | "artifact" | "prompt" | "client" | "input" | "provider";
+            implementation_type: "internal" | "http" | "function" | "rag_retrieval" | "agent_call" | "artifact" | "mcp" | "custom" | "prompt" | "task" | "composition" | "graph" | "client" | "input" | "provider";
             tool: string;
             version: string;
         };
@@ -1623,7 +1649,7 @@ export interface components {
             id: string;
             implementation_config?: unknown;
             /** @enum {string} */
-            implementation_type: "internal" | "http" | "function" | "rag_retrieval" | "mcp" | "custom" | "agent_call" | "task" | "composition" | "graph" | "artifact" | "prompt" | "client" | "input" | "provider";
+            implementation_type: "internal" | "http" | "function" | "rag_retrieval" | "agent_call" | "artifact" | "mcp" | "custom" | "prompt" | "task" | "composition" | "graph" | "client" | "input" | "provider";
             input_schema?: unknown;
             interaction: components["schemas"]["ToolInteraction"];
             is_active: boolean;
@@ -1874,7 +1900,7 @@ export interface components {
             id: string;
             implementation_config?: unknown;
             /** @enum {string} */
-            implementation_type: "internal" | "http" | "function" | "rag_retrieval" | "mcp" | "custom" | "agent_call" | "task" | "composition" | "graph" | "artifact" | "prompt" | "client" | "input" | "provider";
+            implementation_type: "internal" | "http" | "function" | "rag_retrieval" | "agent_call" | "artifact" | "mcp" | "custom" | "prompt" | "task" | "composition" | "graph" | "client" | "input" | "provider";
             input_schema?: unknown;
             interaction: components["schemas"]["ToolInteraction"];
             is_active: boolean;
@@ -1906,6 +1932,19 @@ export interface components {
             updated_at: string;
             version: string;
             visible: boolean;
+        };
+        ToolApp: {
+            connect_domains: string[];
+            csp: string;
+            html: string;
+            input_schema?: unknown;
+            name: string;
+            prefers_border?: boolean;
+            remote_name: string;
+            resource_domains: string[];
+            resource_uri: string;
+            tool: string;
+            tools: components["schemas"]["AppTool"][];
         };
         ToolChange: {
             /** @enum {string} */
@@ -1995,6 +2034,7 @@ export interface components {
         };
         ToolForm: {
             annotations?: unknown;
+            app?: boolean;
             /** @enum {string} */
             audience: "model" | "user";
             category?: string;
