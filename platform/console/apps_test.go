@@ -266,7 +266,7 @@ func (v *visitor) hostileApp(t *testing.T, a *appServer) {
 	require.Empty(t, made.Items, "a tool of another was not called")
 	require.Zero(t, a.canary.Load())
 
-	// Nor can one take its frame elsewhere: the policy of the page around it refuses that, and says so.
+	// Nor can one take its frame elsewhere: the policy of the page around it refuses that, and reports it.
 	v.callOf(t, "weatherWander")
 	require.Equal(t, true, a.reported(t, "wandered"))
 	require.Eventually(t, func() bool {
