@@ -18,7 +18,8 @@ func (a *app) mcpCommand() *cobra.Command {
 	return cli.Describe(cli.Group("mcp", "Attach MCP servers, and offer tools to MCP clients",
 		a.mcpAttachCommand(), a.mcpUpdateCommand(), a.mcpListCommand(), a.mcpShowCommand(), a.mcpRefreshCommand(),
 		a.mcpDiffCommand(),
-		a.mcpApproveCommand(), a.mcpTrustCommand(true), a.mcpTrustCommand(false), a.mcpDetachCommand(), a.mcpServeCommand(), a.mcpConfigCommand()),
+		a.mcpApproveCommand(), a.mcpTrustCommand(true), a.mcpTrustCommand(false),
+		a.mcpDetachCommand(), a.mcpServeCommand(), a.mcpConfigCommand()),
 		`Attaching an MCP server makes drafts of those of its tools that are allowed. Each
 pins the server's definition: when the server changes it, that tool stops, and
 no other, until the change is approved and published.
