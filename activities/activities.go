@@ -49,7 +49,7 @@ type Targets interface {
 	// Aims returns those of the arguments that say where a call goes; nil where none do.
 	Aims(i tool.Implementation, builtin string, config, arguments json.RawMessage) json.RawMessage
 	// Taints reports whether the results of a tool's calls taint the runs that get them.
-	Taints(i tool.Implementation, builtin string, config json.RawMessage, trust tool.Trust) bool
+	Taints(ctx context.Context, aim wait.Aim, trust tool.Trust) bool
 	// Secret reports whether the calls of a version use a credential.
 	Secret(ctx context.Context, aim wait.Aim) bool
 	// CheckArguments checks the arguments of a call that is answered from outside.

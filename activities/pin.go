@@ -84,7 +84,7 @@ func (p *pinner) pin(ctx context.Context, r *resolver.Resolved, depth int) (agen
 		Confirms:  snapshot.Interaction.Confirmation != nil,
 		Outside:   p.a.traits(impl).RunBy == tool.RunByClient,
 		Overrides: r.Overrides,
-		Taints:    p.a.taints(&r.Tool, snapshot), Secret: p.secret(ctx, r),
+		Taints:    p.taints(ctx, r), Secret: p.secret(ctx, r),
 		AskedAs: r.AskedAs, Builtin: r.Tool.BuiltinKey, Deprecated: r.Tool.Status == tool.Deprecated,
 	}
 	var err error
@@ -114,22 +114,27 @@ func (p *pinner) pin(ctx context.Context, r *resolver.Resolved, depth int) (agen
 
 // secret reports whether the calls of a version use a credential.
 func (p *pinner) secret(ctx context.Context, r *resolver.Resolved) bool {
-	config := r.Version.Snapshot.Config
 	if p.a.Targets == nil {
-		return len(wait.Credentials(config)) > 0
+		return len(wait.Credentials(r.Version.Snapshot.Config)) > 0
 	}
-	return p.a.Targets.Secret(ctx, wait.Aim{
-		Tenant: p.principal.Tenant, Implementation: r.Version.Snapshot.ImplementationType(), Builtin: r.Tool.BuiltinKey,
-		Config: config,
-	})
+	return p.a.Targets.Secret(ctx, p.aim(r))
 }
 
 // taints reports whether the results of a version taint the runs that get them.
-func (a *Activities) taints(of *tool.Tool, snapshot *tool.Snapshot) bool {
-	if a.Targets == nil {
-		return snapshot.Execution.Trust == tool.Untrusted
+func (p *pinner) taints(ctx context.Context, r *resolver.Resolved) bool {
+	trust := r.Version.Snapshot.Execution.Trust
+	if p.a.Targets == nil {
+		return trust == tool.Untrusted
 	}
-	return a.Targets.Taints(snapshot.ImplementationType(), of.BuiltinKey, snapshot.Config, snapshot.Execution.Trust)
+	return p.a.Targets.Taints(ctx, p.aim(r), trust)
+}
+
+// aim is what a version calls, as its configuration says.
+func (p *pinner) aim(r *resolver.Resolved) wait.Aim {
+	return wait.Aim{
+		Tenant: p.principal.Tenant, Implementation: r.Version.Snapshot.ImplementationType(), Builtin: r.Tool.BuiltinKey,
+		Config: r.Version.Snapshot.Config,
+	}
 }
 
 // graph pins the tools and agents of the nodes of a graph or composition.

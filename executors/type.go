@@ -67,6 +67,9 @@ type Type struct {
 	// they taint the run: see [tool.Taint]. Builtin is the tool's built-in key. Nil where none
 	// do. The tool's own [tool.Execution].Trust comes before it.
 	Untrusted func(builtin string, config json.RawMessage) bool
+	// Vouched reports whether an administrator of the tenant said that the source of results which Untrusted names is to
+	// be trusted all the same. Nil where none can.
+	Vouched func(ctx context.Context, aim wait.Aim) (bool, error)
 	// Secret reports whether calls use a credential. Nil where they use those that the configuration
 	// names.
 	Secret func(ctx context.Context, aim wait.Aim) (bool, error)
@@ -161,13 +164,23 @@ func (t Types) Aims(i tool.Implementation, builtin string, config, arguments jso
 	return nil
 }
 
-// Taints reports whether the results of a tool's calls taint the runs that get them.
-func (t Types) Taints(i tool.Implementation, builtin string, config json.RawMessage, trust tool.Trust) bool {
+// Taints reports whether the results of a tool's calls taint the runs that get them. What cannot be found out does.
+func (t Types) Taints(ctx context.Context, aim wait.Aim, trust tool.Trust) bool {
 	if trust != "" {
 		return trust != tool.Trusted
 	}
-	of, known := t.Find(i)
-	return !known || of.Untrusted != nil && of.Untrusted(builtin, config)
+	of, known := t.Find(aim.Implementation)
+	if !known {
+		return true
+	}
+	if of.Untrusted == nil || !of.Untrusted(aim.Builtin, aim.Config) {
+		return false
+	}
+	if of.Vouched == nil {
+		return true
+	}
+	vouched, err := of.Vouched(ctx, aim)
+	return !vouched || err != nil
 }
 
 // Secret reports whether the calls of a version use a credential. What cannot be found out counts as one.

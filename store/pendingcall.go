@@ -90,7 +90,8 @@ func addOffer(ctx context.Context, q *db.Queries, o wait.Offer, id, mode string)
 		Tool: text(e.Slug), Version: text(e.Version), Digest: e.Digest, ImplementationType: string(e.Implementation),
 		Subject: text(e.Principal.Subject), Mode: mode, Intent: string(o.Intent), Shown: o.Shown,
 		RequiresResponse: o.Result == nil, IsAsync: o.Async, Status: string(wait.CallWaiting),
-		WorkflowID: text(o.WorkflowID), InlineBytes: number(e.InlineBytes), AnswerS: o.Timeout.Seconds(), KeepS: (o.Timeout + wait.KeepResults).Seconds(),
+		WorkflowID: text(o.WorkflowID), InlineBytes: number(e.InlineBytes),
+		AnswerS: o.Timeout.Seconds(), KeepS: (o.Timeout + wait.KeepResults).Seconds(),
 	}
 	params.SubmitKey = make([]byte, submitKeySize)
 	_, _ = rand.Read(params.SubmitKey) // It never fails.

@@ -150,6 +150,30 @@ func serverChanged(ctx context.Context, q *db.Queries, op string, server mcpserv
 		stored.Revision), Err: definition.ErrChanged}
 }
 
+// TrustServer implements [mcpserver.Store].
+func (s *Store) TrustServer(
+	ctx context.Context, server mcpserver.Server, trusted bool,
+) (saved mcpserver.Server, err error) {
+	const op = "store.TrustServer"
+	if err := checkIDs(op, server.ID); err != nil {
+		return mcpserver.Server{}, err
+	}
+	err = s.inTx(ctx, op, server.Tenant, func(q *db.Queries) error {
+		row, err := q.TrustServer(ctx, db.TrustServerParams{
+			TenantID: string(server.Tenant), ID: server.ID, Revision: server.Revision, Trusted: trusted,
+		})
+		if errors.Is(err, pgx.ErrNoRows) {
+			return serverChanged(ctx, q, op, server)
+		}
+		if err != nil {
+			return err
+		}
+		saved, err = serverOf(row)
+		return err
+	})
+	return saved, err
+}
+
 // DetachServer implements [mcpserver.Store].
 func (s *Store) DetachServer(ctx context.Context, server mcpserver.Server) error {
 	const op = "store.DetachServer"
@@ -240,7 +264,7 @@ func serverOf(row db.MCPServer) (mcpserver.Server, error) {
 	s := mcpserver.Server{
 		ID: row.ID, Tenant: tool.TenantID(row.TenantID), Slug: row.Slug, Name: row.Name,
 		Connection:   definition.Connection{URL: row.URL, Transport: remote.Transport(row.Transport), Command: row.Command},
-		AllowedTools: row.AllowedTools, TrustHints: row.TrustHints, Status: row.Status,
+		AllowedTools: row.AllowedTools, TrustHints: row.TrustHints, Trusted: row.Trusted, Status: row.Status,
 		DiscoveredAt: row.DiscoveredAt, DiscoveryError: row.DiscoveryError, ProtocolVersion: row.ProtocolVersion,
 		ServerName: row.ServerName, ServerVersion: row.ServerVersion,
 		Revision: row.Revision, CreatedBy: row.CreatedBy, CreatedAt: row.CreatedAt, UpdatedAt: row.UpdatedAt,

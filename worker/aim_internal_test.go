@@ -24,6 +24,38 @@ func (s oneServer) Server(_ context.Context, _ tool.TenantID, slug, _ string) (r
 	return remote.Server{URL: s.url}, nil
 }
 
+func (s oneServer) Trusted(_ context.Context, tenant tool.TenantID, slug string) (bool, error) {
+	if slug != "orders" {
+		return false, &tool.Error{Kind: tool.NotFound, Msg: "no such server"}
+	}
+	return tenant == "t1", nil
+}
+
+// Results of an attached server that an administrator trusts taint nothing, unless the tool says so.
+func TestTrustedServersDoNotTaint(t *testing.T) {
+	t.Parallel()
+
+	client := mcpcall.NewClient(mcpcall.Options{Servers: oneServer{"https://orders.example.com/mcp"}})
+	types := parts{builtins: builtins.Described(mcpcall.CheckConfig), servers: client}.types()
+	taints := func(tenant tool.TenantID, builtin, config string, trust tool.Trust) bool {
+		implementation := tool.MCP
+		if builtin != "" {
+			implementation = tool.Internal
+		}
+		return types.Taints(t.Context(), wait.Aim{
+			Tenant: tenant, Implementation: implementation, Builtin: builtin, Config: json.RawMessage(config),
+		}, trust)
+	}
+	const own = `{"server":"orders","tool_name":"get"}`
+	require.False(t, taints("t1", "", own, ""))
+	require.True(t, taints("t1", "", own, tool.Untrusted), "the tool's own trust comes first")
+	require.True(t, taints("t2", "", own, ""), "another tenant did not say so")
+	require.False(t, taints("t2", "", own, tool.Trusted))
+	require.True(t, taints("t1", "", `{"server":"others","tool_name":"get"}`, ""), "it is not attached")
+	require.True(t, taints("t1", "", `{"server_url":"https://orders.example.com/mcp","tool_name":"get"}`, ""))
+	require.True(t, taints("t1", "mcp_call", "", ""), "it may name any server")
+}
+
 // The approval of a call of the built-in mcp_call is bound to the server as it is attached, no
 // matter whether the tool's configuration or the call's arguments name it.
 func TestApprovalsOfMCPCallAreBoundToTheServer(t *testing.T) {

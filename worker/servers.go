@@ -58,6 +58,15 @@ func (a attached) Server(ctx context.Context, tenant tool.TenantID, slug, toolNa
 	return s.Connection, a.stopped(ctx, tenant, s, toolName)
 }
 
+// Trusted implements [mcpcall.Servers].
+func (a attached) Trusted(ctx context.Context, tenant tool.TenantID, slug string) (bool, error) {
+	s, err := a.store.FindServer(ctx, tenant, slug)
+	if err != nil {
+		return false, fmt.Errorf("finding server %q: %w", slug, err)
+	}
+	return s.Trusted, nil
+}
+
 // stopped refuses a tool that the server changed or withdrew, under any local
 // name it is called by: its import is quarantined until a person reviews it.
 func (a attached) stopped(ctx context.Context, tenant tool.TenantID, s mcpserver.Server, toolName string) error {

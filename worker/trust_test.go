@@ -23,12 +23,14 @@ func TestWhichTypesTaint(t *testing.T) {
 	config := json.RawMessage(`{"trust":"trusted","url":"https://example.com","annotations":{"readOnlyHint":true,"trusted":true}}`)
 	taints := map[tool.Implementation]bool{tool.MCP: true, tool.Provider: true}
 	for _, name := range types.Names() {
-		require.Equal(t, taints[name], types.Taints(name, "", config, ""), name)
-		require.True(t, types.Taints(name, "", config, tool.Untrusted), name)
-		require.False(t, types.Taints(name, "", config, tool.Trusted), name)
+		aim := wait.Aim{Tenant: "t1", Implementation: name, Config: config}
+		require.Equal(t, taints[name], types.Taints(t.Context(), aim, ""), name)
+		require.True(t, types.Taints(t.Context(), aim, tool.Untrusted), name)
+		require.False(t, types.Taints(t.Context(), aim, tool.Trusted), name)
 	}
-	require.True(t, types.Taints("of_tomorrow", "", config, ""), "what is not known is not trusted")
-	require.True(t, types.Taints(tool.HTTP, "", config, "perhaps"))
+	unknown := wait.Aim{Tenant: "t1", Implementation: "of_tomorrow", Config: config}
+	require.True(t, types.Taints(t.Context(), unknown, ""), "what is not known is not trusted")
+	require.True(t, types.Taints(t.Context(), wait.Aim{Implementation: tool.HTTP, Config: config}, "perhaps"))
 }
 
 // What cannot be found out counts as using a credential.

@@ -51,6 +51,8 @@ type Config struct {
 // not allow the tool, by the server's name for it.
 type Servers interface {
 	Server(ctx context.Context, tenant tool.TenantID, slug, toolName string) (Server, error)
+	// Trusted reports whether an administrator of the tenant said that results of a server do not taint runs.
+	Trusted(ctx context.Context, tenant tool.TenantID, slug string) (bool, error)
 }
 
 var (

@@ -499,6 +499,8 @@ func (a attached) Server(_ context.Context, tenant tool.TenantID, slug, toolName
 	return remote.Server{}, &tool.Error{Kind: tool.NotFound, Msg: "no such server"}
 }
 
+func (attached) Trusted(context.Context, tool.TenantID, string) (bool, error) { return false, nil }
+
 func TestAnAttachedServerIsFoundByItsSlug(t *testing.T) {
 	t.Parallel()
 

@@ -20,7 +20,7 @@ func Type(client *Client) executors.Type {
 		Untrusted:   func(string, json.RawMessage) bool { return true }, // Others run the server.
 	}
 	if client != nil {
-		t.Target, t.Secret = client.ApprovalTarget, client.usesCredential
+		t.Target, t.Secret, t.Vouched = client.ApprovalTarget, client.usesCredential, client.trusted
 	}
 	return t
 }
@@ -50,4 +50,18 @@ func (c *Client) ApprovalTarget(ctx context.Context, aim wait.Aim) (wait.Target,
 func (c *Client) usesCredential(ctx context.Context, aim wait.Aim) (bool, error) {
 	target, err := c.ApprovalTarget(ctx, aim)
 	return target.Credential != "", err
+}
+
+// trusted reports whether the server of a tool is attached, and an administrator trusts its results. One that the tool
+// names by its address is not.
+func (c *Client) trusted(ctx context.Context, aim wait.Aim) (bool, error) {
+	cfg, err := decodeConfig(aim.Config)
+	if err != nil || cfg.Attached == "" || c.opts.Servers == nil {
+		return false, err
+	}
+	trusted, err := c.opts.Servers.Trusted(ctx, aim.Tenant, cfg.Attached)
+	if err != nil {
+		return false, fmt.Errorf("reading whether server %q is trusted: %w", cfg.Attached, err)
+	}
+	return trusted, nil
 }

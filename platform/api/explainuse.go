@@ -26,6 +26,7 @@ type callUse struct {
 	stored  *tool.Taint    // Of the run.
 	taint   *tool.Taint    // The same with the rule; nil where the rule is off.
 	secret  bool           // Whether calls use a credential.
+	source  string         // How results of the tool's MCP server count; empty for any other tool.
 }
 
 // useOf reads what an explanation depends on.
@@ -41,6 +42,9 @@ func (s *server) useOf(
 	}
 	use.rule = own.Taint
 	if use.secret, err = s.usesCredential(ctx, p.Tenant, d); err != nil {
+		return use, err
+	}
+	if use.source, err = s.trustOf(ctx, p.Tenant, d); err != nil {
 		return use, err
 	}
 	if in.Run != "" {
@@ -71,6 +75,27 @@ func (u *callUse) ofRun(run *agent.Run, e *resolver.Explanation) {
 	}
 	if i := slices.IndexFunc(run.Plan.Tools, func(pin agent.Pin) bool { return pin.ToolID == e.ToolID }); i >= 0 {
 		u.secret = run.Plan.Tools[i].Secret
+	}
+}
+
+// trustOf says how results of a tool of an attached MCP server count; nothing for any other tool.
+func (s *server) trustOf(ctx context.Context, tenant tool.TenantID, d *tool.Definition) (string, error) {
+	var at struct {
+		Server string `json:"server"`
+	}
+	if d.ImplementationType() != tool.MCP || json.Unmarshal(d.Config, &at) != nil || at.Server == "" {
+		return "", nil
+	}
+	server, err := found(s.cfg.Store.FindServer(ctx, tenant, at.Server))
+	switch trust := d.Execution.Trust; {
+	case err != nil:
+		return "", err
+	case trust != "":
+		return fmt.Sprintf("; the tool says that its results are %s", trust), nil
+	case server == nil || !server.Trusted:
+		return fmt.Sprintf("; results of server %q taint the run", at.Server), nil
+	default:
+		return fmt.Sprintf("; results of server %q are trusted", at.Server), nil
 	}
 }
 
@@ -127,6 +152,7 @@ func explainTaint(in policy.Input, d policy.Decision, use callUse) v1.Step {
 	default:
 		step.Saw = fmt.Sprintf("no run is named; the call %s, and in tainted runs the tenant's rule is %s", does, use.rule)
 	}
+	step.Saw += use.source
 	return step
 }
 

@@ -171,6 +171,7 @@ func TestForeignTenant(t *testing.T) {
 		"PUT /v1/agents/{agent}":                    "{}",
 		"PUT /v1/mcp/servers/{server}":              `{"server_url":"https://example.com/mcp"}`,
 		"POST /v1/mcp/servers/{server}/approve":     `{"tools":[{"name":"x"}]}`,
+		"PUT /v1/mcp/servers/{server}/trust":        `{"trusted":true}`,
 		"PUT /v1/credentials/{credential}":          "{}",
 		"PUT /v1/toolsets/{toolset}":                `{"slug":"x"}`,
 		"PUT /v1/schedules/{schedule}":              "{}",

@@ -50,6 +50,12 @@ type refreshServerOutput struct {
 	Body v1.MCPRefresh
 }
 
+type trustServerInput struct {
+	MCPServerPath
+	Changing
+	Body v1.MCPTrust
+}
+
 type detachServerInput struct {
 	MCPServerPath
 	Changing
@@ -89,6 +95,14 @@ func (s *server) registerMCPServers() {
 			"others continue to work. A tool that returns to its approved definition works again. If the server does " +
 			"not respond, nothing changes.",
 	}, s.refreshServer)
+	handle(s, route{
+		id: "trustMCPServer", method: http.MethodPut, path: "/v1/mcp/servers/{server}/trust", tag: "mcp",
+		permission: TenantsWrite,
+		summary:    "Set whether results of an MCP server are trusted",
+		detail: "Results of MCP servers taint the runs that get them, until an administrator says that this server is " +
+			"trusted; `execution.trust` of a tool comes before it. Runs that began before stay as they are. A new address, " +
+			"transport or command of the server takes it back.",
+	}, s.trustServer)
 	handle(s, route{
 		id: "detachMCPServer", method: http.MethodPost, path: "/v1/mcp/servers/{server}/detach", tag: "mcp",
 		permission: ToolsWrite,
@@ -211,6 +225,18 @@ func (s *server) refreshServer(
 		return nil, in.failed(err)
 	}
 	return &refreshServerOutput{Etag: etag(asked.ID, asked.Revision), Body: v1.FromRefresh(asked, report)}, nil
+}
+
+func (s *server) trustServer(ctx context.Context, p tool.Principal, in *trustServerInput) (*serverOutput, error) {
+	found, changing, err := s.changingServer(ctx, p, in.Server, in.Changing)
+	if err != nil {
+		return nil, err
+	}
+	saved, err := changing.Trust(ctx, p, found.ID, in.Body.Trusted)
+	if err != nil {
+		return nil, in.failed(err)
+	}
+	return showServer(saved), nil
 }
 
 func (s *server) detachServer(

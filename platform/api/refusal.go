@@ -28,7 +28,7 @@ var refusable = map[string]audit.Action{ //nolint:gosec // Names, no credentials
 
 	"attachMCPServer": "mcp_server.created", "updateMCPServer": "mcp_server.changed",
 	"refreshMCPServer": "mcp_server.discovered", "detachMCPServer": "mcp_server.detached",
-	"approveMCPTools": "mcp_server.tool_approved",
+	"approveMCPTools": "mcp_server.tool_approved", "trustMCPServer": "mcp_server.changed",
 
 	"createArtifact": "artifact.created", "uploadArtifact": "artifact.versioned",
 	"deprecateArtifact": "artifact.deprecated", "disableArtifact": "artifact.disabled",

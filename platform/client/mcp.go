@@ -35,6 +35,11 @@ func (c *Client) RefreshMCPServer(ctx context.Context, name string) (v1.MCPRefre
 	return post[v1.MCPRefresh](ctx, c, nil, "mcp", "servers", name, "refresh")
 }
 
+// TrustMCPServer says whether results of a server are trusted.
+func (c *Client) TrustMCPServer(ctx context.Context, name string, trusted bool) (v1.MCPServer, error) {
+	return put[v1.MCPServer](ctx, c, v1.MCPTrust{Trusted: trusted}, "mcp", "servers", name, "trust")
+}
+
 // DetachMCPServer detaches a server; force disables the published tools that
 // run on it; without it they make detaching fail.
 func (c *Client) DetachMCPServer(ctx context.Context, name string, force bool) (v1.DetachedMCP, error) {

@@ -110,3 +110,30 @@ func TestMCPListensWithoutSessions(t *testing.T) {
 	require.NoError(t, err)
 	require.NotEmpty(t, list.Tools, "other requests of the key are answered meanwhile")
 }
+
+// Clients hear when the list of their prompts has changed, with a session or by a request of their own.
+func TestMCPPromptsListChanged(t *testing.T) {
+	t.Parallel()
+
+	c := newMCPDesk(t, readers(t))
+	for _, revision := range []string{withSessions, withoutSessions} {
+		heard := make(chan struct{}, 20)
+		session := c.connect(revision, &mcp.ClientOptions{
+			PromptListChangedHandler: func(context.Context, *mcp.PromptListChangedRequest) { heard <- struct{}{} },
+		})
+		if revision == withSessions {
+			require.True(t, session.InitializeResult().Capabilities.Prompts.ListChanged)
+		}
+		deadline := time.After(time.Minute)
+		for told := false; !told; { // The first look at the list may come after the first agents.
+			c.publishAgent(agent.Definition{Name: "Clerk", Instructions: "Answer.", Model: "test/x"})
+			select {
+			case <-heard:
+				told = true
+			case <-time.After(7 * time.Second):
+			case <-deadline:
+				require.Fail(t, "no notification came")
+			}
+		}
+	}
+}

@@ -122,6 +122,7 @@ func (c *Caller) refusal(ctx context.Context, name string, err error) error {
 // called is what the answer of a tool depends on.
 type called struct {
 	typed  bool // It has an output schema.
+	nests  bool // Its calls may start runs of their own.
 	inline int  // The largest answer that is given whole, in bytes of text and JSON.
 	ref    tool.Ref
 	failed error // Why it cannot be called now; nil where it can.
@@ -164,6 +165,7 @@ func (s *Server) finds(ctx context.Context, c *Caller, name string) (called, err
 	d := &found.Version.Snapshot
 	out := none
 	out.typed, out.inline = len(d.OutputSchema) > 0, cmp.Or(d.Execution.InlineBytes, none.inline)
+	out.nests = nests(d.ImplementationType())
 	if c.Offer != nil { // By id: the name may be another tool's by the time that the call is made.
 		out.ref = tool.Ref{ID: found.Tool.ID, Constraint: c.Offer.Tools[found.Tool.ID]}
 	}

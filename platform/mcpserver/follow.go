@@ -23,17 +23,24 @@ const (
 	maxProgressText = 2 << 10
 )
 
-// follow reads what happens to a call while it runs. It reports output, and sends what the call waits for
-// whenever that changes: nil for nothing any more.
+// follow reads what happens to a call while it runs. It reports output, and sends what the call, or a run below it,
+// waits for whenever that changes: nil for nothing any more.
 func (s *Server) follow(ctx context.Context, c *Caller, w waiting, held chan<- *hold) {
 	news, leave := s.cfg.Wakes.Subscribe(ctx, c.Principal.Tenant, w.call.RunID)
 	defer leave()
 	p := progress{session: w.session, token: w.token}
 	still := time.NewTicker(stillEvery)
 	defer still.Stop()
+	var look <-chan time.Time // Nil for a call without runs below it.
+	if w.nests {
+		ticker := time.NewTicker(belowEvery)
+		defer ticker.Stop()
+		look = ticker.C
+	}
 	var after int64
 	var open holds
-	var sent *hold
+	var sent, lower *hold
+	due := w.nests
 	for {
 		changed := news()
 		page, err := s.cfg.Record.ReadStream(ctx, c.Principal.Tenant, w.call.RunID, after, followPage)
@@ -52,7 +59,16 @@ func (s *Server) follow(ctx context.Context, c *Caller, w waiting, held chan<- *
 		if len(page.Events) == followPage {
 			continue // A call that is joined may have been held up before.
 		}
-		if now := open.first(); !now.same(sent) {
+		now := open.first()
+		if due && now == nil {
+			if found, err := s.below(ctx, c, w); err == nil { // Else the next look finds out.
+				lower, due = found, false
+			}
+		}
+		if now == nil {
+			now = lower
+		}
+		if !now.same(sent) {
 			select {
 			case held <- now:
 				sent = now
@@ -66,6 +82,8 @@ func (s *Server) follow(ctx context.Context, c *Caller, w waiting, held chan<- *
 			return
 		case <-still.C:
 			p.still(ctx)
+		case <-look:
+			due = true
 		case <-changed:
 			select { // Output comes in bursts.
 			case <-ctx.Done():

@@ -79,7 +79,8 @@ func (s *Server) confirmation(ctx context.Context, c *Caller, w waiting, h *hold
 		return nil, fmt.Errorf("finding an approval: %w", err)
 	}
 	shown := visible.Text(string(a.Arguments))
-	if a.RunID != w.call.RunID || a.Status.Final() || a.Round != h.asked.Round || !a.Confirms(c.Principal) ||
+	ours := cmp.Or(a.RootRunID, a.RunID) == w.call.RunID
+	if !ours || a.Status.Final() || a.Round != h.asked.Round || !a.Confirms(c.Principal) ||
 		len(a.Edited) > 0 || len(shown) > maxShownArguments {
 		return nil, nil
 	}

@@ -238,7 +238,7 @@ func New(cfg Config) (*Server, error) {
 	s := &Server{cfg: cfg.withDefaults()}
 	s.log = s.cfg.Logger
 	s.sessions = newSessions(s.cfg.MaxSessions, s.cfg.SessionIdle)
-	s.watches = newWatches(&s.cfg, s.gateOpen)
+	s.watches = newWatches(&s.cfg, s.gateOpen, s.seesAgents)
 	s.catalogues = newCatalogues(s.cfg.Tools)
 	s.schemas = schema.New(maxCompiled)
 	// The library's own messages hold what clients sent.
@@ -272,7 +272,7 @@ func (s *Server) protocol(of *session) *mcp.Server {
 		Capabilities: &mcp.ServerCapabilities{
 			Tools:     &mcp.ToolCapabilities{ListChanged: true},
 			Resources: &mcp.ResourceCapabilities{},
-			Prompts:   &mcp.PromptCapabilities{}, Completions: &mcp.CompletionCapabilities{},
+			Prompts:   &mcp.PromptCapabilities{ListChanged: true}, Completions: &mcp.CompletionCapabilities{},
 		},
 	}
 	if of != nil {

@@ -24,8 +24,11 @@ type Server struct {
 	// [definition.AllTools] for all, none when empty.
 	AllowedTools []string `json:"allowed_tools"`
 	// TrustHints accepts the server's hint that a tool is read-only.
-	TrustHints bool   `json:"trust_hints,omitempty"`
-	Status     string `json:"status"`
+	TrustHints bool `json:"trust_hints,omitempty"`
+	// Trusted says that results of the server do not taint runs. Only [Registry.Trust] sets it, and a change of
+	// where the server is takes it back.
+	Trusted bool   `json:"trusted,omitempty"`
+	Status  string `json:"status"`
 
 	// Results of the last refresh.
 	DiscoveredAt    *time.Time `json:"discovered_at,omitempty"`   // Nil before the first time.

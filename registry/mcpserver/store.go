@@ -15,6 +15,9 @@ type Store interface {
 	// Conflict, caused by [definition.ErrChanged], if its revision is no longer
 	// s.Revision.
 	SaveServer(ctx context.Context, s Server, c Changes) (Server, error)
+	// TrustServer says whether results of a server taint runs, under the rules of SaveServer, which never makes a
+	// server trusted, and takes it back where the address, the transport or the command changes.
+	TrustServer(ctx context.Context, s Server, trusted bool) (Server, error)
 	// DetachServer removes a server, under the rules of SaveServer. Imported tools
 	// stay.
 	DetachServer(ctx context.Context, s Server) error

@@ -31,7 +31,7 @@ func (s *Store) CreateServer(_ context.Context, row mcpserver.Server) (mcpserver
 	if row.ID == "" {
 		row.ID = newID()
 	}
-	row.Revision = 1
+	row.Revision, row.Trusted = 1, false
 	row.CreatedAt = time.Now().UTC()
 	row.UpdatedAt = row.CreatedAt
 	s.servers[row.ID] = &server{row: clone(row), tools: make(map[string]mcpserver.Tool)}
@@ -83,8 +83,23 @@ func (s *Store) SaveServer(
 		}
 	}
 	row.Revision++
+	row.Trusted = have.row.Trusted && row.URL == have.row.URL && row.Kind() == have.row.Kind() &&
+		row.Command == have.row.Command
 	have.row = clone(row)
 	return clone(row), nil
+}
+
+// TrustServer implements [mcpserver.Store].
+func (s *Store) TrustServer(_ context.Context, row mcpserver.Server, trusted bool) (mcpserver.Server, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	have, err := s.checkServer(row)
+	if err != nil {
+		return mcpserver.Server{}, err
+	}
+	have.row.Trusted = trusted
+	have.row.Revision++
+	return clone(have.row), nil
 }
 
 // DetachServer implements [mcpserver.Store].

@@ -82,6 +82,10 @@ func testServerRoundTrip(t *testing.T, f Fixture) {
 	want.DiscoveredAt = saved.DiscoveredAt
 	require.Equal(t, want, saved)
 
+	testTrust(t, f, saved)
+	saved, err = f.Store.FindServer(t.Context(), f.Tenant, "files")
+	require.NoError(t, err)
+
 	stale := want
 	stale.Revision = 1
 	_, err = f.Store.SaveServer(t.Context(), stale, mcpserver.Changes{})
@@ -101,6 +105,31 @@ func testServerRoundTrip(t *testing.T, f Fixture) {
 	requireKind(t, tool.NotFound, err)
 	_, err = f.Store.FindServer(t.Context(), f.Other, "files")
 	require.NoError(t, err)
+}
+
+// testTrust holds that a server is trusted by what was said of it alone, and where it was then.
+func testTrust(t *testing.T, f Fixture, server mcpserver.Server) {
+	t.Helper()
+
+	require.False(t, server.Trusted)
+	server.Trusted = true
+	saved, err := f.Store.SaveServer(t.Context(), server, mcpserver.Changes{})
+	require.NoError(t, err)
+	require.False(t, saved.Trusted, "a definition does not make it trusted")
+	_, err = f.Store.TrustServer(t.Context(), server, true)
+	require.ErrorIs(t, err, definition.ErrChanged, "the revision is another")
+	trusted, err := f.Store.TrustServer(t.Context(), saved, true)
+	require.NoError(t, err)
+	require.True(t, trusted.Trusted)
+	require.Equal(t, saved.Revision+1, trusted.Revision)
+	trusted.Trusted, trusted.Name = false, "Renamed"
+	saved, err = f.Store.SaveServer(t.Context(), trusted, mcpserver.Changes{})
+	require.NoError(t, err)
+	require.True(t, saved.Trusted, "a definition does not take it back")
+	saved.Command = "elsewhere"
+	saved, err = f.Store.SaveServer(t.Context(), saved, mcpserver.Changes{})
+	require.NoError(t, err)
+	require.False(t, saved.Trusted, "it is another server now")
 }
 
 func testRemoteTools(t *testing.T, f Fixture) {
@@ -219,6 +248,8 @@ func testServerIsolation(t *testing.T, f Fixture) {
 	_, err := f.Store.SaveServer(t.Context(), stolen, mcpserver.Changes{})
 	requireKind(t, tool.NotFound, err)
 	requireKind(t, tool.NotFound, f.Store.DetachServer(t.Context(), stolen))
+	_, err = f.Store.TrustServer(t.Context(), stolen, true)
+	requireKind(t, tool.NotFound, err)
 
 	own := attach(t, f.Store, f.Other, "files")
 	_, err = f.Store.SaveServer(t.Context(), own, mcpserver.Changes{Stop: map[string]string{head.ID: "stopped"}})

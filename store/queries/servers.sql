@@ -10,7 +10,8 @@ update mcp_servers set
     name = @name, transport = @transport, url = @url, command = @command, headers = @headers, auth = @auth,
     allowed_tools = @allowed_tools, trust_hints = @trust_hints, status = @status, discovered_at = @discovered_at,
     discovery_error = @discovery_error, protocol_version = @protocol_version, server_name = @server_name,
-    server_version = @server_version, revision = revision + 1, updated_at = now()
+    server_version = @server_version, revision = revision + 1, updated_at = now(),
+    trusted = trusted and url = @url and transport = @transport and command = @command
 where tenant_id = @tenant_id and id = @id and revision = @revision and detached_at is null
 returning *;
 

@@ -211,6 +211,13 @@ var foreignCases = map[string]func(t *testing.T, f foreign){
 		require.NoError(t, err)
 		require.Empty(t, still.Quarantine)
 	},
+	"TrustServer": func(t *testing.T, f foreign) {
+		t.Helper()
+		stolen := f.attach(t, f.Tenant)
+		stolen.Tenant = f.stranger
+		_, err := f.Store.TrustServer(t.Context(), stolen, true)
+		RequireKind(t, tool.NotFound, err)
+	},
 	"DetachServer": func(t *testing.T, f foreign) {
 		t.Helper()
 		stolen := f.attach(t, f.Tenant)

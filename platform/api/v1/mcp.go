@@ -24,6 +24,11 @@ type MCPServerDefinition struct {
 	Revision     int64          `json:"revision,omitempty" doc:"Unless zero, the change fails if the server has another revision, as with If-Match" example:"0"`
 }
 
+// MCPTrust says whether results of a server are trusted.
+type MCPTrust struct {
+	Trusted bool `json:"trusted" doc:"Whether results of the server's tools leave runs untainted" example:"true"`
+}
+
 // MCPAuth names the credential that is sent to a server.
 type MCPAuth struct {
 	Type           string `json:"type" enum:"bearer,basic,header" example:"bearer"`
@@ -43,6 +48,7 @@ type MCPServer struct {
 	Auth         *MCPAuth       `json:"auth,omitempty"`
 	AllowedTools []string       `json:"allowed_tools" example:"[\"read_file\"]"`
 	TrustHints   bool           `json:"trust_hints,omitempty"`
+	Trusted      bool           `json:"trusted,omitempty" doc:"Results of its tools do not taint the runs that get them"`
 	Status       string         `json:"status" enum:"active,disabled"`
 
 	DiscoveredAt    *time.Time `json:"discovered_at,omitempty" doc:"Time of the last discovery"`
@@ -61,7 +67,7 @@ type MCPServer struct {
 func FromMCPServer(s mcpserver.Server) MCPServer {
 	out := MCPServer{
 		ID: s.ID, Slug: s.Slug, Name: s.Name, URL: s.URL, Transport: string(s.Kind()), Command: s.Command,
-		AllowedTools: s.AllowedTools, TrustHints: s.TrustHints, Status: s.Status,
+		AllowedTools: s.AllowedTools, TrustHints: s.TrustHints, Trusted: s.Trusted, Status: s.Status,
 		DiscoveredAt: s.DiscoveredAt, DiscoveryError: s.DiscoveryError, ProtocolVersion: s.ProtocolVersion,
 		ServerName: s.ServerName, ServerVersion: s.ServerVersion,
 		Revision: s.Revision, CreatedBy: s.CreatedBy, CreatedAt: s.CreatedAt, UpdatedAt: s.UpdatedAt,

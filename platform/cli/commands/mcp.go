@@ -18,7 +18,8 @@ func (a *app) mcpCommand() *cobra.Command {
 	return cli.Describe(cli.Group("mcp", "Attach MCP servers, and offer tools to MCP clients",
 		a.mcpAttachCommand(), a.mcpUpdateCommand(), a.mcpListCommand(), a.mcpShowCommand(), a.mcpRefreshCommand(),
 		a.mcpDiffCommand(),
-		a.mcpApproveCommand(), a.mcpDetachCommand(), a.mcpServeCommand(), a.mcpConfigCommand()),
+		a.mcpApproveCommand(), a.mcpTrustCommand(true), a.mcpTrustCommand(false),
+		a.mcpDetachCommand(), a.mcpServeCommand(), a.mcpConfigCommand()),
 		`Attaching an MCP server makes drafts of those of its tools that are allowed. Each
 pins the server's definition: when the server changes it, that tool stops, and
 no other, until the change is approved and published.
@@ -240,7 +241,7 @@ func writeServer(w io.Writer, s v1.MCPServer, tools []v1.MCPTool) error {
 		"server", s.Slug, "id", s.ID, "name", s.Name, "status", s.Status, "transport", s.Transport, "url", s.URL, "command",
 		s.Command,
 		"credential", credential, "allowed", strings.Join(s.AllowedTools, " "), "trust hints",
-		strconv.FormatBool(s.TrustHints),
+		strconv.FormatBool(s.TrustHints), "results", writeTrust(s.Trusted),
 		"calls itself", strings.TrimSpace(s.ServerName+" "+s.ServerVersion), "protocol", s.ProtocolVersion,
 		"asked", terminal.StampSinceOf(s.DiscoveredAt), "failed", s.DiscoveryError)
 	row := func(t v1.MCPTool) []string {

@@ -39,6 +39,9 @@ func First(errs ...error) error {
 // requires.
 const ToolsWrite = "tools.write"
 
+// TenantsWrite is the permission that changing what is decided for the whole tenant needs.
+const TenantsWrite = "tenants.write"
+
 // Unpermitted returns a Denied error for a principal without a tenant or
 // without the permission, and nil for any other.
 func Unpermitted(p tool.Principal, permission string) error {

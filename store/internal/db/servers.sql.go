@@ -692,7 +692,8 @@ update mcp_servers set
     name = $1, transport = $2, url = $3, command = $4, headers = $5, auth = $6,
     allowed_tools = $7, trust_hints = $8, status = $9, discovered_at = $10,
     discovery_error = $11, protocol_version = $12, server_name = $13,
-    server_version = $14, revision = revision + 1, updated_at = now()
+    server_version = $14, revision = revision + 1, updated_at = now(),
+    trusted = trusted and url = $3 and transport = $2 and command = $4
 where tenant_id = $15 and id = $16 and revision = $17 and detached_at is null
 returning id, tenant_id, slug, name, transport, url, command, headers, auth, allowed_tools, trust_hints, status, discovered_at, discovery_error, protocol_version, server_name, server_version, revision, created_by, created_at, updated_at, detached_at, trusted
 `
