@@ -44,7 +44,7 @@ func (s *site) governPages() []string {
 		"/audit?open=" + s.auditOf("role.created"),
 		"/access", "/access?show=all", "/access?show=unused", "/access?open=new", "/access?open=" + s.keyOf("nightly"),
 		"/access?tab=services", "/access?tab=roles", "/access?tab=roles&open=support", "/access?tab=roles&open=new",
-		"/access?tab=people", "/settings",
+		"/access?tab=people", "/access?tab=people&open=user:corp/ada", "/settings",
 		"/webhooks", "/webhooks?open=new", "/webhooks?open=" + s.hook(), "/schedules", "/schedules?open=new",
 		"/schedules?open=nightlyReport",
 	}

@@ -197,7 +197,7 @@ func TestThePalette(t *testing.T) {
 	v.signIn(t)
 	find := func(text, first string) {
 		t.Helper()
-		v.do(t, until(`!document.querySelector(".backdrop")`), // Of the palette before, which takes clicks until it is gone.
+		v.do(t, until(`document.querySelector(".find") && !document.querySelector(".backdrop")`), // Of the palette before, which takes clicks until it is gone.
 			chromedp.Evaluate(`document.querySelector(".find").click()`, nil), chromedp.WaitVisible(`[role=combobox]`, chromedp.ByQuery),
 			chromedp.SendKeys(`[role=combobox]`, text, chromedp.ByQuery),
 			until(`document.querySelector("[role=option][aria-selected=true]")?.innerText.includes("`+first+`")`))

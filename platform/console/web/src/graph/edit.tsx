@@ -26,7 +26,7 @@ interface Model {
   input: Json | undefined;
 }
 
-const empty: Model = { config: { nodes: [{ id: "begin", kind: "start" }] }, input: { type: "object", properties: {} } };
+const empty: Model = { config: { nodes: [{ id: "begin", kind: "start" }] }, input: { type: "object", properties: {}, additionalProperties: false } }; // What has no input says so: else it cannot be published.
 
 export function EditGraph() {
   const { tenant, tool: slug } = useParams({ from: "/t/$tenant/tools/$tool/graph/edit" });
