@@ -1127,6 +1127,7 @@ export interface components {
             /** @enum {string} */
             transport: "streamable_http" | "sse" | "stdio";
             trust_hints?: boolean;
+            trusted?: boolean;
             /** Format: date-time */
             updated_at: string;
         };
