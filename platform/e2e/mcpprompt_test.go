@@ -3,6 +3,7 @@ package e2e_test
 import (
 	"context"
 	"encoding/json"
+	"strings"
 	"testing"
 	"time"
 
@@ -126,7 +127,8 @@ func TestMCPPromptsListChanged(t *testing.T) {
 		}
 		deadline := time.After(time.Minute)
 		for told := false; !told; { // The first look at the list may come after the first agents.
-			c.publishAgent(agent.Definition{Name: "Clerk", Instructions: "Answer.", Model: "test/x"})
+			slug := "clerk" + strings.ReplaceAll(newID(t), "-", "")[16:]
+			c.publishAgentAs(slug, agent.Definition{Name: "Clerk", Instructions: "Answer.", Model: "test/x"})
 			select {
 			case <-heard:
 				told = true

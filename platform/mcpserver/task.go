@@ -366,7 +366,8 @@ func (s *Server) awaitTask(
 	}
 	w := waiting{
 		call: runs.Recorded(run), session: req.Session, modes: modesOf(req), revision: tasksRevision, patient: true,
-		within: max(time.Until(until), time.Millisecond), called: called{typed: true, nests: true, inline: tool.MaxInlineResult},
+		within: max(time.Until(until), time.Millisecond),
+		called: called{typed: true, nests: true, inline: tool.MaxInlineResult},
 	}
 	result := s.await(ctx, of, c, w)
 	if over, ok := result.(*mcp.CallToolResult); ok && over.Meta[metaGoesOn] == true {
