@@ -15,13 +15,24 @@ func browserName(agent string) string {
 	}
 	// Most browsers name those that they descend from as well: the most special comes first.
 	name := find([][2]string{
-		{"Edg", "Edge"}, {"OPR/", "Opera"}, {"SamsungBrowser/", "Samsung Internet"}, {"Firefox/", "Firefox"},
-		{"FxiOS/", "Firefox"}, {"CriOS/", "Chrome"}, {"HeadlessChrome/", "Chrome"}, {"Chromium/", "Chromium"},
-		{"Chrome/", "Chrome"}, {"Safari/", "Safari"},
+		{"Edg", "Edge"},
+		{"OPR/", "Opera"},
+		{"SamsungBrowser/", "Samsung Internet"},
+		{"Firefox/", "Firefox"},
+		{"FxiOS/", "Firefox"},
+		{"CriOS/", "Chrome"},
+		{"Chromium/", "Chromium"},
+		{"Chrome/", "Chrome"},
+		{"Safari/", "Safari"},
 	})
 	system := find([][2]string{
-		{"iPhone", "iOS"}, {"iPad", "iPadOS"}, {"Android", "Android"}, {"CrOS", "ChromeOS"}, {"Windows", "Windows"},
-		{"Mac OS X", "macOS"}, {"Linux", "Linux"},
+		{"iPhone", "iOS"},
+		{"iPad", "iPadOS"},
+		{"Android", "Android"},
+		{"CrOS", "ChromeOS"},
+		{"Windows", "Windows"},
+		{"Mac OS X", "macOS"},
+		{"Linux", "Linux"},
 	})
 	switch {
 	case name == "":

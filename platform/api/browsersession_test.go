@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"net/http"
+	"slices"
 	"testing"
 	"time"
 
@@ -95,8 +96,7 @@ func sessionActions(t *testing.T, b *bundle, actor string) []string {
 	entries, err := b.Store.ListAudit(t.Context(), b.tenant, audit.Query{Actor: actor, Limit: 100})
 	require.NoError(t, err)
 	var out []string
-	for i := len(entries) - 1; i >= 0; i-- {
-		e := entries[i]
+	for _, e := range slices.Backward(entries) {
 		switch {
 		case e.Object.Kind != "browser_session":
 		case e.Outcome == audit.Refused:

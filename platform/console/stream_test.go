@@ -141,11 +141,12 @@ func TestTenTabsFollowRuns(t *testing.T) {
 	reads := func(texts ...string) {
 		t.Helper()
 		for i, v := range tabs {
-			var want string
-			for _, text := range texts {
-				want += fmt.Sprintf("%s %d. ", text, i)
+			parts := make([]string, len(texts))
+			for j, text := range texts {
+				parts[j] = fmt.Sprintf("%s %d.", text, i)
 			}
-			v.do(t, until(fmt.Sprintf(`document.querySelector(".open-text")?.innerText.trim() === %q`, strings.TrimSpace(want))))
+			want := strings.Join(parts, " ")
+			v.do(t, until(fmt.Sprintf(`document.querySelector(".open-text")?.innerText.trim() === %q`, want)))
 		}
 	}
 	write("Part")

@@ -2,6 +2,7 @@ package console_test
 
 import (
 	"encoding/json"
+	"net/http"
 	"regexp"
 	"slices"
 	"strings"
@@ -76,7 +77,7 @@ func TestWhatIsForeignLooksAbsent(t *testing.T) {
 	asked := map[string]bool{}
 	chromedp.ListenTarget(v.ctx, func(event any) {
 		e, ok := event.(*network.EventRequestWillBeSent)
-		if !ok || e.Request.Method != "GET" || !strings.Contains(e.Request.URL, "/v1/") {
+		if !ok || e.Request.Method != http.MethodGet || !strings.Contains(e.Request.URL, "/v1/") {
 			return
 		}
 		mu.Lock()
