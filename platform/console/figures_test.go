@@ -135,7 +135,10 @@ func (m *measuring) list() {
 	for _, state := range []struct {
 		name, bar string
 		cold      bool
-	}{{"tools of 100,000, cold cache: first rows", "500", true}, {"tools of 100,000, warm cache: first rows", "250", false}} {
+	}{
+		{"tools of 100,000, cold cache: first rows", "500", true},
+		{"tools of 100,000, warm cache: first rows", "250", false},
+	} {
 		var paint, shift float64
 		took := m.median(func() float64 {
 			if state.cold {

@@ -257,7 +257,8 @@ func Handler(ctx context.Context, cfg HandlerConfig) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	return withContent(cfg, withPages(answers, pages, shown, sessions.NewPages(submitted, cfg.Store), embeds.NewPages(framed), ours)), nil
+	all := withPages(answers, pages, shown, sessions.NewPages(submitted, cfg.Store), embeds.NewPages(framed), ours)
+	return withContent(cfg, all), nil
 }
 
 // host returns the host and port of an origin.
