@@ -80,6 +80,11 @@ rates: ## Let eight workers call up to the rate of a profile for RATE_TIME (60s)
 console-figures: ## Measure pages of the console in a browser, with 100,000 tools and a run of 20,000 events
 	@scripts/with-postgres bash -c 'cd platform && go test ./console -count=1 -v -run TestFigures -figures'
 
+.PHONY: console-pictures
+console-pictures: ## Take the pictures of docs/console-pages.md anew
+	@mkdir -p docs/images/console
+	@scripts/with-postgres bash -c 'cd platform && go test ./console -count=1 -run TestPictures -pictures "$(CURDIR)/docs/images/console"'
+
 .PHONY: mcp-conformance
 mcp-conformance: ## Run the official MCP conformance suite, from npm, against the MCP server
 	@scripts/mcp-conformance

@@ -34,7 +34,7 @@ var (
 	// Without anything to run.
 	descriptive = []string{
 		"README.md", "concepts.md", "lifecycle.md", "failure-semantics.md", "upgrades.md", "install.md", "deployment.md",
-		"backup.md", "sizing.md", "security.md", "console.md", "tool-sessions.md", "embeds.md",
+		"backup.md", "sizing.md", "security.md", "console.md", "console-pages.md", "tool-sessions.md", "embeds.md",
 	}
 )
 
