@@ -1,0 +1,1 @@
+drop index if exists web_sessions_id;
