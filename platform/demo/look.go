@@ -23,8 +23,9 @@ func (d *demo) whereToLook(ctx context.Context) {
 	}
 	stack := d.platform.Stack()
 	d.pages()
-	d.say("    Temporal UI    %s/namespaces/%s/workflows/%s", stack.UIURL(), stack.Namespace(),
-		url.PathEscape(d.run.WorkflowID))
+	if ui := stack.UIURL(); ui != "" {
+		d.say("    Temporal UI    %s/namespaces/%s/workflows/%s", ui, stack.Namespace(), url.PathEscape(d.run.WorkflowID))
+	}
 	d.say("    API            %s/openapi.json, key in %s", d.platform.URL(), d.platform.KeyFile())
 	d.say("    commands       scripts/run-platform toolcrib invocations list --run %s --data %s", d.run.ID,
 		stack.DataDir())
