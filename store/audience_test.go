@@ -211,8 +211,10 @@ func TestResolvingScansNothing(t *testing.T) {
 		"ListToolVersions":   {db.ListToolVersions, []string{tenant, id}},
 		"ListToolPolicies":   {db.ListToolPolicies, []string{tenant, "array[" + id + "]::uuid[]"}},
 		"ListTools": {
-			db.ListTools, []string{tenant, "false", "'m'", id, "''", "null", "''", "true", "''", "''", "''", "false",
-				"''", "''", "100"},
+			db.ListTools, []string{
+				tenant, "false", "'m'", id, "''", "null", "''", "true", "''", "''", "''", "false",
+				"''", "''", "100",
+			},
 		},
 		"ListEntries": {db.ListEntries, []string{tenant, "'m'", "null", "''", "''", "''", "100"}},
 	} {
