@@ -248,7 +248,7 @@ func TestWhatIsWrittenBelongsToItsSet(t *testing.T) {
 	require.NoError(t, err)
 	changed := strings.Replace(echo("say"), `1.0.0"`, `1.0.1"`, 1)
 	done := make(chan v1.Applied, 1)
-	go func() { done <- b.applied(t, shop, echo("fresh"), changed) }()
+	go func() { done <- b.applied(t, shop, echo("fresh"), changed) }() //nolint:testifylint // It is awaited.
 	require.Eventually(t, func() bool {
 		var waiting bool
 		err := observer.QueryRow(t.Context(), `select exists (select from pg_stat_activity
@@ -279,7 +279,7 @@ func TestPruneBesideAnotherApply(t *testing.T) {
 	changed := strings.Replace(echo("say"), "Echoes.", "Echoes what it hears.", 1)
 	changed = strings.Replace(changed, "1.0.0", "1.0.1", 1)
 	done := make(chan v1.Applied, 1)
-	go func() { done <- b.applied(t, v1.Apply{Set: "shop", Prune: true}, changed) }()
+	go func() { done <- b.applied(t, v1.Apply{Set: "shop", Prune: true}, changed) }() //nolint:testifylint // It is awaited.
 	observer := b.Conn(t)
 	require.Eventually(t, func() bool {
 		var waiting bool

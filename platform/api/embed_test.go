@@ -83,7 +83,7 @@ func TestEmbedTokens(t *testing.T) {
 	b.apply(t, echo("say"), guardedTool, draft("unpublished"))
 	origin := allowOrigin(t, b, shop)
 	backend := b.Key(t, b.tenant, api.EmbedsMint)
-	make := func(body string, key ...string) answer {
+	mint := func(body string, key ...string) answer {
 		return b.do(t, http.MethodPost, "/v1/embed-tokens", body, key...)
 	}
 	of := func(name, origin, caller string) string {
@@ -103,11 +103,11 @@ func TestEmbedTokens(t *testing.T) {
 		"no caller":       {of("say", shop, "c 7"), backend, 422, "/caller"},
 		"another version": {`{"tool":"say","version":"2.0.0","origin":"` + shop + `","caller":"c"}`, backend, 404, "2.0.0"},
 	} {
-		got := make(c.body, c.key)
+		got := mint(c.body, c.key)
 		require.Equal(t, c.status, got.status, "%s: %s", name, got.body)
 		require.Contains(t, string(got.body), c.says, name)
 	}
-	made := as[v1.EmbedToken](t, make(of("say", shop, "c-7"), backend), http.StatusCreated)
+	made := as[v1.EmbedToken](t, mint(of("say", shop, "c-7"), backend), http.StatusCreated)
 	require.Equal(t, "https://tools.example.com/embed/"+b.slug(t)+"/say", made.URL)
 	require.Equal(t, "1.0.0", made.Version)
 	require.True(t, strings.HasPrefix(made.Subject, "embed:") && strings.HasSuffix(made.Subject, ":c-7"), made.Subject)
@@ -119,10 +119,10 @@ func TestEmbedTokens(t *testing.T) {
 	}
 	require.NoError(t, open())
 	stranger := b.Key(t, b.Tenant(t), "*")
-	require.Equal(t, http.StatusNotFound, make(of("say", shop, "c-7"), stranger).status, "its tool is not theirs")
+	require.Equal(t, http.StatusNotFound, mint(of("say", shop, "c-7"), stranger).status, "its tool is not theirs")
 	require.Equal(t, http.StatusOK, b.do(t, http.MethodDelete, "/v1/embed-origins/"+origin.ID, "").status)
 	require.Equal(t, tool.NotFound, tool.KindOf(open()), "its origin is allowed no longer")
-	require.Equal(t, http.StatusForbidden, make(of("say", shop, "c-7"), backend).status)
+	require.Equal(t, http.StatusForbidden, mint(of("say", shop, "c-7"), backend).status)
 }
 
 // A token runs its tool in a frame and does nothing else: no endpoint takes it, so that it approves nothing, opens no

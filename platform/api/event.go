@@ -109,11 +109,18 @@ func (s *server) listMessages(
 	var messages []agent.Message
 	var more bool
 	place, err := openCursor(in.Cursor)
+	var refused error
 	switch {
 	case err != nil || place != "" && !tool.ValidID(place):
-		return nil, badCursor()
+		refused = badCursor()
 	case in.Last > 0 && in.First > 0:
-		return nil, &tool.Error{Kind: tool.Invalid, Op: "api", Path: "first", Msg: "give either first or last"}
+		refused = &tool.Error{Kind: tool.Invalid, Op: "api", Path: "first", Msg: "give either first or last"}
+	}
+	switch {
+	case refused != nil: // Of a run that is not there, nothing is said but that.
+		if _, err = s.cfg.Store.FindRun(ctx, p.Tenant, in.ID); err == nil {
+			err = refused
+		}
 	case in.Last > 0 || in.First > 0 || place != "":
 		messages, more, err = s.cfg.Store.TranscriptPage(ctx, p.Tenant, in.ID, store.TranscriptPlace{
 			ID: place, Limit: cmp.Or(in.First, in.Last, v1.DefaultLimit), Forward: in.First > 0,

@@ -83,8 +83,11 @@ func (s *server) trustOf(ctx context.Context, tenant tool.TenantID, d *tool.Defi
 	var at struct {
 		Server string `json:"server"`
 	}
-	if d.ImplementationType() != tool.MCP || json.Unmarshal(d.Config, &at) != nil || at.Server == "" {
+	if d.ImplementationType() != tool.MCP {
 		return "", nil
+	}
+	if err := json.Unmarshal(d.Config, &at); err != nil || at.Server == "" {
+		return "", nil //nolint:nilerr // It names no server.
 	}
 	server, err := found(s.cfg.Store.FindServer(ctx, tenant, at.Server))
 	switch trust := d.Execution.Trust; {

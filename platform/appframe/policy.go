@@ -17,7 +17,7 @@ const maxDomains = 32
 // Those that are no origins of https or wss are left out.
 func Policy(connect, resource []string) string {
 	connect, resource = origins(connect), origins(resource)
-	list := func(directive string, keywords []string, from []string) string {
+	list := func(directive string, keywords, from []string) string {
 		all := slices.Concat(keywords, from)
 		if len(all) == 0 {
 			all = []string{"'none'"}

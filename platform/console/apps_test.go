@@ -166,7 +166,7 @@ func (v *visitor) callOf(t *testing.T, slug string) {
 // What an MCP server has for the results of its tools is shown where the tenant lets it: the page gets what the tool
 // got and answered, calls tools of its server as the person, and opens links that the person opens. Closing removes
 // it, and without the switch there is what the console shows of any result.
-func TestAppsOfTools(t *testing.T) {
+func TestAppsOfTools(t *testing.T) { //nolint:tparallel // One tab, one step after another.
 	t.Parallel()
 
 	v := live(t)

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -172,7 +173,7 @@ func TestEveryFieldArrivesAsTyped(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "square.png")
 	require.NoError(t, os.WriteFile(file, square(t), 0o600))
 	for i, key := range []string{"/file_file", "/file_image"} {
-		v.do(t, chromedp.Evaluate(at(key)+`.setAttribute("data-upload", "`+fmt.Sprint(i)+`")`, nil),
+		v.do(t, chromedp.Evaluate(at(key)+`.setAttribute("data-upload", "`+strconv.Itoa(i)+`")`, nil),
 			chromedp.SetUploadFiles(fmt.Sprintf(`[data-upload="%d"]`, i), []string{file}, chromedp.ByQuery),
 			until(fmt.Sprintf(`document.querySelectorAll(".f-stored a").length === %d`, i+1)))
 	}
@@ -330,10 +331,10 @@ func TestImagesAreDropped(t *testing.T) {
 		"implementation_config":{"executor":"quote"},"input_fields":[{"key":"picture","type":"file","display":"image","max_bytes":2000},
 		{"key":"rows","type":"array","display":"table","items":{"type":"object","fields":[{"key":"scan","type":"file","display":"image"}]}}]}`)
 	v.open(t, "/tools/framePicture?tab=test")
-	drop := func(name, kind, base64 string) chromedp.Action {
+	drop := func(name, kind, encoded string) chromedp.Action {
 		return chromedp.Evaluate(`(() => {
 			const data = new DataTransfer();
-			data.items.add(new File([Uint8Array.from(atob("`+base64+`"), (c) => c.charCodeAt(0))], "`+name+`", {type: "`+kind+`"}));
+			data.items.add(new File([Uint8Array.from(atob("`+encoded+`"), (c) => c.charCodeAt(0))], "`+name+`", {type: "`+kind+`"}));
 			document.querySelector(".f-drop").dispatchEvent(new DragEvent("drop", {bubbles: true, cancelable: true, dataTransfer: data}));
 		})()`, nil)
 	}
@@ -447,7 +448,7 @@ func TestCallsAreNarrowed(t *testing.T) {
 
 // TestKeystrokes types into a form of 300 fields and prints how long the page needed for each key, in milliseconds.
 // Nothing is asserted of them: go test ./console -run TestKeystrokes -keystrokes 200 -v.
-func TestKeystrokes(t *testing.T) {
+func TestKeystrokes(t *testing.T) { //nolint:paralleltest // It is alone.
 	if *keystrokes == 0 {
 		t.Skip("it measures: run it with -keystrokes")
 	}

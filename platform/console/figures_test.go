@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
+	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -68,7 +70,7 @@ func (m *measuring) median(take func() float64) float64 {
 }
 
 func (m *measuring) print(name string, value float64, unit, bar string) {
-	_, _ = fmt.Printf("%-62s %9.1f %-4s (bar %s)\n", name, value, unit, bar)
+	_, _ = fmt.Fprintf(os.Stdout, "%-62s %9.1f %-4s (bar %s)\n", name, value, unit, bar)
 }
 
 // TestFigures prints what pages take, with -figures. It fails only where they do not work.
@@ -101,7 +103,7 @@ func (s *site) manyTools(t *testing.T) {
 		`insert into tool_registry (id, tenant_id, slug, name, description, category, implementation_type, status, version)
 			select gen_random_uuid(), '` + string(s.Tenant) + `', 'many' || n, 'Many ' || n, 'Looks up article ' || n || '.',
 				'stock' || n % 40, case n % 3 when 0 then 'http' when 1 then 'mcp' else 'function' end, 'draft', '1.0.0'
-			from generate_series(1, ` + fmt.Sprint(manyTools) + `) n`,
+			from generate_series(1, ` + strconv.Itoa(manyTools) + `) n`,
 		"vacuum analyze tool_registry",
 	} {
 		_, err := s.Conn(t).Exec(t.Context(), sql)

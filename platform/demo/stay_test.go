@@ -42,10 +42,10 @@ func TestStay(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
 	var out terminal
-	ended := make(chan error, 1)
+	ended, at, data := make(chan error, 1), root(t), t.TempDir()
 	go func() {
 		ended <- demo.Run(ctx, demo.Config{
-			Root: root(t), DataDir: t.TempDir(), Throwaway: true, Stay: true, Out: &out, Environ: []string{},
+			Root: at, DataDir: data, Throwaway: true, Stay: true, Out: &out, Environ: []string{},
 			Sandbox: sandbox.Command(),
 		})
 	}()
@@ -75,11 +75,11 @@ func TestStay(t *testing.T) {
 			require.NoError(t, err, "%s", body)
 		}
 	}
-	has := func(at, text string) chromedp.Action {
-		return browsertest.Until(`document.querySelector("` + at + `")?.innerText.includes("` + text + `")`)
+	has := func(in, text string) chromedp.Action {
+		return browsertest.Until(`document.querySelector("` + in + `")?.innerText.includes("` + text + `")`)
 	}
-	press := func(at, says string) chromedp.Action {
-		button := `[...document.querySelectorAll("` + at + `")].find((b) => b.innerText.startsWith("` + says + `") && !b.disabled)`
+	press := func(in, says string) chromedp.Action {
+		button := `[...document.querySelectorAll("` + in + `")].find((b) => b.innerText.startsWith("` + says + `") && !b.disabled)`
 		return chromedp.Tasks{browsertest.Until(button), chromedp.Evaluate(button+`.click()`, nil)}
 	}
 

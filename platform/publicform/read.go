@@ -29,7 +29,7 @@ func (f *Form) Read(sent url.Values) (input map[string]json.RawMessage, problems
 			continue
 		}
 		raw, problem := readValue(x, values)
-		if path := unasked(x, raw, "", false); problem == "" && path != "" {
+		if path := unasked(x, raw, "", true); problem == "" && path != "" {
 			problem = "The form does not ask for " + Clean(strings.TrimPrefix(path, "/")) + "."
 		}
 		if problem != "" {

@@ -62,8 +62,11 @@ func TestContentOrigin(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, got)
 	for _, tt := range [][2]string{
-		{"content.example.com", public}, {"https://content.example.com/path", public}, {public, public},
-		{"https://content.example.com", ""}, {"https://content.example.com; script-src *", public},
+		{"content.example.com", public},
+		{"https://content.example.com/path", public},
+		{public, public},
+		{"https://content.example.com", ""},
+		{"https://content.example.com; script-src *", public},
 	} {
 		_, err := contentOrigin(tt[0], tt[1])
 		require.ErrorContains(t, err, "--content-origin", "%v", tt)
