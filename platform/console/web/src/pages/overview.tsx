@@ -180,8 +180,8 @@ function Hours({ of, limit }: { of: Hour[]; limit: number }) {
             <g key={h.hour}>
               <title>{`${at(h)}: ${h.calls} calls, ${h.failed} failed`}</title>
               <rect x={i * 30 + 5} y={16} width="20" height="88" className="room" />
-              <rect x={i * 30 + 5} y={104 - tall} width="20" height={tall} rx="1.5" className="bar" />
-              <rect x={i * 30 + 5} y={104 - bad} width="20" height={bad} className="bar failed" />
+              <rect x={i * 30 + 5} y={104 - tall} width="20" height={tall} rx="1.5" className="hour-calls" />
+              <rect x={i * 30 + 5} y={104 - bad} width="20" height={bad} className="hour-failed" />
               {i % 4 === 3 && <text x={i * 30 + 15} y="122" className="tick middle">{at(h)}</text>}
             </g>
           );
