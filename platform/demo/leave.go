@@ -10,7 +10,7 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// leaveToPeople starts the desk and the buyer once more, and leaves to whoever opens the console what was
+// leaveToPeople starts the desk and the buyer once more, and leaves to the person who opens the console what was
 // answered for them before: the approval of a refund, and a question about a colour. It returns when both wait.
 func (d *demo) leaveToPeople(ctx context.Context) error {
 	d.say("\n  Left for you\n")

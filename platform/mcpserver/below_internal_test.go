@@ -54,7 +54,7 @@ func (r *tree) set(approvals []wait.Approval, calls []wait.Call) {
 	r.approvals, r.calls = approvals, calls
 }
 
-// Subscribe is that of a run whose changes wake nobody.
+// Subscribe is that of a run without subscribers: its changes are not awaited.
 func (*tree) Subscribe(context.Context, tool.TenantID, string) (func() <-chan struct{}, func()) {
 	return func() <-chan struct{} { return nil }, func() {}
 }
