@@ -126,12 +126,12 @@ func TestMCPPromptsListChanged(t *testing.T) {
 			require.True(t, session.InitializeResult().Capabilities.Prompts.ListChanged)
 		}
 		deadline := time.After(time.Minute)
-		for heard := false; !heard; { // The first look at the list may come after the first agents.
+		for again := true; again; { // The first look at the list may come after the first agents.
 			slug := "clerk" + strings.ReplaceAll(newID(t), "-", "")[16:]
 			c.publishAgentAs(slug, agent.Definition{Name: "Clerk", Instructions: "Answer.", Model: "test/x"})
 			select {
 			case <-heard:
-				heard = true
+				again = false
 			case <-time.After(7 * time.Second):
 			case <-deadline:
 				require.Fail(t, "no notification came")
