@@ -61,6 +61,9 @@ func NewDatabase(tb testing.TB, options ...store.Options) *Database {
 	if opts.SetRole == "" {
 		opts.SetRole = store.AppRole
 	}
+	if opts.Timeouts.Operation == 0 {
+		opts.Timeouts.Operation = 20 * time.Second // Many tests share the cores.
+	}
 	d := &Database{URL: clone(tb, template(tb))}
 	var err error
 	d.Store, err = store.Open(tb.Context(), d.URL, opts)
