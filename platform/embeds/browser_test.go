@@ -285,6 +285,33 @@ func TestAToolInAFrame(t *testing.T) {
 	}
 }
 
+// The result is shown by the sections of its tool, as text, and what no section shows below them.
+func TestSectionsInAFrame(t *testing.T) {
+	t.Parallel()
+
+	o := newOthers(t)
+	o.version.Snapshot.Interaction.OutputSections = json.RawMessage(`[{"key":"order","label":"Your <i>order</i>","type":"summary"},
+		{"key":"ship","label":"Where to","type":"table"}]`)
+	o.version.Snapshot.InputSchema = json.RawMessage(`{"type":"object","properties":{"order":{"type":"integer"},
+		"ship":{"type":"object"},"note":{"type":"string"}}}`)
+	o.open(o.shop, o.server+"/embed/acme/trackOrder", false, "")
+	o.shows("Track <i>")
+	o.enter("f.order", "9223372036854775807")
+	o.enter("f.ship", `{"city":"Oslo"}`)
+	o.enter("f.note", "Ring twice.")
+	o.in(push, nil)
+	o.shows("Done.")
+	var heads, cells, rest []string
+	o.in(`[...document.querySelectorAll("section section h2")].map((h) => h.textContent)`, &heads)
+	require.Equal(t, []string{"Your <i>order</i>", "Where to"}, heads)
+	o.shows("9223372036854775807")
+	o.in(`[...document.querySelectorAll("td")].map((c) => c.textContent)`, &cells)
+	require.Equal(t, []string{"city", "Oslo"}, cells)
+	o.in(`[...document.querySelectorAll("dt")].map((c) => c.textContent)`, &rest)
+	require.Equal(t, []string{"note"}, rest)
+	o.accessible()
+}
+
 // A tool that changes something asks twice, and one that needs an approval says that it waits.
 func TestTwoStepsInAFrame(t *testing.T) {
 	t.Parallel()

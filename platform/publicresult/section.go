@@ -22,16 +22,17 @@ const (
 	maxCell     = 2 << 10
 )
 
-// Section is a part of a result as a page shows it. One of its parts below the heading is set.
+// Section is a part of a result as a page shows it. One of its parts below the heading is set. In JSON it has no
+// picture: what is drawn is in the table.
 type Section struct {
-	Heading string
-	Stats   []publicform.Row // Values under their names.
-	Text    string
-	Code    string // JSON, as it is written.
-	Chart   *Chart
-	Radar   *Chart
-	Ranking *Chart
-	Table   *Table // Of what is drawn too.
+	Heading string           `json:"heading"`
+	Stats   []publicform.Row `json:"stats,omitempty"` // Values under their names.
+	Text    string           `json:"text,omitempty"`
+	Code    string           `json:"code,omitempty"` // JSON, as it is written.
+	Chart   *Chart           `json:"-"`
+	Radar   *Chart           `json:"-"`
+	Ranking *Chart           `json:"-"`
+	Table   *Table           `json:"table,omitempty"` // Of what is drawn too.
 }
 
 // Drawn reports whether the section has a picture, and so its table as what the picture shows.
@@ -39,10 +40,10 @@ func (s *Section) Drawn() bool { return s.Chart != nil || s.Radar != nil || s.Ra
 
 // Table has rows of texts.
 type Table struct {
-	Columns []string
-	Rows    [][]string
-	Numbers []bool // The columns that hold numbers only.
-	More    int    // Rows that are not shown.
+	Columns []string   `json:"columns"`
+	Rows    [][]string `json:"rows"`
+	Numbers []bool     `json:"-"`              // The columns that hold numbers only.
+	More    int        `json:"more,omitempty"` // Rows that are not shown.
 }
 
 // Read returns the parts of a result that the sections name, and the others as an object; nil where there are none.

@@ -1,4 +1,4 @@
-import { list, one, at } from "./queries";
+import { at, list, one, type List } from "./queries";
 import type { Query } from "./client";
 import type { components } from "./schema";
 
@@ -10,7 +10,7 @@ export type EmbedOrigin = Schemas["EmbedOrigin"];
 
 export const toolsets = (t: string, q: Query) => list<Toolset>(t, "toolsets", "/v1/toolsets", q);
 export const toolset = (t: string, slug: string) => one<Toolset>(t, ["toolsets", slug], `/v1/toolsets/${at(slug)}`);
-export const embedOrigins = (t: string) => list<EmbedOrigin>(t, "embed-origins", "/v1/embed-origins", { limit: 200 });
+export const embedOrigins = (t: string) => one<List<EmbedOrigin>>(t, ["embed-origins"], "/v1/embed-origins");
 
 // snippet is the entry of a client's configuration file for an MCP server, as toolcrib mcp config prints it. The key is
 // no part of it: it is a variable of the client.

@@ -143,12 +143,11 @@ function Keys({ tenant, slug }: { tenant: string; slug: string }) {
 function NewKey({ tenant, slug, onClose, onMade }: { tenant: string; slug: string; onClose: () => void; onMade: (k: CreatedKey) => void }) {
   const [name, setName] = useState("");
   const [days, setDays] = useState("90");
-  const [key] = useState(once);
   return (
     <FormDialog title="New key" about={<>For MCP clients at the address of {slug} alone. It lists tools and calls them: <code>tools.read</code> and <code>runs.write</code>.</>} action="Create the key"
       onClose={onClose} onDone={() => {}}
       onSend={() => call<CreatedKey>(tenant, "/v1/keys", {
-        method: "POST", headers: key,
+        method: "POST", headers: once(),
         body: { name, toolset: slug, permissions: ["tools.read", "runs.write"], expires_at: days ? new Date(Date.now() + Number(days) * 86_400_000).toISOString() : undefined },
       }).then(onMade)}>
       <Field label="Name" path="name" hint="What it is for: one for each client">{(p) => <input {...p} required maxLength={200} value={name} autoFocus onChange={(e) => setName(e.target.value)} />}</Field>

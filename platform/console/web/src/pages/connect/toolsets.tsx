@@ -55,10 +55,9 @@ export function Toolsets() {
 
 function NewToolset({ tenant, onClose, onDone }: { tenant: string; onClose: () => void; onDone: (s: Toolset) => void }) {
   const [f, setF] = useState({ slug: "", name: "" });
-  const [key] = useState(once);
   return (
     <FormDialog title="New toolset" about="It has no tools at first." action="Create" onClose={onClose} onDone={() => {}}
-      onSend={() => call<Toolset>(tenant, "/v1/toolsets", { method: "POST", headers: key, body: { slug: f.slug, name: f.name || undefined } }).then(done("Created.")).then(onDone)}>
+      onSend={() => call<Toolset>(tenant, "/v1/toolsets", { method: "POST", headers: once(), body: { slug: f.slug, name: f.name || undefined } }).then(done("Created.")).then(onDone)}>
       <Field label="Slug" path="slug" hint="Of its address, for good: small letters, digits and hyphens">
         {(p) => <input {...p} className="mono" required maxLength={32} value={f.slug} autoFocus autoComplete="off" spellCheck={false} onChange={(e) => setF({ ...f, slug: e.target.value })} />}
       </Field>

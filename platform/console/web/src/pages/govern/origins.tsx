@@ -53,10 +53,9 @@ export function Origins({ tenant, write }: { tenant: string; write: boolean }) {
 
 function Allow({ tenant, onClose, onDone }: { tenant: string; onClose: () => void; onDone: () => void }) {
   const [origin, setOrigin] = useState("");
-  const [key] = useState(once);
   return (
     <FormDialog title="Allow a site" about="People who use the site then use the tool as your backend names them, without an account here." action="Allow it" onClose={onClose} onDone={onDone}
-      onSend={() => call(tenant, "/v1/embed-origins", { method: "POST", headers: key, body: { origin: origin.trim() } }).then(done("Allowed."))}>
+      onSend={() => call(tenant, "/v1/embed-origins", { method: "POST", headers: once(), body: { origin: origin.trim() } }).then(done("Allowed."))}>
       <Field label="Origin" path="origin" hint="Scheme, host and port as browsers write them, such as https://shop.example.com. No wildcards">
         {(p) => <input {...p} className="mono" required maxLength={255} value={origin} autoFocus autoComplete="off" spellCheck={false} onChange={(e) => setOrigin(e.target.value)} />}
       </Field>
