@@ -165,15 +165,15 @@ func TestPeopleTalkInASpace(t *testing.T) {
 	two.blameless(t)
 }
 
-// An agent draws a chart in a space and asks there: the chart is drawn with its numbers, a person answers the question in
-// the form beside it, and the run goes on with the answer.
+// An agent draws a chart in a space and asks there: the chart is drawn with its numbers, a person answers the question
+// in the form beside it, and the run goes on with the answer.
 func TestAPersonAnswersInASpace(t *testing.T) {
 	t.Parallel()
 
 	v := live(t)
 	v.apply(t, `{"kind":"tool","slug":"displayChart","name":"Chart","description":"Displays a chart.","visible":true,
 			"implementation_type":"internal","version":"1.0.0","publish":true,"intent":"render",
-			"input_schema":{"type":"object","properties":{"title":{"type":"string"},"points":{"type":"array"}}}}`,
+			"input_schema":{"type":"object","properties":{"title":{"type":"string"},"points":{"type":"array","items":{"type":"integer"}}}}}`,
 		`{"kind":"tool","slug":"spaceAsk","description":"Asks a person.","implementation_type":"input","visible":true,
 			"version":"1.0.0","publish":true}`,
 		`{"kind":"agent","slug":"spaceDesk","instructions":"Ask.","model":"scripted/space-desk","spaces":["*"],

@@ -135,7 +135,7 @@ func (s *Section) picture(as tool.SectionType, part, config *value) {
 // summary shows a few values, each under its name.
 func (s *Section) summary(part, config *value) {
 	switch {
-	case part.kind == object && len(part.members) > 0 && !slices.ContainsFunc(part.members, func(m member) bool { return !m.plain() }):
+	case part.kind == object && len(part.members) > 0 && part.flat():
 		for _, m := range part.members[:min(len(part.members), maxRows)] {
 			s.Stats = append(s.Stats, publicform.Row{
 				Name: clean(strings.ReplaceAll(m.name, "_", " "), maxCell), Value: cell(&m.value),

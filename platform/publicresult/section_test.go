@@ -24,7 +24,9 @@ func html(t *testing.T, sections []publicresult.Section) string {
 
 func section(t *testing.T, kind tool.SectionType, config, value string) publicresult.Section {
 	t.Helper()
-	listed, err := json.Marshal([]tool.OutputSection{{Key: "part", Label: "Part", Type: kind, Config: json.RawMessage(config)}})
+	listed, err := json.Marshal([]tool.OutputSection{
+		{Key: "part", Label: "Part", Type: kind, Config: json.RawMessage(config)},
+	})
 	require.NoError(t, err)
 	out, rest := publicresult.Read(listed, json.RawMessage(`{"part":`+value+`}`))
 	require.Len(t, out, 1)
@@ -74,10 +76,12 @@ func TestSectionsThatDoNotFit(t *testing.T) {
 	t.Parallel()
 
 	for _, value := range []string{
-		`"many"`, `[{"name":"a"}]`, `[1,"two"]`, `[[1,2,3]]`, `{"a":1,"b":"x"}`, `1e308`, `[1e308,-1e308]`, `null`, `[]`, `{}`, `true`,
-		`{"labels":["a"],"series":[{"values":["x"]}]}`, `[{"y":{"z":1}}]`,
+		`"many"`, `[{"name":"a"}]`, `[1,"two"]`, `[[1,2,3]]`, `{"a":1,"b":"x"}`, `1e308`, `[1e308,-1e308]`, `null`, `[]`,
+		`{}`, `true`, `{"labels":["a"],"series":[{"values":["x"]}]}`, `[{"y":{"z":1}}]`,
 	} {
-		for _, kind := range []tool.SectionType{tool.SectionChart, tool.SectionRadar, tool.SectionRanking, tool.SectionSummary, "other"} {
+		for _, kind := range []tool.SectionType{
+			tool.SectionChart, tool.SectionRadar, tool.SectionRanking, tool.SectionSummary, "other",
+		} {
 			s := section(t, kind, `{}`, value)
 			require.False(t, s.Drawn(), "%s as %s", value, kind)
 			require.True(t, s.Text != "" || s.Code != "" || s.Table != nil || s.Stats != nil, "%s as %s", value, kind)

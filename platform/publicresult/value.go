@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -139,4 +140,9 @@ func (v *value) objects() bool {
 		}
 	}
 	return true
+}
+
+// flat reports whether no member of an object has parts.
+func (v *value) flat() bool {
+	return !slices.ContainsFunc(v.members, func(m member) bool { return !m.plain() })
 }

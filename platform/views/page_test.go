@@ -97,7 +97,8 @@ func TestPageOfAResultBySections(t *testing.T) {
 	d := newDesk(t)
 	d.version.Snapshot.Interaction.OutputSections = json.RawMessage(`[{"key":"sold","label":"Sold","type":"chart"},` +
 		`{"key":"orders","label":"Orders <i>","type":"table"}]`)
-	structured := json.RawMessage(`{"sold":{"Mon":3,"Tue":5},"orders":[{"id":"A-1","total":9007199254740993}],"api_key":"s3cr3t-value"}`)
+	structured := json.RawMessage(`{"sold":{"Mon":3,"Tue":5},"orders":[{"id":"A-1","total":9007199254740993}],` +
+		`"api_key":"s3cr3t-value"}`)
 	d.end.Result = &tool.Result{Structured: structured, Content: []tool.Content{tool.JSON(structured), tool.Text("Two days.")}}
 	h, path := d.site(t, view.Result)
 	resp, body := ask(t, h, http.MethodGet, path)
