@@ -99,7 +99,8 @@ func TestPageOfAResultBySections(t *testing.T) {
 		`{"key":"orders","label":"Orders <i>","type":"table"}]`)
 	structured := json.RawMessage(`{"sold":{"Mon":3,"Tue":5},"orders":[{"id":"A-1","total":9007199254740993}],` +
 		`"api_key":"s3cr3t-value"}`)
-	d.end.Result = &tool.Result{Structured: structured, Content: []tool.Content{tool.JSON(structured), tool.Text("Two days.")}}
+	content := []tool.Content{tool.JSON(structured), tool.Text("Two days.")}
+	d.end.Result = &tool.Result{Structured: structured, Content: content}
 	h, path := d.site(t, view.Result)
 	resp, body := ask(t, h, http.MethodGet, path)
 	require.Equal(t, http.StatusOK, resp.StatusCode)
