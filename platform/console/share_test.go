@@ -226,6 +226,16 @@ func TestASessionIsRunFromItsPage(t *testing.T) {
 	v.do(t, until(`document.querySelector("table").innerText.includes("Cem")`),
 		until(`document.querySelector(".votes").innerText.includes("<b>pie</b>")`))
 
+	for _, width := range []int64{320, 480, 700, 910, 1280} { // No button is upon a heading.
+		v.size(t, width, 800, "light")
+		v.do(t, until(`(() => {
+			const boxes = (what) => [...document.querySelectorAll(what)].map((e) => e.getBoundingClientRect());
+			const buttons = boxes("main button, main .button");
+			return boxes("main h1, main h2, main h3").every((h) => buttons.every((b) =>
+				b.bottom + 4 <= h.top || b.top >= h.bottom || b.right <= h.left || b.left >= h.right));
+		})()`))
+		v.look(t, fmt.Sprintf("session-%d", width))
+	}
 	v.click(t, "button", "Make a link…")
 	v.click(t, "[role=dialog] button", "Make the link")
 	v.do(t, until(`document.querySelector(".link-once code")?.innerText.includes("/s/tcs_")`),

@@ -286,8 +286,8 @@ func (h *Pages) result(
 	switch found.Status {
 	case toolsession.Done:
 		p.Notice = "Thank you: this has arrived."
-		rest := found.Output
-		if p.Sections, rest = h.sections(ctx, session, found.Output); rest != nil {
+		sections, rest := h.sections(ctx, session, found.Output)
+		if p.Sections = sections; rest != nil {
 			p.Output, p.Text = publicform.Rows(rest)
 		}
 	case toolsession.Failed:
