@@ -3,6 +3,7 @@ package console_test
 import (
 	"context"
 	"encoding/json"
+	"net/http"
 	"os"
 	"path/filepath"
 	"testing"
@@ -23,6 +24,8 @@ func (s *site) connectPages() []string {
 		"/pipelines/staffHandbook?open=" + s.documentOf("annual-leave.txt"),
 		"/pipelines/staffHandbook?tab=search", "/pipelines/staffHandbook?tab=search&q=leave",
 		"/pipelines/staffHandbook?tab=search&q=zebra", "/pipelines/staffHandbook?tab=settings", "/pipelines/missing",
+		"/toolsets", "/toolsets?new=1", "/toolsets/orders-desk", "/toolsets/orders-desk?client=vscode",
+		"/toolsets/orders-desk?tab=tools", "/toolsets/orders-desk?tab=keys", "/toolsets/missing",
 	}
 }
 
@@ -37,6 +40,11 @@ func (s *site) fillConnect(t *testing.T) {
 		"name":"Find an order","description":"Finds an order by its number.","implementation_type":"http","egress_class":"read_only",
 		"implementation_config":{"method":"GET","url":"https://orders.example.com/find",
 		"auth":{"type":"bearer","credentials_ref":"orders-api"}}}`)}})
+	s.askIn(t, http.MethodPost, "/v1/toolsets", v1.ToolsetDefinition{
+		Slug: "orders-desk", Name: "Orders", Instructions: "Find the order first.",
+		Tools: []v1.ToolsetTool{{Tool: "findOrder"}},
+	}, nil)
+	s.askIn(t, http.MethodPost, "/v1/embed-origins", v1.NewEmbedOrigin{Origin: "https://shop.example.com"}, nil)
 	shelf := storetest.NewShelf(t, s.Store, retrieval.Pipeline{
 		Tenant: s.Tenant, Slug: "staffHandbook", Name: "Staff handbook", Description: "What people ask about.",
 	})
@@ -101,6 +109,71 @@ func TestUsersOfACredentialAreListed(t *testing.T) {
 	v.do(t, shows("No tool or pipeline names it."))
 	v.open(t, "/credentials?open=orders-api")
 	v.do(t, until(`[...document.querySelectorAll(".users a")].some((a) => a.innerText === "findOrder")`))
+	v.blameless(t)
+}
+
+// A toolset is made, gets a tool with a range and a key that works there alone, shows what clients are configured
+// with, and is deleted with its keys.
+func TestAToolsetIsMade(t *testing.T) {
+	t.Parallel()
+
+	v := visit(t, newSite(t, ""), browser(t))
+	v.signIn(t)
+	v.open(t, "/toolsets?new=1")
+	v.do(t, put("Slug", "Not a slug"), choose("Create"), until(`document.querySelector("[role=dialog] [role=alert]")`),
+		put("Slug", "support"), put("Name", "Support desk"), choose("Create"),
+		until(`location.pathname.endsWith("/toolsets/support")`), settled(),
+		chromedp.SendKeys(`.picker input[type=search]`, "findOrder", chromedp.ByQuery),
+		until(`document.querySelectorAll(".offer").length === 1`), chromedp.Click(`.offer input`, chromedp.ByQuery),
+		until(`document.querySelector(".picked .slug")?.innerText === "findOrder"`))
+	v.fillIn(t, `.toolset-form textarea`, "Look before you answer.")
+	v.do(t, choose("Save"), until(`document.body.innerText.includes("Saved.")`))
+	var made v1.Toolset
+	v.askIn(t, http.MethodGet, "/v1/toolsets/support", nil, &made)
+	require.Equal(t, "Look before you answer.", made.Instructions)
+	require.Len(t, made.Tools, 1)
+	require.Equal(t, "findOrder", made.Tools[0].Tool)
+
+	// What changed meanwhile is not written over.
+	v.askIn(t, http.MethodPut, "/v1/toolsets/support", v1.ToolsetDefinition{Slug: "support", Name: "Another"}, nil)
+	v.do(t, choose("Save"), until(`document.querySelector(".toolset-form > [role=alert]")`))
+
+	v.open(t, "/toolsets/support")
+	shows := func(client, has string) {
+		v.click(t, ".buckets button", client)
+		v.do(t, until(`document.querySelector(".snippet pre").innerText.includes(`+quoted(has)+`)`),
+			until(`document.querySelector(".snippet pre").innerText.includes(location.origin + "/mcp/support")`))
+	}
+	shows("Claude", "Bearer ${TOOLCRIB_KEY}")
+	shows("Cursor", "Bearer ${env:TOOLCRIB_KEY}")
+	shows("VS Code", "toolcrib-key")
+	v.open(t, "/toolsets/support?tab=keys")
+	v.do(t, choose("New key…"), put("Name", "desk of Ana"), choose("Create the key"),
+		until(`document.querySelector(".secret code")?.innerText.startsWith("tck_")`), choose("I have kept it"),
+		until(`document.querySelector("tbody")?.innerText.includes("desk of Ana")`), until(`!document.body.innerHTML.includes("tck_")`))
+	v.do(t, choose("Delete…"), choose("Delete"), until(`location.pathname.endsWith("/toolsets")`), settled(),
+		until(`document.querySelector("tbody")?.innerText.includes("orders-desk")`),
+		until(`!document.querySelector("tbody").innerText.includes("support")`))
+	v.blameless(t)
+}
+
+// Sites are allowed to frame tools, and not any more; what is no origin is refused beside its field.
+func TestSitesAreAllowedToFrameTools(t *testing.T) {
+	t.Parallel()
+
+	v := visit(t, newSite(t, ""), browser(t))
+	v.signIn(t)
+	v.open(t, "/settings")
+	v.do(t, until(`document.querySelector(".origins")?.innerText.includes("https://shop.example.com")`), choose("Allow a site…"),
+		put("Origin", "https://*.example.com/path"), choose("Allow it"), until(`document.querySelector("[role=dialog] [role=alert]")`),
+		put("Origin", "https://new.example.com"), choose("Allow it"), until(`!document.querySelector("[role=dialog]")`),
+		until(`document.querySelectorAll(".origins li").length === 2`),
+		choose("Remove https://shop.example.com…"), choose("Remove it"),
+		until(`document.querySelectorAll(".origins li").length === 1`))
+	v.look(t, "settings")
+	v.click(t, "a", "Changes are in the audit log")
+	v.do(t, until(`location.search === "?action=embed_origin"`), settled(),
+		until(`document.querySelectorAll("tbody tr").length === 3`))
 	v.blameless(t)
 }
 

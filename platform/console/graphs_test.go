@@ -191,7 +191,8 @@ func TestAPersonRunsAGraph(t *testing.T) {
 		until(`document.querySelectorAll(".graph-node.completed").length === 2`),
 		until(`document.querySelector("h1").parentElement.innerText.includes("completed")`))
 	v.open(t, "/runs/"+at+"?tab=graph&node=tool1")
-	v.do(t, until(`document.querySelector("aside .node-record")?.innerText.includes("28")`))
+	v.do(t, until(`document.querySelector("aside .node-record .o-stats")?.innerText.includes("28")`),
+		until(`document.querySelector("aside .node-record svg.o-chart")`)) // By the sections of its tool.
 	v.blameless(t)
 }
 

@@ -165,6 +165,34 @@ func TestPeopleTalkInASpace(t *testing.T) {
 	two.blameless(t)
 }
 
+// An agent draws a chart in a space and asks there: the chart is drawn with its numbers, a person answers the question
+// in the form beside it, and the run goes on with the answer.
+func TestAPersonAnswersInASpace(t *testing.T) {
+	t.Parallel()
+
+	v := live(t)
+	v.apply(t, `{"kind":"tool","slug":"displayChart","name":"Chart","description":"Displays a chart.","visible":true,
+			"implementation_type":"internal","version":"1.0.0","publish":true,"intent":"render",
+			"input_schema":{"type":"object","properties":{"title":{"type":"string"},"points":{"type":"array","items":{"type":"integer"}}}}}`,
+		`{"kind":"tool","slug":"spaceAsk","description":"Asks a person.","implementation_type":"input","visible":true,
+			"version":"1.0.0","publish":true}`,
+		`{"kind":"agent","slug":"spaceDesk","instructions":"Ask.","model":"scripted/space-desk","spaces":["*"],
+			"version":"1.0.0","publish":true,"tools":["displayChart","spaceAsk"]}`)
+	v.askIn(t, http.MethodPost, "/v1/spaces", v1.NewSpace{Slug: "booking", Members: []string{"agent:spaceDesk"}}, nil)
+	var run v1.Run
+	v.askIn(t, http.MethodPost, "/v1/runs", v1.NewRun{Agent: "spaceDesk", Input: json.RawMessage(`"A seat, please."`)}, &run)
+	v.open(t, "/spaces/booking")
+	v.do(t, until(`document.querySelectorAll(".small-chart rect").length === 3`),
+		until(`document.querySelector(".small-chart").textContent.includes("9007199254740993")`),
+		until(`document.querySelector(".answer").innerText.includes("A seat for the customer")`))
+	v.enter(t, "Which seat?", "12 <b>A</b>")
+	v.do(t, chromedp.Click(".answer button[type=submit]", chromedp.ByQuery), until(`!document.querySelector(".answer")`))
+	v.open(t, "/runs/"+run.ID)
+	v.do(t, until(`document.querySelector(".transcript").innerText.includes("The seat is noted.")`),
+		until(`document.querySelector(".transcript").innerText.includes("12 <b>A</b>")`))
+	v.blameless(t)
+}
+
 // A session is started with an input that is the same for each submission, gets a link that is shown once, and is
 // ended;
 // what was submitted meanwhile appears by itself.
@@ -198,6 +226,16 @@ func TestASessionIsRunFromItsPage(t *testing.T) {
 	v.do(t, until(`document.querySelector("table").innerText.includes("Cem")`),
 		until(`document.querySelector(".votes").innerText.includes("<b>pie</b>")`))
 
+	for _, width := range []int64{320, 480, 700, 910, 1280} { // No button is upon a heading.
+		v.size(t, width, 800, "light")
+		v.do(t, until(`(() => {
+			const boxes = (what) => [...document.querySelectorAll(what)].map((e) => e.getBoundingClientRect());
+			const buttons = boxes("main button, main .button");
+			return boxes("main h1, main h2, main h3").every((h) => buttons.every((b) =>
+				b.bottom + 4 <= h.top || b.top >= h.bottom || b.right <= h.left || b.left >= h.right));
+		})()`))
+		v.look(t, fmt.Sprintf("session-%d", width))
+	}
 	v.click(t, "button", "Make a link…")
 	v.click(t, "[role=dialog] button", "Make the link")
 	v.do(t, until(`document.querySelector(".link-once code")?.innerText.includes("/s/tcs_")`),

@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"os/exec"
 	"strings"
 	"sync"
 	"testing"
@@ -21,6 +20,7 @@ import (
 
 	"github.com/toolcrib/toolcrib/agent"
 	"github.com/toolcrib/toolcrib/internal/input"
+	"github.com/toolcrib/toolcrib/platform/browsertest"
 	"github.com/toolcrib/toolcrib/platform/console"
 	"github.com/toolcrib/toolcrib/platform/embeds"
 	"github.com/toolcrib/toolcrib/platform/inputpage"
@@ -28,40 +28,10 @@ import (
 	"github.com/toolcrib/toolcrib/toolembed"
 )
 
-// browser starts a browser. The test is skipped where there is none, unless TOOLCRIB_REQUIRE_PROGRAMS is set.
-func browser(t *testing.T) context.Context {
-	t.Helper()
-	var program string
-	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
-		if path, err := exec.LookPath(name); err == nil {
-			program = path
-			break
-		}
-	}
-	switch {
-	case program != "":
-	case os.Getenv("TOOLCRIB_REQUIRE_PROGRAMS") != "":
-		t.Fatal("no browser is on PATH: install chromium")
-	default:
-		t.Skip("no browser is on PATH: install chromium to test pages")
-	}
-	options := append(chromedp.DefaultExecAllocatorOptions[:], //nolint:gocritic // An array: it is not changed.
-		chromedp.ExecPath(program), chromedp.NoSandbox, chromedp.DisableGPU, chromedp.WSURLReadTimeout(time.Minute),
-		chromedp.Flag("disable-dev-shm-usage", true))
-	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
-	t.Cleanup(cancel)
-	ctx, cancel = chromedp.NewExecAllocator(ctx, options...)
-	t.Cleanup(cancel)
-	ctx, cancel = chromedp.NewContext(ctx)
-	t.Cleanup(cancel)
-	require.NoError(t, chromedp.Run(ctx))
-	return ctx
-}
-
 // around is the page of another site with a frame. It gives the frame a token when it is asked, unless it is silent,
 // and keeps what the frame says.
 const around = `<!DOCTYPE html><title>shop</title><body>%[1]s
-<iframe id="tool" src=%[2]q width="900" height="300"></iframe>
+<iframe id="tool" src=%[2]q width="100%%" height="300"></iframe>
 <script>
   const server = new URL(%[2]q).origin, token = %[3]q, said = [];
   let silent = %[4]t, strangers = 0;
@@ -137,7 +107,7 @@ func newOthers(t *testing.T) *others {
 	}))
 	t.Cleanup(ours.Close)
 	o.server, o.token = ours.URL, o.desk.token(t, s, "customer-7")
-	tab := browser(t)
+	tab := browsertest.Start(t)
 	o.run = func(actions ...chromedp.Action) error { return chromedp.Run(tab, actions...) }
 	return o
 }
@@ -315,6 +285,33 @@ func TestAToolInAFrame(t *testing.T) {
 	}
 }
 
+// The result is shown by the sections of its tool, as text, and what no section shows below them.
+func TestSectionsInAFrame(t *testing.T) {
+	t.Parallel()
+
+	o := newOthers(t)
+	o.version.Snapshot.Interaction.OutputSections = json.RawMessage(`[{"key":"order","label":"Your <i>order</i>","type":"summary"},
+		{"key":"ship","label":"Where to","type":"table"}]`)
+	o.version.Snapshot.InputSchema = json.RawMessage(`{"type":"object","properties":{"order":{"type":"integer"},
+		"ship":{"type":"object"},"note":{"type":"string"}}}`)
+	o.open(o.shop, o.server+"/embed/acme/trackOrder", false, "")
+	o.shows("Track <i>")
+	o.enter("f.order", "9223372036854775807")
+	o.enter("f.ship", `{"city":"Oslo"}`)
+	o.enter("f.note", "Ring twice.")
+	o.in(push, nil)
+	o.shows("Done.")
+	var heads, cells, rest []string
+	o.in(`[...document.querySelectorAll("section section h2")].map((h) => h.textContent)`, &heads)
+	require.Equal(t, []string{"Your <i>order</i>", "Where to"}, heads)
+	o.shows("9223372036854775807")
+	o.in(`[...document.querySelectorAll("td")].map((c) => c.textContent)`, &cells)
+	require.Equal(t, []string{"city", "Oslo"}, cells)
+	o.in(`[...document.querySelectorAll("dt")].map((c) => c.textContent)`, &rest)
+	require.Equal(t, []string{"note"}, rest)
+	o.accessible()
+}
+
 // A tool that changes something asks twice, and one that needs an approval says that it waits.
 func TestTwoStepsInAFrame(t *testing.T) {
 	t.Parallel()
@@ -413,12 +410,15 @@ func TestAnotherToken(t *testing.T) {
 // accessible finds faults of accessibility in the frame.
 func (o *others) accessible() {
 	o.t.Helper()
-	axe, err := os.ReadFile("../console/testdata/axe.min.js")
-	require.NoError(o.t, err)
-	var found []string
-	o.in(string(axe)+`; axe.run({ runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"],
-		resultTypes: ["violations"] }).then((r) => r.violations.flatMap((v) => v.nodes.map((n) => v.id + ": " + n.html)))`, &found)
-	require.Empty(o.t, found)
+	axe := browsertest.Axe(o.t)
+	for _, scheme := range []string{"dark", "light"} {
+		for _, width := range []int64{320, 1280} {
+			var found []string
+			require.NoError(o.t, o.run(browsertest.Screen(width, scheme)))
+			o.in(axe+"; "+browsertest.Check, &found)
+			require.Empty(o.t, found, "%s, %d pixels", scheme, width)
+		}
+	}
 }
 
 // The example of a page around works, as it is in the documentation.

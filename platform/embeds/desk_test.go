@@ -89,6 +89,16 @@ func (d *desk) token(t *testing.T, s *embeds.Service, caller string) string {
 	return made.Token
 }
 
+func (d *desk) Version(_ context.Context, _ tool.TenantID, id, digest string) (*tool.Version, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if id != d.tool.ID || digest != d.version.Digest {
+		return nil, notFound("version")
+	}
+	version := d.version
+	return &version, nil
+}
+
 func (d *desk) Resolve(_ context.Context, req resolver.Request) (*resolver.Resolved, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

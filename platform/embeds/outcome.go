@@ -7,8 +7,10 @@ import (
 
 	"github.com/toolcrib/toolcrib/internal/redact"
 	"github.com/toolcrib/toolcrib/platform/publicform"
+	"github.com/toolcrib/toolcrib/platform/publicresult"
 	"github.com/toolcrib/toolcrib/store"
 	"github.com/toolcrib/toolcrib/tool"
+	"github.com/toolcrib/toolcrib/toolembed"
 )
 
 // Statuses of calls, as the page and its host see them. Hosts rely on them: never rename one.
@@ -28,24 +30,25 @@ const (
 
 // outcome is what became of a call.
 type outcome struct {
-	CallID string           `json:"call_id"` // The id of its run, which the host's backend can look up.
-	Status string           `json:"status"`
-	Rows   []publicform.Row `json:"rows,omitempty"`
-	Text   string           `json:"text,omitempty"`
-	Output string           `json:"output,omitempty"` // As JSON in a text: scripts would lose digits of numbers.
-	Error  string           `json:"error,omitempty"`
+	CallID   string                 `json:"call_id"` // The id of its run, which the host's backend can look up.
+	Status   string                 `json:"status"`
+	Sections []publicresult.Section `json:"sections,omitempty"`
+	Rows     []publicform.Row       `json:"rows,omitempty"` // What no section shows.
+	Text     string                 `json:"text,omitempty"`
+	Output   string                 `json:"output,omitempty"` // As JSON in a text: scripts would lose digits of numbers.
+	Error    string                 `json:"error,omitempty"`
 }
 
 // outcome reads the record of a call. What looks like a secret is masked: the result leaves for another site.
-func (s *Service) outcome(ctx context.Context, tenant tool.TenantID, runID string) (outcome, error) {
-	end, err := s.cfg.Record.FindCallEnd(ctx, tenant, runID)
+func (s *Service) outcome(ctx context.Context, g *toolembed.Grant, runID string) (outcome, error) {
+	end, err := s.cfg.Record.FindCallEnd(ctx, g.Tenant, runID)
 	if err != nil {
 		return outcome{}, fmt.Errorf("reading how a call ended: %w", err)
 	}
 	out := outcome{CallID: runID, Status: running}
 	switch {
 	case !end.Status.Final():
-		out.Status, err = s.waitsFor(ctx, tenant, runID)
+		out.Status, err = s.waitsFor(ctx, g.Tenant, runID)
 		return out, err
 	case end.Result == nil:
 		out.Status = failed
@@ -58,7 +61,14 @@ func (s *Service) outcome(ctx context.Context, tenant tool.TenantID, runID strin
 	default:
 		raw := redact.JSON(publicform.Output(end.Result, maxOutput))
 		out.Status, out.Output = done, string(raw)
-		out.Rows, out.Text = publicform.Rows(raw)
+		rest := raw
+		// A version that is not found any more has no sections.
+		if version, err := s.cfg.Tools.Version(ctx, g.Tenant, g.ToolID, g.Digest); err == nil {
+			out.Sections, rest = publicresult.Read(version.Snapshot.Interaction.OutputSections, raw)
+		}
+		if rest != nil {
+			out.Rows, out.Text = publicform.Rows(rest)
+		}
 	}
 	out.Error = publicform.Clean(tool.Clip(out.Error, maxError))
 	return out, nil

@@ -154,14 +154,23 @@
     failed: "This could not be done.",
   };
 
+  const listed = (rows) => make("dl", null, ...rows.flatMap((r) => [
+    make("dt", { dir: "auto" }, r.name), make("dd", { dir: "auto" }, r.value)]));
+  const cells = (kind, texts) => make("tr", null, ...texts.map((t) => make(kind, { dir: "auto" }, t)));
+
+  // A part of the result as its tool declares it: what others draw is a table here.
+  const section = (s) => make("section", null, make("h2", { dir: "auto" }, s.heading), s.stats && listed(s.stats),
+    s.text && make("p", { class: "help", dir: "auto" }, s.text), s.code && make("pre", { dir: "auto" }, s.code),
+    s.table && make("div", { class: "wide", role: "region", "aria-label": s.heading, tabindex: "0" }, make("table", null,
+      make("thead", null, cells("th", s.table.columns)), make("tbody", null, ...s.table.rows.map((r) => cells("td", r))))),
+    s.table?.more && make("p", { class: "note" }, s.table.more + " more rows are not shown here."));
+
   const show = (outcome) => {
     say(words[outcome.status] ?? "");
     const parts = [];
     if (outcome.error) parts.push(make("p", { class: "problem", dir: "auto" }, outcome.error));
-    if (outcome.rows?.length) {
-      parts.push(make("dl", null, ...outcome.rows.flatMap((r) => [
-        make("dt", { dir: "auto" }, r.name), make("dd", { dir: "auto" }, r.value)])));
-    }
+    if (outcome.sections) parts.push(...outcome.sections.map(section));
+    if (outcome.rows?.length) parts.push(listed(outcome.rows));
     if (outcome.text) parts.push(make("pre", { dir: "auto" }, outcome.text));
     result.replaceChildren(status, ...parts);
   };

@@ -40,6 +40,7 @@ type Record interface {
 // Tools finds tools. [resolver.Resolver] implements it.
 type Tools interface {
 	Resolve(ctx context.Context, req resolver.Request) (*resolver.Resolved, error)
+	Version(ctx context.Context, tenant tool.TenantID, toolID, digest string) (*tool.Version, error)
 }
 
 // Runs makes calls. [runs.Service] implements it.
@@ -231,7 +232,7 @@ func (s *Service) call(
 		return outcome{}, err //nolint:wrapcheck // Its words are the caller's.
 	}
 	_, _, _ = s.cfg.Runs.Wait(ctx, made, wait, s.cfg.Wakes) // How it ended is in the record.
-	return s.outcome(ctx, g.Tenant, made.RunID)
+	return s.outcome(ctx, g, made.RunID)
 }
 
 // find returns what became of the call of a page, and waits for its end for as long.
@@ -243,7 +244,7 @@ func (s *Service) find(ctx context.Context, g *toolembed.Grant, id string, wait 
 	if !run.Status.Final() {
 		_, _, _ = s.cfg.Runs.Wait(ctx, runs.Recorded(run), wait, s.cfg.Wakes)
 	}
-	return s.outcome(ctx, g.Tenant, run.ID)
+	return s.outcome(ctx, g, run.ID)
 }
 
 func invalid(path, format string, args ...any) error {

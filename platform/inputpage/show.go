@@ -22,7 +22,9 @@ import (
 var source string
 
 //go:embed page.css
-var style string
+var own string
+
+var style = publicpage.Style(own)
 
 var parsed = template.Must(template.New("page").Parse(source))
 

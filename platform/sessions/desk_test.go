@@ -92,6 +92,13 @@ func (d *desk) link(t *testing.T) (pages http.Handler, path string) {
 	return sessions.NewPages(s, d), linked.Path()
 }
 
+func (d *desk) Version(_ context.Context, _ tool.TenantID, id, digest string) (*tool.Version, error) {
+	if id != d.tool.ID || digest != d.version.Digest {
+		return nil, &tool.Error{Kind: tool.NotFound, Msg: "version not found"}
+	}
+	return &d.version, nil
+}
+
 func (d *desk) Resolve(_ context.Context, req resolver.Request) (*resolver.Resolved, error) {
 	switch {
 	case d.refuses != nil:

@@ -20,6 +20,7 @@ import (
 
 	"github.com/toolcrib/toolcrib/platform/publicform"
 	"github.com/toolcrib/toolcrib/platform/publicpage"
+	"github.com/toolcrib/toolcrib/platform/publicresult"
 	"github.com/toolcrib/toolcrib/store"
 	"github.com/toolcrib/toolcrib/tool"
 	"github.com/toolcrib/toolcrib/toolsession"
@@ -29,9 +30,11 @@ import (
 var source string
 
 //go:embed page.css
-var style string
+var own string
 
-var parsed = template.Must(template.New("page").Parse(source))
+var style = publicpage.Style(publicresult.Style(), own)
+
+var parsed = publicresult.Define(template.Must(template.New("page").Parse(source)))
 
 // csp allows the page its own style, and sending its own form; nothing else.
 var csp = publicpage.Policy(style, "'self'")
@@ -62,6 +65,7 @@ func NewPages(s *Service, tenants Tenants) *Pages {
 // page is what the template shows.
 type page struct {
 	Title, Asks, Notice string
+	Sections            []publicresult.Section
 	Output              []publicform.Row
 	Text                string
 	Again, AgainWords   string
@@ -282,7 +286,10 @@ func (h *Pages) result(
 	switch found.Status {
 	case toolsession.Done:
 		p.Notice = "Thank you: this has arrived."
-		p.Output, p.Text = publicform.Rows(found.Output)
+		sections, rest := h.sections(ctx, session, found.Output)
+		if p.Sections = sections; rest != nil {
+			p.Output, p.Text = publicform.Rows(rest)
+		}
 	case toolsession.Failed:
 		p.Notice = "This has arrived, and could not be worked on."
 	case toolsession.Running:
@@ -290,6 +297,18 @@ func (h *Pages) result(
 		p.Again, p.AgainWords = at+"/"+found.ID, "See whether it is done"
 	}
 	h.show(w, http.StatusOK, p)
+}
+
+// sections returns the parts of a result that the tool of a session has sections for, and the rest of it. Where the
+// version is not found any more, that is all of it.
+func (h *Pages) sections(
+	ctx context.Context, session *toolsession.Session, output json.RawMessage,
+) ([]publicresult.Section, json.RawMessage) {
+	version, err := h.service.cfg.Tools.Version(ctx, session.Tenant, session.ToolID, session.Digest)
+	if err != nil {
+		return nil, output
+	}
+	return publicresult.Read(version.Snapshot.Interaction.OutputSections, output)
 }
 
 // refuse answers a request that opens no page. It says nothing of why.

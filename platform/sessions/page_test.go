@@ -91,6 +91,22 @@ func TestAGuestSubmits(t *testing.T) {
 	require.Equal(t, http.StatusMethodNotAllowed, resp.StatusCode)
 }
 
+// What came of a submission is shown by the sections of the tool, and what has none below it.
+func TestAGuestSeesSections(t *testing.T) {
+	t.Parallel()
+
+	d := newDesk(t)
+	d.version.Snapshot.Interaction.OutputSections = json.RawMessage(`[{"key":"choice","label":"You took <b>","type":"summary"}]`)
+	h, path := d.link(t)
+	resp, _ := ask(t, h, http.MethodPost, path, url.Values{"once": {"a"}, "f.choice": {`"soup"`}, "f.seats": {"2"}})
+	require.Equal(t, http.StatusSeeOther, resp.StatusCode)
+	_, body := ask(t, h, http.MethodGet, resp.Header.Get("Location"), nil)
+	require.Contains(t, body, "<h2 dir=\"auto\">You took &lt;b&gt;</h2>\n<p class=\"text\" dir=\"auto\">soup</p>")
+	require.Contains(t, body, "The rest of the result")
+	require.Contains(t, body, "<dt dir=\"auto\">seats</dt><dd dir=\"auto\">2</dd>")
+	require.NotContains(t, body, "<dt dir=\"auto\">choice</dt>")
+}
+
 // Without scripts the page shows each field with its condition. What does not apply is not needed, and not sent; what
 // the session decides is not asked for.
 func TestAGuestIsAskedWhatApplies(t *testing.T) {

@@ -30,6 +30,7 @@ type Record interface {
 // Tools finds tools. [resolver.Resolver] implements it.
 type Tools interface {
 	Resolve(ctx context.Context, req resolver.Request) (*resolver.Resolved, error)
+	Version(ctx context.Context, tenant tool.TenantID, toolID, digest string) (*tool.Version, error)
 }
 
 // Runs makes calls. [runs.Service] implements it.

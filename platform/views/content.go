@@ -12,6 +12,7 @@ import (
 
 	"github.com/toolcrib/toolcrib/internal/redact"
 	"github.com/toolcrib/toolcrib/internal/visible"
+	"github.com/toolcrib/toolcrib/platform/publicresult"
 	"github.com/toolcrib/toolcrib/schema/field"
 	"github.com/toolcrib/toolcrib/tool"
 )
@@ -96,6 +97,31 @@ func blocksOf(r *tool.Result) []block {
 		}
 	}
 	return out
+}
+
+// drawn returns the parts of a result that the sections of its tool draw, and the others: members without a section,
+// and content that does not repeat the structured value. It returns nothing where no section fits.
+func drawn(sections json.RawMessage, r *tool.Result) ([]publicresult.Section, []block) {
+	if len(r.Structured) > publicresult.MaxResult {
+		return nil, nil
+	}
+	parts, rest := publicresult.Read(sections, cleanJSON(r.Structured))
+	if len(parts) == 0 {
+		return nil, nil
+	}
+	others := &tool.Result{}
+	for _, c := range r.Content {
+		if !sameJSON(c.JSON, r.Structured) && !sameJSON([]byte(c.Text), r.Structured) {
+			others.Content = append(others.Content, c)
+		}
+	}
+	blocks := blocksOf(others)
+	if rest != nil {
+		left := ofJSON(rest)
+		left.Heading = "The rest of the result"
+		blocks = append([]block{left}, blocks...)
+	}
+	return parts, blocks
 }
 
 // ofJSON shows an object as a table of its members, in their order, and any other value as it is written.

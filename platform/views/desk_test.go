@@ -32,6 +32,7 @@ type desk struct {
 	run     agent.Run
 	end     agent.CallEnd
 	version tool.Version
+	gone    bool // Whether the version is not found.
 	call    wait.Call
 	taken   []runs.Submission
 }
@@ -143,6 +144,9 @@ func (d *desk) Resolve(_ context.Context, req resolver.Request) (*resolver.Resol
 }
 
 func (d *desk) Version(context.Context, tool.TenantID, string, string) (*tool.Version, error) {
+	if d.gone {
+		return nil, notFound("version")
+	}
 	return &d.version, nil
 }
 

@@ -113,7 +113,18 @@ func (h *Pages) result(ctx context.Context, v *view.View, shown page) (page, err
 		return page{}, err //nolint:wrapcheck // It is only logged.
 	}
 	shown.Failed = end.Result.IsError
-	shown.Blocks = blocksOf(end.Result)
+	if !shown.Failed && len(end.Result.Structured) > 0 {
+		version, err := h.cfg.Tools.Version(ctx, v.Tenant, v.ToolID, v.Digest)
+		switch {
+		case err == nil:
+			shown.Sections, shown.Blocks = drawn(version.Snapshot.Interaction.OutputSections, end.Result)
+		case tool.KindOf(err) != tool.NotFound:
+			return page{}, err //nolint:wrapcheck // It is only logged.
+		}
+	}
+	if len(shown.Sections) == 0 {
+		shown.Blocks = blocksOf(end.Result)
+	}
 	return shown, nil
 }
 

@@ -89,6 +89,41 @@ func TestPageOfAResult(t *testing.T) {
 	require.Contains(t, body, "longer than this page shows")
 }
 
+// A result is shown by the sections of the version that was called, without a script; what has no section follows, and
+// what repeats it does not. Of an error, and of a version that is gone, all is shown as it is.
+func TestPageOfAResultBySections(t *testing.T) {
+	t.Parallel()
+
+	d := newDesk(t)
+	d.version.Snapshot.Interaction.OutputSections = json.RawMessage(`[{"key":"sold","label":"Sold","type":"chart"},` +
+		`{"key":"orders","label":"Orders <i>","type":"table"}]`)
+	structured := json.RawMessage(`{"sold":{"Mon":3,"Tue":5},"orders":[{"id":"A-1","total":9007199254740993}],` +
+		`"api_key":"s3cr3t-value"}`)
+	content := []tool.Content{tool.JSON(structured), tool.Text("Two days.")}
+	d.end.Result = &tool.Result{Structured: structured, Content: content}
+	h, path := d.site(t, view.Result)
+	resp, body := ask(t, h, http.MethodGet, path)
+	require.Equal(t, http.StatusOK, resp.StatusCode)
+	for _, shown := range []string{
+		`role="img" aria-label="Sold: bar chart of 2 values`, "Orders &lt;i&gt;", "9007199254740993", "The rest of the result",
+		"Two days.", "As a table",
+	} {
+		require.Contains(t, body, shown)
+	}
+	require.Equal(t, 1, strings.Count(body, "9007199254740993"))
+	require.NotContains(t, body, "s3cr3t")
+	require.NotContains(t, body, "<script")
+
+	d.end.Result.IsError = true
+	_, body = ask(t, h, http.MethodGet, path)
+	require.NotContains(t, body, "<svg")
+	require.Contains(t, body, "answered with an error")
+	d.end.Result.IsError, d.gone = false, true
+	_, body = ask(t, h, http.MethodGet, path)
+	require.NotContains(t, body, "<svg")
+	require.Contains(t, body, "9007199254740993")
+}
+
 // A page of a tool shows what it does and takes, and no form.
 func TestPageOfATool(t *testing.T) {
 	t.Parallel()

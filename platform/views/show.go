@@ -9,15 +9,18 @@ import (
 	"slices"
 
 	"github.com/toolcrib/toolcrib/platform/publicpage"
+	"github.com/toolcrib/toolcrib/platform/publicresult"
 )
 
 //go:embed page.html
 var source string
 
 //go:embed page.css
-var style string
+var own string
 
-var parsed = template.Must(template.New("page").Parse(source))
+var style = publicpage.Style(publicresult.Style(), own)
+
+var parsed = publicresult.Define(template.Must(template.New("page").Parse(source)))
 
 // policy allows the page its own style, and nothing else.
 var policy = publicpage.Policy(style, "'none'")
@@ -30,6 +33,7 @@ type page struct {
 	Tool        string
 	Until       string
 	Failed      bool
+	Sections    []publicresult.Section
 	Blocks      []block
 	Style       template.CSS
 }

@@ -637,7 +637,7 @@ export interface components {
             icon?: string;
             implementation_config?: unknown;
             /** @enum {string} */
-            implementation_type: "internal" | "http" | "function" | "rag_retrieval" | "agent_call" | "artifact" | "mcp" | "custom" | "prompt" | "task" | "composition" | "graph" | "client" | "input" | "provider";
+            implementation_type: "internal" | "http" | "function" | "rag_retrieval" | "mcp" | "custom" | "agent_call" | "task" | "composition" | "graph" | "artifact" | "prompt" | "client" | "input" | "provider";
             input_schema?: unknown;
             interaction: components["schemas"]["ToolInteraction"];
             name: string;
@@ -744,6 +744,13 @@ export interface components {
             limits?: components["schemas"]["OverrideLimits"];
             requires_approval: boolean;
             why: string;
+        };
+        EmbedOrigin: {
+            /** Format: date-time */
+            created_at: string;
+            created_by?: string;
+            id: string;
+            origin: string;
         };
         EmbeddingConfig: {
             /** Format: int64 */
@@ -953,7 +960,7 @@ export interface components {
             error_kind?: string;
             id: string;
             /** @enum {string} */
-            implementation_type?: "internal" | "http" | "function" | "rag_retrieval" | "agent_call" | "artifact" | "mcp" | "custom" | "prompt" | "task" | "composition" | "graph" | "client" | "input" | "provider";
+            implementation_type?: "internal" | "http" | "function" | "rag_retrieval" | "mcp" | "custom" | "agent_call" | "task" | "composition" | "graph" | "artifact" | "prompt" | "client" | "input" | "provider";
             input?: unknown;
             is_error: boolean;
             mode: string;
@@ -1330,7 +1337,7 @@ export interface components {
         Pin: {
             digest: string;
             /** @enum {string} */
-            implementation_type: "internal" | "http" | "function" | "rag_retrieval" | "agent_call" | "artifact" | "mcp" | "custom" | "prompt" | "task" | "composition" | "graph" | "client" | "input" | "provider";
+            implementation_type: "internal" | "http" | "function" | "rag_retrieval" | "mcp" | "custom" | "agent_call" | "task" | "composition" | "graph" | "artifact" | "prompt" | "client" | "input" | "provider";
             tool: string;
             version: string;
         };
@@ -1650,7 +1657,7 @@ export interface components {
             id: string;
             implementation_config?: unknown;
             /** @enum {string} */
-            implementation_type: "internal" | "http" | "function" | "rag_retrieval" | "agent_call" | "artifact" | "mcp" | "custom" | "prompt" | "task" | "composition" | "graph" | "client" | "input" | "provider";
+            implementation_type: "internal" | "http" | "function" | "rag_retrieval" | "mcp" | "custom" | "agent_call" | "task" | "composition" | "graph" | "artifact" | "prompt" | "client" | "input" | "provider";
             input_schema?: unknown;
             interaction: components["schemas"]["ToolInteraction"];
             is_active: boolean;
@@ -1901,7 +1908,7 @@ export interface components {
             id: string;
             implementation_config?: unknown;
             /** @enum {string} */
-            implementation_type: "internal" | "http" | "function" | "rag_retrieval" | "agent_call" | "artifact" | "mcp" | "custom" | "prompt" | "task" | "composition" | "graph" | "client" | "input" | "provider";
+            implementation_type: "internal" | "http" | "function" | "rag_retrieval" | "mcp" | "custom" | "agent_call" | "task" | "composition" | "graph" | "artifact" | "prompt" | "client" | "input" | "provider";
             input_schema?: unknown;
             interaction: components["schemas"]["ToolInteraction"];
             is_active: boolean;
@@ -2221,6 +2228,32 @@ export interface components {
             version: string;
             /** Format: int64 */
             withheld?: number;
+        };
+        Toolset: {
+            /** @enum {string} */
+            catalog: "auto" | "all" | "search";
+            changed_by?: string;
+            /** Format: date-time */
+            created_at: string;
+            created_by?: string;
+            id: string;
+            instructions?: string;
+            name: string;
+            path: string;
+            /** Format: int64 */
+            revision: number;
+            servers: string[];
+            slug: string;
+            /** @enum {string} */
+            status: "active" | "disabled";
+            tools: components["schemas"]["ToolsetTool"][];
+            /** Format: date-time */
+            updated_at: string;
+        };
+        ToolsetTool: {
+            readonly id?: string;
+            tool: string;
+            version?: string;
         };
         Usage: {
             agent?: string;

@@ -4,6 +4,7 @@ import { useMemo } from "react";
 import { runCalls, runNodes, toolVersion, type NodeRecord } from "../api/graphs";
 import { ApiError } from "../api/client";
 import { json, tool, type Invocation, type Run } from "../api/queries";
+import { CallAnswer } from "../form/callanswer";
 import { JsonView } from "../ui/json";
 import { Drawer } from "../ui/list";
 import { Facts, Status, Text, Time, took } from "../ui/parts";
@@ -112,6 +113,8 @@ function stateOf(p: Place, records: readonly NodeRecord[], calls: readonly Invoc
 
 function NodeDrawer({ tenant, of: p, records, calls, onClose }: { tenant: string; of: Place; records: NodeRecord[]; calls: Invocation[]; onClose: () => void }) {
   const whole = records.filter((r) => r.kind);
+  // What a tool answered is shown as its version declares. A node that made one call has its result.
+  const only = calls.length === 1 && calls[0]!.tool_id && !calls[0]!.is_error ? calls[0] : undefined;
   return (
     <Drawer title={p.id} onClose={onClose}>
       {whole.length === 0 && calls.length === 0 && <p className="muted">The run did not come to this node{records.length > 0 ? " to its end" : ""}.</p>}
@@ -123,6 +126,7 @@ function NodeDrawer({ tenant, of: p, records, calls, onClose }: { tenant: string
         </p>
       ))}
       {calls.length > shownItems && <p className="muted">and {calls.length - shownItems} more, in the tab Calls</p>}
+      {whole.length === 0 && only?.output !== undefined && <CallAnswer tenant={tenant} tool={only.tool} version={only.version} result={only.output} />}
       {whole.slice(0, shownItems).map((r) => (
         <section key={r.path} className="node-record">
           {whole.length > 1 && <h3 className="slug">{r.path}</h3>}
@@ -130,7 +134,11 @@ function NodeDrawer({ tenant, of: p, records, calls, onClose }: { tenant: string
           {r.error && <p className="notice bad">{r.error_kind}: {r.error}</p>}
           <Facts of={[["Attempts", r.attempts && String(r.attempts)], ["Run", r.run_id && <Link to="/t/$tenant/runs/$run" params={{ tenant, run: r.run_id }}>of its agent</Link>]]} />
           {r.text && <Text>{r.text}</Text>}
-          {r.result !== undefined && <JsonView value={json(r.result)} label={`Result of ${r.path}`} />}
+          {r.result !== undefined && (only && whole.length === 1 ? (
+            <CallAnswer tenant={tenant} tool={only.tool} version={only.version} value={json(r.result)} label={`Result of ${r.path}`} />
+          ) : (
+            <JsonView value={json(r.result)} label={`Result of ${r.path}`} />
+          ))}
           {r.state !== undefined && <JsonView value={json(r.state)} label={`State after ${r.path}`} />}
         </section>
       ))}

@@ -38,4 +38,18 @@ const pipeline = createRoute({
   component: lazyRouteComponent(() => import("../pages/connect/pipeline"), "PipelinePage"),
 });
 
-export const connectRoutes = [mcpServers, mcpServer, credentials, pipelines, pipeline] as const;
+const toolsets = createRoute({
+  getParentRoute: () => tenant,
+  path: "/toolsets",
+  validateSearch: texts("cursor", "new"),
+  component: lazyRouteComponent(() => import("../pages/connect/toolsets"), "Toolsets"),
+});
+
+const toolset = createRoute({
+  getParentRoute: () => tenant,
+  path: "/toolsets/$toolset",
+  validateSearch: texts("tab", "client", "search", "bucket", "type", "shown"),
+  component: lazyRouteComponent(() => import("../pages/connect/toolset"), "ToolsetPage"),
+});
+
+export const connectRoutes = [mcpServers, mcpServer, toolsets, toolset, credentials, pipelines, pipeline] as const;

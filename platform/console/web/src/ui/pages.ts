@@ -15,6 +15,7 @@ export const groups = [
       { name: "Agents", path: "agents", to: "/t/$tenant/agents", key: "a", feature: "agents" },
       { name: "Profiles", path: "profiles", to: "/t/$tenant/profiles", key: "p", feature: "tools" },
       { name: "MCP servers", path: "mcp-servers", to: "/t/$tenant/mcp-servers", key: "m", feature: "tools" },
+      { name: "Toolsets", path: "toolsets", to: "/t/$tenant/toolsets", key: "x", feature: "tools" },
       { name: "Pipelines", path: "pipelines", to: "/t/$tenant/pipelines", key: "b", feature: "pipelines" },
       { name: "Credentials", path: "credentials", to: "/t/$tenant/credentials", key: "e", feature: "credentials" },
     ],

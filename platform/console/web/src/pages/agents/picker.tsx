@@ -28,7 +28,7 @@ export const slugOf = (ref: string): string => ref.split("@")[0]!;
 const rangeOf = (ref: string): string => (ref.includes("@") ? ref.slice(ref.indexOf("@") + 1) : "");
 const written = (slug: string, range: string): string => (range.trim() ? `${slug}@${range.trim()}` : slug);
 
-export function ToolPicker({ tenant, value, onChange, filters, onFilters, faults, readOnly }: {
+export function ToolPicker({ tenant, value, onChange, filters, onFilters, faults, readOnly, none = "Without tools, the agent answers from its instructions alone." }: {
   tenant: string;
   value: readonly string[];
   onChange: (refs: string[]) => void;
@@ -36,6 +36,7 @@ export function ToolPicker({ tenant, value, onChange, filters, onFilters, faults
   onFilters: (change: PickerFilters) => void;
   faults?: ReadonlyMap<number, string>; // By place in value.
   readOnly?: boolean;
+  none?: string; // What it means to have none.
 }) {
   const chosen = new Set(value.map(slugOf));
   return (
@@ -58,7 +59,7 @@ export function ToolPicker({ tenant, value, onChange, filters, onFilters, faults
             {!readOnly && value.length > 0 && <button type="button" className="quiet" onClick={() => onChange([])}>Clear all</button>}
           </div>
           {value.length === 0 ? (
-            <p className="muted">Without tools, the agent answers from its instructions alone.</p>
+            <p className="muted">{none}</p>
           ) : (
             <ul className="picked">
               {value.map((ref, i) => (

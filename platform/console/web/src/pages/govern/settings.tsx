@@ -8,6 +8,7 @@ import { Page } from "../../ui/page";
 import { Facts, Id, Status, Time } from "../../ui/parts";
 import { words } from "../../ui/shellwords";
 import { Command, Failed, Loading } from "../../ui/states";
+import { Origins } from "./origins";
 import { Confirm, done, Field, FormDialog, Subject, useMay } from "./parts";
 
 export function Settings() {
@@ -52,6 +53,7 @@ function All({ tenant, of: t }: { tenant: string; of: Tenant }) {
         A view is a page with a result, or with what a tool does. An app is a page that an MCP server has for the results of its tools.
       </Choose>
       <Gate tenant={tenant} write={has("tools.write")} />
+      <Origins tenant={tenant} write={write} />
       <section className="panel" aria-labelledby="elsewhere">
         <h2 id="elsewhere">Set elsewhere</h2>
         <ul className="permits">

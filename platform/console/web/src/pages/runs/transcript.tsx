@@ -1,14 +1,16 @@
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useCallback, useMemo } from "react";
-import { print } from "../../api/json";
+import { parse, print, type Json } from "../../api/json";
 import { json, type Message, type Run } from "../../api/queries";
 import { firstMessages, lastCalls, lastMessages, olderCalls, olderMessages, useOutput, useWindow, type Call } from "../../api/runs";
 import { useLive } from "../../api/stream";
+import { CallAnswer } from "../../form/callanswer";
 import { JsonView } from "../../ui/json";
 import { Markdown } from "../../ui/markdown";
 import { Badge, Status, Text, Time } from "../../ui/parts";
 import { Empty, Failed, Loading } from "../../ui/states";
+import { isObject } from "../../form/spec";
 import { Virtual } from "../../ui/virtual";
 
 const idOf = (x: { id: string }) => x.id;
@@ -111,7 +113,7 @@ function Said({ tenant, of: m, byCall, fork }: { tenant: string; of: Message; by
         )}
         <Time at={m.created_at} />
       </header>
-      {m.content?.map((c, i) => <Part key={i} tenant={tenant} of={c} written={m.role !== "tool"} />)}
+      {m.content?.map((c, i) => <Part key={i} tenant={tenant} of={c} written={m.role !== "tool"} call={m.is_error ? undefined : answered} />)}
       {m.calls?.map((c) => {
         const made = byCall.get(`${m.turn}/${c.id}`);
         return (
@@ -134,8 +136,23 @@ function Said({ tenant, of: m, byCall, fork }: { tenant: string; of: Message; by
 
 const long = 20_000; // Characters of a part that are shown at once.
 
-// Part is a part of what was said: Markdown of people and models, and text of tools.
-function Part({ tenant, of, written }: { tenant: string; of: { type: string; [other: string]: unknown }; written: boolean }) {
+// objectOf is the object that a model got of a tool, as JSON or in a text; what is long stays text.
+function objectOf(of: { type: string; [other: string]: unknown }): Json | undefined {
+  if (of.type === "json") return isObject(json(of.json)) ? json(of.json) : undefined;
+  if (typeof of.text !== "string" || of.text.length > long || !of.text.trimStart().startsWith("{")) return undefined;
+  try {
+    const value = parse(of.text);
+    return isObject(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+// Part is a part of what was said: Markdown of people and models, text of tools, and what a known tool answered, as
+// the model got it, by the sections and the form of its version.
+function Part({ tenant, of, written, call }: { tenant: string; of: { type: string; [other: string]: unknown }; written: boolean; call?: Call | undefined }) {
+  const value = useMemo(() => (call?.tool_id ? objectOf(of) : undefined), [of, call]);
+  if (value !== undefined) return <CallAnswer tenant={tenant} tool={call!.tool} version={call!.version} value={value} label={`Result of ${call!.tool}`} />;
   if (typeof of.text === "string") {
     if (of.text.length > long) return <details className="long"><summary>{of.text.length} characters: {of.text.slice(0, 200)}…</summary><pre tabIndex={0}>{of.text.slice(0, 10 * long)}</pre></details>;
     return written ? <Markdown tenant={tenant} text={of.text} /> : <Text>{of.text}</Text>;
