@@ -17,9 +17,10 @@ type source struct {
 	needs string
 	wake  store.Wake
 	after string
-	lists bool // Changes are gathered.
-	fresh bool // It has not sent its first event.
-	stale bool // The first event says that events were left out.
+	lists bool      // Changes are gathered.
+	sent  time.Time // When it last handed something on.
+	fresh bool      // It has not sent its first event.
+	stale bool      // The first event says that events were left out.
 	// member fails where a principal may not follow any more, beside the permission.
 	member func(ctx context.Context, p tool.Principal) error
 	read   func(ctx context.Context, after string) (passage, error)
@@ -151,6 +152,7 @@ func (c *connection) pull(ctx context.Context, src *source) {
 			if ok = c.hand(ctx, b); !ok || b.over {
 				return
 			}
+			src.sent = time.Now()
 		}
 		if len(page.frames) < streamPage {
 			ok = src.sleep(ctx, news)
@@ -158,20 +160,21 @@ func (c *connection) pull(ctx context.Context, src *source) {
 	}
 }
 
-// sleep waits for news, and gathers those of lists.
+// sleep waits for news. Those of lists are gathered where something was sent a moment ago: the first is sent at once.
 func (src *source) sleep(ctx context.Context, news <-chan struct{}) bool {
 	select {
 	case <-ctx.Done():
 		return false
 	case <-news:
 	}
-	if !src.lists {
+	wait := gather - time.Since(src.sent)
+	if !src.lists || wait <= 0 {
 		return true
 	}
 	select {
 	case <-ctx.Done():
 		return false
-	case <-time.After(gather):
+	case <-time.After(wait):
 		return true
 	}
 }

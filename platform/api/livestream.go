@@ -32,7 +32,7 @@ const (
 	// maxBehind is how many events a client may have missed of a topic that it goes on with: beyond that, reading
 	// again is less than what is sent.
 	maxBehind = 5000
-	// gather is how long changes of lists are collected before they are sent.
+	// gather is how long after some changes of lists the next are collected before they are sent.
 	gather = 100 * time.Millisecond
 	// authorityAge is how old the authority of a connection may be.
 	authorityAge = 10 * time.Second
