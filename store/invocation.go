@@ -48,7 +48,9 @@ func (s *Store) FindBriefInvocation(
 		return tool.Invocation{}, 0, notFound(op, "invocation not found")
 	}
 	if most > 0 {
-		left, err = ask(ctx, s.do, op, tenant, (*db.Queries).OutputBytes, db.OutputBytesParams{TenantID: string(tenant), ID: id})
+		left, err = ask(ctx, s.do, op, tenant, (*db.Queries).OutputBytes, db.OutputBytesParams{
+			TenantID: string(tenant), ID: id,
+		})
 		if err != nil {
 			return tool.Invocation{}, 0, explain(err, tool.NotFound, "invocation not found")
 		}

@@ -225,7 +225,8 @@ func (s *server) registerSessions() {
 	huma.Register(s.api, op("beginSession", http.MethodPost, "Sign a browser in to a tenant",
 		"Trades an API key, or a token of an issuer that the server accepts, for a cookie that scripts cannot read. "+
 			"Requests with it name their tenant in `"+TenantHeader+"`. The session ends with the key, and when it was not "+
-			"used for 12 hours: streams, and requests with `"+BackgroundHeader+": 1`, are no use. Requires `"+BrowserHeader+": 1`. Without a key."), s.beginSession)
+			"used for 12 hours: streams, and requests with `"+BackgroundHeader+": 1`, are no use. Requires `"+
+			BrowserHeader+": 1`. Without a key."), s.beginSession)
 	huma.Register(s.api, op("endSession", http.MethodDelete, "Sign a browser out of every tenant",
 		"Does nothing where it is not signed in. Requires `"+BrowserHeader+": 1`. Without a key."), s.endSession)
 }

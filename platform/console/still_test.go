@@ -7,6 +7,7 @@ import (
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 )
 
@@ -85,7 +86,32 @@ func TestWhatFailedStays(t *testing.T) {
 	s.NewRun(t)
 	v.do(t, until(`asked > 1 && asking === 0`), until(failed), until(`!flashed`))
 
-	v.do(t, chromedp.Evaluate(`broken = false; asked = 0`, nil), chromedp.Click("main [role=alert] .button", chromedp.ByQuery),
-		until(`document.querySelector("tbody tr")`), until(`!flashed && alone === ""`))
+	v.do(t, chromedp.Evaluate(`broken = false; asked = 0`, nil),
+		chromedp.Click("main [role=alert] .button", chromedp.ByQuery), until(`document.querySelector("tbody tr")`), until(`!flashed && alone === ""`))
+	v.blameless(t)
+}
+
+// A result of more than a mebibyte is read when it is asked for, with its numbers and texts as they were written.
+func TestALargeResultIsReadOnDemand(t *testing.T) {
+	t.Parallel()
+
+	s := newSite(t, "")
+	id := uuid.NewString()
+	_, err := s.Conn(t).Exec(t.Context(), `insert into tool_invocations (id, tenant_id, run_id, turn, call_id, tool, mode,
+			status, input, output, created_at, started_at, completed_at)
+		select $3, $1, $2, 1, 'large', 'searchOrders', 'production', 'completed', '{}',
+			(select '{"structured":{"said":"a \"large\" one\u0021","ids":[' || string_agg('9223372036854775807', ',') || ']}}'
+				from generate_series(1, 60000))::json, now(), now(), now()`, s.Tenant, s.Run.ID, id)
+	require.NoError(t, err)
+	v := visit(t, s, browser(t))
+	v.signIn(t)
+	v.open(t, "/calls?open="+id)
+	v.do(t, until(`document.querySelector("aside").innerText.includes("The result has 1.1 MiB")`),
+		chromedp.Click("aside .notice .button", chromedp.ByQuery),
+		until(`document.querySelector("aside").innerText.includes("59900 more")`),
+		until(`document.querySelector("aside").innerText.includes("9223372036854775807")`),
+		until(`document.querySelector("aside").innerText.includes(JSON.stringify('a "large" one!'))`),
+		chromedp.Click(`//aside//*[@aria-label="Result"]//button[text()="Text"]`, chromedp.BySearch),
+		until(`document.querySelector("aside [aria-label=Result] pre").textContent.length > 100000`))
 	v.blameless(t)
 }
