@@ -51,7 +51,7 @@ func TestPagesDoNotMove(t *testing.T) {
 	v.blameless(t)
 }
 
-// meddled counts what a page asks for under a path, has it fail while the page says so, and keeps whether the last of
+// meddled counts what a page asks for under a path, has it fail while it is broken, and keeps whether the last of
 // it was asked without a person.
 const meddled = `window.asked = 0; window.asking = 0; window.broken = true; window.alone = ""; window.flashed = false;
 const ask = window.fetch;
