@@ -20,6 +20,7 @@ type InvocationQuery struct {
 	Until   time.Time // Created before.
 	Before  string    // Cursor: the last id of the previous page.
 	Limit   int       // Default 100, at most 1000.
+	Brief   bool      // Without arguments, receipts and answers: they may be large, and are not read.
 }
 
 // FindInvocation returns the record of a call. It fails with tool.NotFound.
@@ -35,6 +36,37 @@ func (s *Store) FindInvocation(ctx context.Context, tenant tool.TenantID, id str
 		return tool.Invocation{}, explain(err, tool.NotFound, "invocation not found")
 	}
 	return invocationOf(row)
+}
+
+// FindBriefInvocation is [Store.FindInvocation] without an answer of more than so many bytes, which is not read: its
+// size is returned, unless most is zero.
+func (s *Store) FindBriefInvocation(
+	ctx context.Context, tenant tool.TenantID, id string, most int,
+) (i tool.Invocation, left int64, err error) {
+	const op = "store.FindBriefInvocation"
+	if !tool.ValidID(id) {
+		return tool.Invocation{}, 0, notFound(op, "invocation not found")
+	}
+	if most > 0 {
+		left, err = ask(ctx, s.do, op, tenant, (*db.Queries).OutputBytes, db.OutputBytesParams{
+			TenantID: string(tenant), ID: id,
+		})
+		if err != nil {
+			return tool.Invocation{}, 0, explain(err, tool.NotFound, "invocation not found")
+		}
+		if left <= int64(most) {
+			i, err = s.FindInvocation(ctx, tenant, id)
+			return i, 0, err
+		}
+	}
+	row, err := ask(ctx, s.do, op, tenant, (*db.Queries).FindBriefInvocation, db.FindBriefInvocationParams{
+		TenantID: string(tenant), ID: id,
+	})
+	if err != nil {
+		return tool.Invocation{}, 0, explain(err, tool.NotFound, "invocation not found")
+	}
+	i, err = invocationOf(db.ToolInvocation(row))
+	return i, left, err
 }
 
 // ListInvocations returns a page of invocations, newest first.
@@ -55,10 +87,10 @@ func (s *Store) ListInvocations(
 	switch {
 	case q.Status == "" || q.Status == tool.StatusCompleted:
 		params.Status = string(q.Status)
-		rows, err = ask(ctx, s.doFiltered, op, tenant, (*db.Queries).ListInvocations, params)
+		rows, err = s.listInvocations(ctx, tenant, params, q.Brief)
 	case q.Status.Final():
 		params.FailedStatus = string(q.Status)
-		rows, err = ask(ctx, s.doFiltered, op, tenant, (*db.Queries).ListInvocations, params)
+		rows, err = s.listInvocations(ctx, tenant, params, q.Brief)
 	default:
 		rows, err = ask(ctx, s.doFiltered, op, tenant, (*db.Queries).ListOpenInvocations, db.ListOpenInvocationsParams{
 			TenantID: params.TenantID, Status: string(q.Status), Before: params.Before, Tool: params.Tool, Kind: params.Kind,
@@ -70,6 +102,18 @@ func (s *Store) ListInvocations(
 		return nil, err
 	}
 	return collect(rows, invocationOf)
+}
+
+func (s *Store) listInvocations(
+	ctx context.Context, tenant tool.TenantID, params db.ListInvocationsParams, brief bool,
+) ([]db.ToolInvocation, error) {
+	const op = "store.ListInvocations"
+	if !brief {
+		return ask(ctx, s.doFiltered, op, tenant, (*db.Queries).ListInvocations, params)
+	}
+	rows, err := ask(ctx, s.doFiltered, op, tenant, (*db.Queries).ListBriefInvocations,
+		db.ListBriefInvocationsParams(params))
+	return convert(rows, func(r db.ListBriefInvocationsRow) db.ToolInvocation { return db.ToolInvocation(r) }), err
 }
 
 func invocationOf(row db.ToolInvocation) (tool.Invocation, error) {

@@ -90,11 +90,14 @@ func (s *Store) BeginWebSession(ctx context.Context, w WebSession, before, hash 
 	return explain(err, tool.NotFound, "tenant not found")
 }
 
-// FindWebSession returns the session of a browser with a tenant, and records its use. It fails with
-// tool.NotFound where there is none, and where it has ended.
-func (s *Store) FindWebSession(ctx context.Context, tenant tool.TenantID, hash []byte) (WebSession, error) {
+// FindWebSession returns the session of a browser with a tenant. What a person attends to is recorded as its
+// use, from which the idle time counts; what pages ask by themselves is not. It fails with tool.NotFound where
+// there is none, and where it has ended.
+func (s *Store) FindWebSession(
+	ctx context.Context, tenant tool.TenantID, hash []byte, attended bool,
+) (WebSession, error) {
 	row, err := ask(ctx, s.do, "store.FindWebSession", tenant, (*db.Queries).UseWebSession, db.UseWebSessionParams{
-		TenantID: string(tenant), TokenHash: hash, IdleSeconds: WebSessionIdle.Seconds(),
+		TenantID: string(tenant), TokenHash: hash, IdleSeconds: WebSessionIdle.Seconds(), Attended: attended,
 	})
 	if err != nil {
 		return WebSession{}, explain(err, tool.NotFound, "there is no such session")

@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"time"
@@ -65,7 +64,7 @@ func (s *server) listInvocations(
 	}
 	q := store.InvocationQuery{
 		Status: tool.InvocationStatus(in.Status), Tool: in.Tool, Kind: tool.Kind(in.Kind), Since: in.Since, Until: in.Until,
-		Before: before, Limit: in.fetch(),
+		Before: before, Limit: in.fetch(), Brief: in.Brief,
 	}
 	if in.Run != "" { // An unknown run is distinguished from one without calls.
 		run, err := s.cfg.Store.FindRun(ctx, p.Tenant, in.Run)
@@ -110,7 +109,7 @@ func (s *server) getInvocation(
 	p tool.Principal,
 	in *getInvocationInput,
 ) (*body[v1.Invocation], error) {
-	invocation, err := s.cfg.Store.FindInvocation(ctx, p.Tenant, in.ID)
+	invocation, left, err := s.findInvocation(ctx, p.Tenant, in)
 	if err != nil {
 		return nil, err
 	}
@@ -126,14 +125,17 @@ func (s *server) getInvocation(
 		return nil, err
 	}
 	out := shown.invocation(invocation)
-	if in.Brief && out.Output != nil {
-		raw, err := json.Marshal(out.Output)
-		if err != nil {
-			return nil, fmt.Errorf("measuring the answer: %w", err)
-		}
-		if len(raw) > maxBriefOutput {
-			out.Output, out.OutputBytes = nil, int64(len(raw))
-		}
-	}
+	out.OutputBytes = left
 	return answer(out), nil
+}
+
+// findInvocation returns an invocation, and the size of an answer that was left out.
+func (s *server) findInvocation(
+	ctx context.Context, tenant tool.TenantID, in *getInvocationInput,
+) (i tool.Invocation, left int64, err error) {
+	if in.Brief {
+		return s.cfg.Store.FindBriefInvocation(ctx, tenant, in.ID, maxBriefOutput)
+	}
+	i, err = s.cfg.Store.FindInvocation(ctx, tenant, in.ID)
+	return i, 0, err
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"net/http"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -50,4 +51,23 @@ func TestNothingFollowsTheEndOfATopic(t *testing.T) {
 	require.ErrorIs(t, c.write(out, nil), context.Canceled)
 	require.NotContains(t, w.String(), "of runs")
 	require.Contains(t, w.String(), "id: approvals@2\nevent: changes\ndata: of approvals\n")
+}
+
+// The first change of a list is sent at once, and those that follow soon are sent together.
+func TestChangesOfListsAreGathered(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		news := make(chan struct{})
+		close(news)
+		src := &source{lists: true}
+		began := time.Now()
+		require.True(t, src.sleep(t.Context(), news))
+		require.Equal(t, began, time.Now())
+		src.sent = began
+		require.True(t, src.sleep(t.Context(), news))
+		require.Equal(t, began.Add(gather), time.Now())
+		src.lists = false
+		require.True(t, src.sleep(t.Context(), news))
+		require.Equal(t, began.Add(gather), time.Now(), "events of a run are not gathered")
+	})
 }

@@ -35,6 +35,9 @@ const (
 	TenantHeader = "X-Toolcrib-Tenant"
 	// BrowserHeader is "1" where a request may change something: forms of other sites cannot send it.
 	BrowserHeader = "X-Toolcrib"
+	// BackgroundHeader is "1" where a page asks by itself, without a person who did something a moment ago: the
+	// idle time of the session goes on.
+	BackgroundHeader = "X-Toolcrib-Background"
 )
 
 // Names of the cookie. The first prefix makes browsers refuse one that is not Secure or is of another path.
@@ -84,17 +87,24 @@ func (s *server) identify(
 		return tool.Principal{}, nil, refusal(v1.MalformedRequest,
 			"name the tenant of the request, by its slug, in the header "+TenantHeader)
 	}
-	p, sh, err := s.session(ctx, slug, browser, true)
+	p, sh, err := s.session(ctx, slug, browser, true, attended(r))
 	if err == nil {
 		w.Header().Set(TenantHeader, slug)
 	}
 	return p, sh, err
 }
 
+// attended reports whether a request with the session of a browser is use by a person. Streams are not: pages
+// open them, and open them again, by themselves.
+func attended(r *http.Request) bool {
+	return r.Header.Get(BackgroundHeader) == "" && (r.Method != http.MethodGet || !asksForStream(r))
+}
+
 // session returns the principal of a browser's session with a tenant. Its authority is that of the key
-// or person now. A request that is not counted has no share.
+// or person now. A request that is not counted has no share; one that is no use by a person does not renew the
+// session's idle time.
 func (s *server) session(
-	ctx context.Context, slug string, browser []byte, counted bool,
+	ctx context.Context, slug string, browser []byte, counted, attended bool,
 ) (tool.Principal, *share, error) {
 	ended := unauthenticated("this browser is not signed in to the tenant: sign in again")
 	if !store.ValidTenantSlug(slug) {
@@ -107,7 +117,7 @@ func (s *server) session(
 	if err != nil {
 		return tool.Principal{}, nil, err
 	}
-	w, err := s.cfg.Store.FindWebSession(ctx, tenant, browser)
+	w, err := s.cfg.Store.FindWebSession(ctx, tenant, browser, attended)
 	if err != nil && tool.KindOf(err) == tool.NotFound {
 		return tool.Principal{}, nil, ended
 	}
@@ -147,7 +157,7 @@ func (s *server) again(ctx context.Context, r *http.Request) (tool.Principal, er
 	if browser == nil {
 		return s.bearer(ctx, r.Header.Get("Authorization"), place{})
 	}
-	p, _, err := s.session(ctx, r.Header.Get(TenantHeader), browser, false)
+	p, _, err := s.session(ctx, r.Header.Get(TenantHeader), browser, false, false)
 	return p, err
 }
 
@@ -215,7 +225,8 @@ func (s *server) registerSessions() {
 	huma.Register(s.api, op("beginSession", http.MethodPost, "Sign a browser in to a tenant",
 		"Trades an API key, or a token of an issuer that the server accepts, for a cookie that scripts cannot read. "+
 			"Requests with it name their tenant in `"+TenantHeader+"`. The session ends with the key, and when it was not "+
-			"used for 12 hours. Requires `"+BrowserHeader+": 1`. Without a key."), s.beginSession)
+			"used for 12 hours: streams, and requests with `"+BackgroundHeader+": 1`, are no use. Requires `"+
+			BrowserHeader+": 1`. Without a key."), s.beginSession)
 	huma.Register(s.api, op("endSession", http.MethodDelete, "Sign a browser out of every tenant",
 		"Does nothing where it is not signed in. Requires `"+BrowserHeader+": 1`. Without a key."), s.endSession)
 }

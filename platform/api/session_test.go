@@ -319,3 +319,43 @@ func TestStreamOfABrowser(t *testing.T) {
 	require.Equal(t, http.StatusNoContent, w.ask(t, http.MethodDelete, "/v1/session", "", "").status)
 	require.Empty(t, s.rest(), "nothing follows")
 }
+
+// A session is renewed by what a person does. Its stream, what that looks at again, and what a page asks by itself
+// leave its end where it was.
+func TestPagesDoNotKeepSessions(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t, browsers, func(c *api.Config) { c.Streams.Heartbeat = 20 * time.Millisecond })
+	w := &browser{bundle: b}
+	slug := w.signIn(t, b.key)
+	conn := b.Conn(t)
+	_, err := conn.Exec(t.Context(), `update web_sessions set last_used_at = now() - interval '11 hours',
+		idle_ends_at = now() + interval '1 hour'`)
+	require.NoError(t, err)
+	left := func() (hours int) {
+		require.NoError(t, conn.QueryRow(t.Context(),
+			`select round(extract(epoch from idle_ends_at - now()) / 3600)::int from web_sessions`).Scan(&hours))
+		return hours
+	}
+	cookie := http.Header{"Cookie": {w.cookie}, api.TenantHeader: {slug}}
+	b.record(t)
+	for _, path := range []string{topics("runs"), "/v1/events"} {
+		s := b.stream(t, path, cookie)
+		for beats := 0; beats < 3; { // By then its authority was looked at, too.
+			f, ok := s.next()
+			require.True(t, ok)
+			if f.comment == "alive" {
+				beats++
+			}
+		}
+		require.Equal(t, 1, left(), path)
+		s.close()
+	}
+	for _, path := range []string{"/v1/tools", "/v1/me"} {
+		got := w.ask(t, http.MethodGet, path, slug, "", api.BackgroundHeader, "1")
+		require.Equal(t, http.StatusOK, got.status, path)
+		require.Equal(t, 1, left(), path)
+	}
+	require.Equal(t, http.StatusOK, w.ask(t, http.MethodGet, "/v1/tools", slug, "").status)
+	require.Equal(t, 12, left())
+}

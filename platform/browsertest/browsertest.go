@@ -6,18 +6,31 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"sync"
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/target"
 	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/require"
 )
 
-// limit bounds how long a browser lives.
+// limit bounds how long a test may keep its tabs.
 const limit = 8 * time.Minute
 
-// Start starts Chromium for a test, with a window of its own, and stops it with the test. The test is skipped
-// where there is no browser, and fails there if TOOLCRIB_REQUIRE_PROGRAMS is set.
+// shared is the browser of the tests that run now. It ends with the last of them.
+var shared struct {
+	sync.Mutex
+
+	tests  int
+	ctx    context.Context //nolint:containedctx // Of the browser.
+	cancel func()
+}
+
+// Start returns what tabs of a test are made with: cookies, storage and caches of its own in a browser, Chromium,
+// that the tests of a package share while they run. The test is skipped where there is no browser, and fails there
+// if TOOLCRIB_REQUIRE_PROGRAMS is set.
 func Start(t *testing.T) context.Context {
 	t.Helper()
 	var program string
@@ -34,17 +47,62 @@ func Start(t *testing.T) context.Context {
 	default:
 		t.Skip("no browser is on PATH: apt-get install chromium, to test pages")
 	}
-	options := append(chromedp.DefaultExecAllocatorOptions[:], //nolint:gocritic // An array: it is not changed.
-		chromedp.ExecPath(program), chromedp.NoSandbox, chromedp.DisableGPU, chromedp.WSURLReadTimeout(time.Minute),
-		chromedp.Flag("disable-dev-shm-usage", true))
-	ctx, cancel := context.WithTimeout(t.Context(), limit)
+	started, err := join(program)
+	t.Cleanup(leave)
+	require.NoError(t, err)
+	own, err := isolate(t, started)
+	require.NoError(t, err)
+	ctx, cancel := chromedp.NewContext(started, chromedp.WithExistingBrowserContext(own))
 	t.Cleanup(cancel)
-	ctx, cancel = chromedp.NewExecAllocator(ctx, options...)
-	t.Cleanup(cancel)
-	ctx, cancel = chromedp.NewContext(ctx)
+	ctx, cancel = context.WithTimeout(ctx, limit)
 	t.Cleanup(cancel)
 	require.NoError(t, chromedp.Run(ctx))
 	return ctx
+}
+
+// join starts the browser for the first test.
+func join(program string) (context.Context, error) {
+	shared.Lock()
+	defer shared.Unlock()
+	if shared.tests++; shared.ctx != nil && shared.ctx.Err() == nil {
+		return shared.ctx, nil
+	}
+	options := append(chromedp.DefaultExecAllocatorOptions[:], //nolint:gocritic // An array: it is not changed.
+		chromedp.ExecPath(program), chromedp.NoSandbox, chromedp.DisableGPU, chromedp.WSURLReadTimeout(time.Minute),
+		chromedp.Flag("disable-dev-shm-usage", true))
+	//nolint:contextcheck // It outlives the test that starts it.
+	ctx, stop := chromedp.NewExecAllocator(context.Background(), options...)
+	ctx, end := chromedp.NewContext(ctx)
+	shared.ctx, shared.cancel = ctx, func() {
+		end()
+		stop()
+	}
+	return ctx, chromedp.Run(ctx)
+}
+
+// isolate makes cookies and storage of their own, with a window: the browser opens no tab without one.
+func isolate(t *testing.T, started context.Context) (cdp.BrowserContextID, error) { //nolint:revive // The browser's.
+	t.Helper()
+	ctx := cdp.WithExecutor(started, chromedp.FromContext(started).Browser)
+	own, err := target.CreateBrowserContext().Do(ctx)
+	if err != nil {
+		return "", fmt.Errorf("making a context of the browser: %w", err)
+	}
+	t.Cleanup(func() { _ = target.DisposeBrowserContext(own).Do(ctx) })
+	if _, err := target.CreateTarget("about:blank").WithBrowserContextID(own).WithNewWindow(true).Do(ctx); err != nil {
+		return "", fmt.Errorf("opening a window: %w", err)
+	}
+	return own, nil
+}
+
+// leave stops the browser after the last test.
+func leave() {
+	shared.Lock()
+	defer shared.Unlock()
+	if shared.tests--; shared.tests == 0 && shared.ctx != nil {
+		shared.cancel()
+		shared.ctx = nil
+	}
 }
 
 // Until waits for a condition of the page, an expression of JavaScript. The page may be another one by then.
@@ -58,7 +116,7 @@ func Until(condition string) chromedp.Action {
 			select {
 			case <-ctx.Done():
 				return fmt.Errorf("waiting until %s: %w", condition, ctx.Err())
-			case <-time.After(50 * time.Millisecond):
+			case <-time.After(20 * time.Millisecond):
 			}
 		}
 	})

@@ -351,7 +351,7 @@ func (d *desk) browserOf(t *testing.T, key string) (*visitor, context.Context) {
 	apart := browser(t)
 	v := visit(t, d.site, apart)
 	v.do(t, chromedp.Navigate(v.url+"/login"), settled(), chromedp.SendKeys("#key", key+kb.Enter, chromedp.ByQuery),
-		until(`location.pathname.endsWith("/tools")`), settled())
+		until(atHome), settled())
 	return v, apart
 }
 

@@ -59,7 +59,7 @@ func live(t *testing.T) *visitor {
 	v := visit(t, &site{url: d.URL(), slug: d.Tenant().Slug, key: d.Key()}, started)
 	v.do(t, chromedp.Navigate(v.url+"/login"), settled(),
 		chromedp.SendKeys("#key", strings.TrimSpace(string(key))+kb.Enter, chromedp.ByQuery),
-		until(`location.pathname.endsWith("/tools")`), settled())
+		until(atHome), settled())
 	return v
 }
 

@@ -45,11 +45,12 @@ delete from web_sessions w using api_keys k
 where w.tenant_id = @tenant_id and k.tenant_id = @tenant_id and k.id = w.key_id and k.revoked_at is not null;
 
 -- name: UseWebSession :one
--- Reads the session of a browser with the digest of its key's secret, and records its use, at most
--- once a minute.
+-- Reads the session of a browser with the digest of its key's secret, and records its use by a person, at
+-- most once a minute.
 with used as (
     update web_sessions u set last_used_at = now(), idle_ends_at = now() + make_interval(secs => @idle_seconds::float8)
-    where u.tenant_id = @tenant_id and u.token_hash = @token_hash and u.idle_ends_at > now() and u.ends_at > now()
+    where @attended::boolean
+      and u.tenant_id = @tenant_id and u.token_hash = @token_hash and u.idle_ends_at > now() and u.ends_at > now()
       and u.last_used_at < now() - interval '1 minute'
 )
 select w.key_id, w.subject, w.roles, k.secret_hash

@@ -362,10 +362,19 @@ var foreignCases = map[string]func(t *testing.T, f foreign){
 		_, err := f.Store.FindInvocation(t.Context(), f.stranger, ticket.InvocationID)
 		RequireKind(t, tool.NotFound, err)
 	},
+	"FindBriefInvocation": func(t *testing.T, f foreign) {
+		t.Helper()
+		ticket := f.Fixture.Admit(t, f.Lone(t), true, true)
+		_, _, err := f.Store.FindBriefInvocation(t.Context(), f.stranger, ticket.InvocationID, 1)
+		RequireKind(t, tool.NotFound, err)
+	},
 	"ListInvocations": func(t *testing.T, f foreign) {
 		t.Helper()
 		f.Fixture.Admit(t, f.Lone(t), true, true)
 		found, err := f.Store.ListInvocations(t.Context(), f.stranger, store.InvocationQuery{RunID: f.Run.ID})
+		require.NoError(t, err)
+		require.Empty(t, found)
+		found, err = f.Store.ListInvocations(t.Context(), f.stranger, store.InvocationQuery{RunID: f.Run.ID, Brief: true})
 		require.NoError(t, err)
 		require.Empty(t, found)
 	},

@@ -52,7 +52,7 @@ var keyCases = map[string]func(t *testing.T, f foreign){
 	},
 	"FindWebSession": func(t *testing.T, f foreign) {
 		t.Helper()
-		_, err := f.Store.FindWebSession(t.Context(), f.stranger, f.browser(t))
+		_, err := f.Store.FindWebSession(t.Context(), f.stranger, f.browser(t), true)
 		RequireKind(t, tool.NotFound, err)
 	},
 	"ListWebSessions": func(t *testing.T, f foreign) {
@@ -78,7 +78,7 @@ var keyCases = map[string]func(t *testing.T, f foreign){
 			_, err = f.Store.EndWebSession(t.Context(), f.stranger, own[0].ID, subject)
 			RequireKind(t, tool.NotFound, err)
 		}
-		_, err = f.Store.FindWebSession(t.Context(), f.Tenant, current)
+		_, err = f.Store.FindWebSession(t.Context(), f.Tenant, current, true)
 		require.NoError(t, err)
 	},
 	"EndOtherWebSessions": func(t *testing.T, f foreign) {
@@ -89,12 +89,12 @@ var keyCases = map[string]func(t *testing.T, f foreign){
 		ended, err := f.Store.EndOtherWebSessions(t.Context(), f.stranger, own[0].Subject, nil)
 		require.NoError(t, err)
 		require.Empty(t, ended)
-		_, err = f.Store.FindWebSession(t.Context(), f.Tenant, current)
+		_, err = f.Store.FindWebSession(t.Context(), f.Tenant, current, true)
 		require.NoError(t, err)
 	},
 	"UseSessionKey": func(t *testing.T, f foreign) {
 		t.Helper()
-		w, err := f.Store.FindWebSession(t.Context(), f.Tenant, f.browser(t))
+		w, err := f.Store.FindWebSession(t.Context(), f.Tenant, f.browser(t), true)
 		require.NoError(t, err)
 		w.Tenant = f.stranger
 		_, _, err = f.Store.UseSessionKey(t.Context(), w, store.Draw{})

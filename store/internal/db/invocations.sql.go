@@ -10,6 +10,105 @@ import (
 	"time"
 )
 
+const FindBriefInvocation = `-- name: FindBriefInvocation :one
+select id, tenant_id, run_id, turn, position, call_id, effect_id, tool_id, tool_scope_id, tool, version, digest, implementation_type,
+    subject, agent_id, mode, status, approval_required, approval_status, approval_decided_by, approval_reason, egress_class,
+    attempt, input, receipt, null::json as output, is_error, error_kind, error,
+    cost_estimate, created_at, started_at, completed_at, parent_id, failed_status, shown, cost_micros
+from tool_invocations where tenant_id = $1 and id = $2
+`
+
+type FindBriefInvocationParams struct {
+	TenantID string
+	ID       string
+}
+
+type FindBriefInvocationRow struct {
+	ID                 string
+	TenantID           string
+	RunID              *string
+	Turn               int32
+	Position           int32
+	CallID             string
+	EffectID           *string
+	ToolID             *string
+	ToolScopeID        *string
+	Tool               string
+	Version            string
+	Digest             string
+	ImplementationType string
+	Subject            string
+	AgentID            *string
+	Mode               string
+	Status             string
+	ApprovalRequired   bool
+	ApprovalStatus     string
+	ApprovalDecidedBy  *string
+	ApprovalReason     *string
+	EgressClass        string
+	Attempt            int32
+	Input              []byte
+	Receipt            []byte
+	Output             []byte
+	IsError            bool
+	ErrorKind          string
+	Error              string
+	CostEstimate       *string
+	CreatedAt          time.Time
+	StartedAt          *time.Time
+	CompletedAt        *time.Time
+	ParentID           *string
+	FailedStatus       *string
+	Shown              *bool
+	CostMicros         *int64
+}
+
+// Without the answer, which may be large.
+func (q *Queries) FindBriefInvocation(ctx context.Context, arg FindBriefInvocationParams) (FindBriefInvocationRow, error) {
+	row := q.db.QueryRow(ctx, FindBriefInvocation, arg.TenantID, arg.ID)
+	var i FindBriefInvocationRow
+	err := row.Scan(
+		&i.ID,
+		&i.TenantID,
+		&i.RunID,
+		&i.Turn,
+		&i.Position,
+		&i.CallID,
+		&i.EffectID,
+		&i.ToolID,
+		&i.ToolScopeID,
+		&i.Tool,
+		&i.Version,
+		&i.Digest,
+		&i.ImplementationType,
+		&i.Subject,
+		&i.AgentID,
+		&i.Mode,
+		&i.Status,
+		&i.ApprovalRequired,
+		&i.ApprovalStatus,
+		&i.ApprovalDecidedBy,
+		&i.ApprovalReason,
+		&i.EgressClass,
+		&i.Attempt,
+		&i.Input,
+		&i.Receipt,
+		&i.Output,
+		&i.IsError,
+		&i.ErrorKind,
+		&i.Error,
+		&i.CostEstimate,
+		&i.CreatedAt,
+		&i.StartedAt,
+		&i.CompletedAt,
+		&i.ParentID,
+		&i.FailedStatus,
+		&i.Shown,
+		&i.CostMicros,
+	)
+	return i, err
+}
+
 const FindInvocation = `-- name: FindInvocation :one
 select id, tenant_id, run_id, turn, position, call_id, effect_id, tool_id, tool_scope_id, tool, version, digest, implementation_type, subject, agent_id, mode, status, approval_required, approval_status, approval_decided_by, approval_reason, egress_class, attempt, input, receipt, output, is_error, error_kind, error, cost_estimate, created_at, started_at, completed_at, parent_id, failed_status, shown, cost_micros from tool_invocations where tenant_id = $1 and id = $2
 `
@@ -62,6 +161,154 @@ func (q *Queries) FindInvocation(ctx context.Context, arg FindInvocationParams) 
 		&i.CostMicros,
 	)
 	return i, err
+}
+
+const ListBriefInvocations = `-- name: ListBriefInvocations :many
+select id, tenant_id, run_id, turn, position, call_id, effect_id, tool_id, tool_scope_id, tool, version, digest, implementation_type,
+    subject, agent_id, mode, status, approval_required, approval_status, approval_decided_by, approval_reason, egress_class,
+    attempt, null::json as input, null::json as receipt, null::json as output, is_error, error_kind, error,
+    cost_estimate, created_at, started_at, completed_at, parent_id, failed_status, shown, cost_micros
+from tool_invocations
+where tenant_id = $1
+  and ($2::uuid is null or id < $2)
+  and ($3::text = '' or status = $3)
+  and ($4::text = '' or failed_status = $4)
+  and ($5::text = '' or tool = $5)
+  and ($6::text = '' or error_kind = $6)
+  and ($7::uuid is null or run_id = $7)
+  and ($8::uuid is null or agent_id = $8)
+  and ($9::uuid is null or parent_id = $9)
+  and ($10::timestamptz is null or id >= uuid_floor($10))
+  and ($11::timestamptz is null or id < uuid_floor($11))
+order by id desc
+limit $12::int
+`
+
+type ListBriefInvocationsParams struct {
+	TenantID     string
+	Before       *string
+	Status       string
+	FailedStatus string
+	Tool         string
+	Kind         string
+	RunID        *string
+	AgentID      *string
+	ParentID     *string
+	Since        *time.Time
+	Until        *time.Time
+	Limit        int32
+}
+
+type ListBriefInvocationsRow struct {
+	ID                 string
+	TenantID           string
+	RunID              *string
+	Turn               int32
+	Position           int32
+	CallID             string
+	EffectID           *string
+	ToolID             *string
+	ToolScopeID        *string
+	Tool               string
+	Version            string
+	Digest             string
+	ImplementationType string
+	Subject            string
+	AgentID            *string
+	Mode               string
+	Status             string
+	ApprovalRequired   bool
+	ApprovalStatus     string
+	ApprovalDecidedBy  *string
+	ApprovalReason     *string
+	EgressClass        string
+	Attempt            int32
+	Input              []byte
+	Receipt            []byte
+	Output             []byte
+	IsError            bool
+	ErrorKind          string
+	Error              string
+	CostEstimate       *string
+	CreatedAt          time.Time
+	StartedAt          *time.Time
+	CompletedAt        *time.Time
+	ParentID           *string
+	FailedStatus       *string
+	Shown              *bool
+	CostMicros         *int64
+}
+
+// ListInvocations without arguments, receipts and answers, which may be large.
+func (q *Queries) ListBriefInvocations(ctx context.Context, arg ListBriefInvocationsParams) ([]ListBriefInvocationsRow, error) {
+	rows, err := q.db.Query(ctx, ListBriefInvocations,
+		arg.TenantID,
+		arg.Before,
+		arg.Status,
+		arg.FailedStatus,
+		arg.Tool,
+		arg.Kind,
+		arg.RunID,
+		arg.AgentID,
+		arg.ParentID,
+		arg.Since,
+		arg.Until,
+		arg.Limit,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []ListBriefInvocationsRow
+	for rows.Next() {
+		var i ListBriefInvocationsRow
+		if err := rows.Scan(
+			&i.ID,
+			&i.TenantID,
+			&i.RunID,
+			&i.Turn,
+			&i.Position,
+			&i.CallID,
+			&i.EffectID,
+			&i.ToolID,
+			&i.ToolScopeID,
+			&i.Tool,
+			&i.Version,
+			&i.Digest,
+			&i.ImplementationType,
+			&i.Subject,
+			&i.AgentID,
+			&i.Mode,
+			&i.Status,
+			&i.ApprovalRequired,
+			&i.ApprovalStatus,
+			&i.ApprovalDecidedBy,
+			&i.ApprovalReason,
+			&i.EgressClass,
+			&i.Attempt,
+			&i.Input,
+			&i.Receipt,
+			&i.Output,
+			&i.IsError,
+			&i.ErrorKind,
+			&i.Error,
+			&i.CostEstimate,
+			&i.CreatedAt,
+			&i.StartedAt,
+			&i.CompletedAt,
+			&i.ParentID,
+			&i.FailedStatus,
+			&i.Shown,
+			&i.CostMicros,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const ListInvocations = `-- name: ListInvocations :many
@@ -269,4 +516,21 @@ func (q *Queries) ListOpenInvocations(ctx context.Context, arg ListOpenInvocatio
 		return nil, err
 	}
 	return items, nil
+}
+
+const OutputBytes = `-- name: OutputBytes :one
+select coalesce(octet_length(i.output::text), 0)::bigint as bytes
+from tool_invocations i where i.tenant_id = $1 and i.id = $2
+`
+
+type OutputBytesParams struct {
+	TenantID string
+	ID       string
+}
+
+func (q *Queries) OutputBytes(ctx context.Context, arg OutputBytesParams) (int64, error) {
+	row := q.db.QueryRow(ctx, OutputBytes, arg.TenantID, arg.ID)
+	var bytes int64
+	err := row.Scan(&bytes)
+	return bytes, err
 }

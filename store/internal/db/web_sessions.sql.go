@@ -221,7 +221,8 @@ func (q *Queries) MoveWebSessions(ctx context.Context, arg MoveWebSessionsParams
 const UseWebSession = `-- name: UseWebSession :one
 with used as (
     update web_sessions u set last_used_at = now(), idle_ends_at = now() + make_interval(secs => $3::float8)
-    where u.tenant_id = $1 and u.token_hash = $2 and u.idle_ends_at > now() and u.ends_at > now()
+    where $4::boolean
+      and u.tenant_id = $1 and u.token_hash = $2 and u.idle_ends_at > now() and u.ends_at > now()
       and u.last_used_at < now() - interval '1 minute'
 )
 select w.key_id, w.subject, w.roles, k.secret_hash
@@ -234,6 +235,7 @@ type UseWebSessionParams struct {
 	TenantID    string
 	TokenHash   []byte
 	IdleSeconds float64
+	Attended    bool
 }
 
 type UseWebSessionRow struct {
@@ -243,10 +245,15 @@ type UseWebSessionRow struct {
 	SecretHash []byte
 }
 
-// Reads the session of a browser with the digest of its key's secret, and records its use, at most
-// once a minute.
+// Reads the session of a browser with the digest of its key's secret, and records its use by a person, at
+// most once a minute.
 func (q *Queries) UseWebSession(ctx context.Context, arg UseWebSessionParams) (UseWebSessionRow, error) {
-	row := q.db.QueryRow(ctx, UseWebSession, arg.TenantID, arg.TokenHash, arg.IdleSeconds)
+	row := q.db.QueryRow(ctx, UseWebSession,
+		arg.TenantID,
+		arg.TokenHash,
+		arg.IdleSeconds,
+		arg.Attended,
+	)
 	var i UseWebSessionRow
 	err := row.Scan(
 		&i.KeyID,

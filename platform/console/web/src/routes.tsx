@@ -24,7 +24,7 @@ const home = createRoute({
     const [only] = known?.tenants ?? [];
     if (!only) throw redirect({ to: "/login" });
     if (known!.tenants.length > 1) throw redirect({ to: "/t" });
-    throw redirect({ to: "/t/$tenant/tools", params: { tenant: only.slug } });
+    throw redirect({ to: "/t/$tenant", params: { tenant: only.slug } });
   },
 });
 

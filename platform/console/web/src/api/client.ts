@@ -1,5 +1,5 @@
 import { config } from "../config";
-import { parse, print } from "./json";
+import { parse, parseInSlices, print } from "./json";
 
 // Fault is one thing that is wrong with a request, and its place in the body: a JSON Pointer.
 export interface Fault {
@@ -40,6 +40,16 @@ export interface Ask {
 let signedOut = (): void => {};
 export const onSignedOut = (fn: () => void): void => void (signedOut = fn);
 
+// done is when a person last did something in this tab; opening it is the first.
+let done = Date.now();
+for (const event of ["pointerdown", "pointermove", "keydown", "wheel", "touchstart"]) {
+  window.addEventListener(event, (e) => { if (e.isTrusted) done = Date.now(); }, { capture: true, passive: true });
+}
+
+// attended reports whether what is asked now may be due to a person. What pages ask by themselves, after an event of
+// the stream or once in a while, is no use of the session.
+const attended = (): boolean => Date.now() - done < 10_000;
+
 export function address(path: string, query?: Query): string {
   const params = new URLSearchParams();
   for (const [name, value] of Object.entries(query ?? {})) {
@@ -54,6 +64,7 @@ export async function send(tenant: string | undefined, path: string, ask: Ask, a
   const headers: Record<string, string> = { Accept: accept, ...ask.headers };
   const method = ask.method ?? "GET";
   if (tenant) headers["X-Toolcrib-Tenant"] = tenant;
+  if (!attended()) headers["X-Toolcrib-Background"] = "1";
   if (ask.once) headers["Idempotency-Key"] = ask.once;
   if (method !== "GET") {
     headers["X-Toolcrib"] = "1";
@@ -89,9 +100,11 @@ async function problem(answer: Response, inTenant: boolean): Promise<ApiError> {
   }
 }
 
+const large = 200_000; // Characters that are read at once.
+
 // call returns the body of an answer. Members of any JSON keep their numbers; see json.ts.
 export async function call<T>(tenant: string | undefined, path: string, ask: Ask = {}): Promise<T> {
   const answer = await send(tenant, path, ask, "application/json");
   const text = await answer.text();
-  return (text ? parse(text) : undefined) as T;
+  return (text ? (text.length > large ? await parseInSlices(text) : parse(text)) : undefined) as T;
 }

@@ -62,7 +62,8 @@ export const calls = (t: string, id: string, cursor?: string) =>
   one<List<Invocation>>(t, ["run", id, "calls"], "/v1/invocations", { run: id, limit: 200, cursor });
 export const events = (t: string, id: string, after: number) =>
   one<List<Event>>(t, ["run", id, "events"], `/v1/runs/${at(id)}/events`, { after, limit: 500 });
-export const invocation = (t: string, id: string) => one<Invocation>(t, ["invocation", id], `/v1/invocations/${at(id)}`);
+// An answer may be large: it is not compared with the one before.
+export const invocation = (t: string, id: string) => ({ ...one<Invocation>(t, ["invocation", id], `/v1/invocations/${at(id)}`), structuralSharing: false });
 export const approvals = (t: string, q: Query) => list<Approval>(t, "approvals", "/v1/approvals", q);
 export const approval = (t: string, id: string) => one<Approval>(t, ["approvals", id], `/v1/approvals/${at(id)}`);
 export const agents = (t: string, q: Query) => list<Agent>(t, "agents", "/v1/agents", q);

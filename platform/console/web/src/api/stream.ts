@@ -323,11 +323,17 @@ function pause(ms: number, signal: AbortSignal): Promise<void> {
   });
 }
 
-// Notes have what changed read again: at once, and then at most once a second.
+const fastest = 100;
+const slowest = 5000;
+
+// Notes have what changed read again: at once, and then at most ten times a second. It is not asked for again before
+// it is there, and where that takes long, there is more time in between: what is shown stays current, and a server
+// that is busy is asked less.
 class Notes {
   private readonly keys = new Map<string, unknown[]>();
   private timer = 0;
-  private last = 0;
+  private next = 0; // When it may ask again.
+  private asks = 0; // Which of its requests was the last.
 
   constructor(private readonly client: QueryClient, private readonly tenant: string) {}
 
@@ -360,10 +366,20 @@ class Notes {
     window.clearTimeout(this.timer);
     this.timer = 0;
     if (live.paused) return;
-    this.last = Date.now();
+    const began = Date.now();
+    const ask = ++this.asks;
+    this.next = began + slowest;
     const keys = this.keys.has(JSON.stringify([this.tenant])) ? [[this.tenant]] : [...this.keys.values()];
     this.keys.clear();
-    for (const queryKey of keys) void this.client.invalidateQueries({ queryKey });
+    void Promise.allSettled(keys.map((queryKey) => this.client.invalidateQueries({ queryKey }))).then(() => {
+      if (ask !== this.asks) return;
+      const took = Date.now() - began;
+      this.next = began + Math.min(slowest, Math.max(fastest, 3 * took));
+      if (this.keys.size === 0) return;
+      window.clearTimeout(this.timer);
+      this.timer = 0;
+      this.soon();
+    });
   }
 
   private note(...key: unknown[]): void {
@@ -373,6 +389,6 @@ class Notes {
 
   private soon(): void {
     if (live.paused || this.timer) return;
-    this.timer = window.setTimeout(() => this.flush(), Math.max(100, this.last + 1000 - Date.now()));
+    this.timer = window.setTimeout(() => this.flush(), Math.max(20, this.next - Date.now()));
   }
 }

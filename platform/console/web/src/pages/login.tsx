@@ -26,7 +26,7 @@ export function Login() {
       hello(tenant.slug);
       const home = `/t/${tenant.slug}`;
       if (to === home || to?.startsWith(home + "/")) await navigate({ to, replace: true });
-      else await navigate({ to: "/t/$tenant/tools", params: { tenant: tenant.slug }, replace: true });
+      else await navigate({ to: "/t/$tenant", params: { tenant: tenant.slug }, replace: true });
     } catch (e) {
       setFailed(e instanceof ApiError ? e.detail : "The sign-in failed.");
       setBusy(false);

@@ -26,7 +26,7 @@ export function Tenants() {
             <ul className="choices">
               {shown.map((t) => (
                 <li key={t.slug}>
-                  <Link to="/t/$tenant/tools" params={{ tenant: t.slug }}>
+                  <Link to="/t/$tenant" params={{ tenant: t.slug }}>
                     <strong>{t.name || t.slug}</strong>
                     {t.name && <span className="muted">{t.slug}</span>}
                   </Link>

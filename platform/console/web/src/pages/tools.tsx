@@ -146,7 +146,7 @@ export function Tools() {
 
 // Facets are the buckets, with how many tools each has.
 function Facets({ of, terms, value, onChange }: { of: ToolFacets | undefined; terms: Term[] | undefined; value: string; onChange: (v: string) => void }) {
-  if (!of || !terms) return null;
+  if (!of || !terms) return <Facets_ />;
   const more = of.complete ? "" : "+";
   const count = (n: unknown) => Number(n).toLocaleString("en") + more;
   const of1 = (name: string) => of.buckets.find((b) => b.name === name)?.tools ?? 0;
@@ -161,7 +161,22 @@ function Facets({ of, terms, value, onChange }: { of: ToolFacets | undefined; te
         <button key={t.name} type="button" aria-pressed={value === t.name} onClick={() => onChange(value === t.name ? "" : t.name)}>
           <span className="number">{count(of1(t.name))}</span>
           <span className="name">{t.label}</span>
-          <span className="muted what">{t.description}</span>
+          <span className="muted what" title={t.description}>{t.description}</span>
+        </button>
+      ))}
+    </div>
+  );
+}
+
+// Facets_ has the place of the buckets until they are counted.
+function Facets_() {
+  return (
+    <div className="facets" aria-hidden="true">
+      {[0, 1, 2, 3, 4].map((i) => (
+        <button key={i} type="button" disabled>
+          <span className="number">&nbsp;</span>
+          <span className="name">&nbsp;</span>
+          <span className="muted what">&nbsp;</span>
         </button>
       ))}
     </div>

@@ -1,7 +1,9 @@
 import { useEffect, useRef, useState } from "react";
 import { keysOff } from "./keys";
 
-// Filters are in the URL alone: what is typed goes there after a moment.
+// Filters are in the URL alone: what is typed goes there at once.
+
+const moment = 40;
 
 export function Search({ value, onChange, label }: { value: string; onChange: (v: string) => void; label: string }) {
   const [text, setText] = useState(value);
@@ -10,9 +12,15 @@ export function Search({ value, onChange, label }: { value: string; onChange: (v
   useEffect(() => {
     if (value !== sent.current) setText((sent.current = value));
   }, [value]);
+  // The first key asks at once. Those that follow it within a moment ask together, and what was asked before is given up.
+  const asked = useRef(0);
   useEffect(() => {
     if (text === sent.current) return;
-    const timer = setTimeout(() => onChange((sent.current = text)), 200);
+    const ask = () => {
+      asked.current = Date.now();
+      onChange((sent.current = text));
+    };
+    const timer = setTimeout(ask, Math.max(0, asked.current + moment - Date.now()));
     return () => clearTimeout(timer);
   }, [text, onChange]);
   useEffect(() => {
@@ -43,7 +51,7 @@ export function Choice({ label, value, options, onChange }: {
       <span>{label}</span>
       <select value={value} onChange={(e) => onChange(e.target.value)}>
         <option value="">any</option>
-        {options.map((o) => (
+        {(value && !options.includes(value) ? [value, ...options] : options).map((o) => (
           <option key={o} value={o}>
             {o.replaceAll("_", " ")}
           </option>

@@ -1,5 +1,5 @@
 import { memo, useState } from "react";
-import { Num, print, type Json } from "../api/json";
+import { Num, print, printSome, type Json } from "../api/json";
 import { Copy } from "./parts";
 
 // A viewer of JSON, of text nodes alone. What is long is opened on demand, so that a large value costs
@@ -17,10 +17,10 @@ export const JsonView = memo(function JsonView({ value, label }: { value: Json |
         <button type="button" className="quiet" aria-pressed={asText} onClick={() => setAsText(!asText)}>
           {asText ? "Tree" : "Text"}
         </button>
-        <Copy text={print(value, 2)} label={`Copy ${label.toLowerCase()}`} />
+        <Copy text={() => print(value, 2)} label={`Copy ${label.toLowerCase()}`} />
       </div>
       {asText ? (
-        <pre tabIndex={0} aria-label={label}>{print(value, 2).slice(0, 200_000)}</pre>
+        <pre tabIndex={0} aria-label={label}>{printSome(value, 200_000)}</pre>
       ) : (
         <div className="json-tree" tabIndex={0} role="region" aria-label={`${label}, as a tree`}>
           <Node value={value} depth={0} />
@@ -77,15 +77,15 @@ function Branch({ label, size, members, depth }: { label: React.ReactNode; size:
 }
 
 function Leaf({ value }: { value: Exclude<Json, Json[] | { [name: string]: Json }> }) {
-  const [whole, setWhole] = useState(false);
+  const [shown, setShown] = useState(long);
   if (typeof value === "string") {
-    const cut = !whole && value.length > long;
+    const cut = value.length > shown;
     return (
       <span className="json-string">
-        {JSON.stringify(cut ? value.slice(0, long) : value)}
+        {JSON.stringify(cut ? value.slice(0, shown) : value)}
         {cut && (
-          <button type="button" className="quiet" onClick={() => setWhole(true)}>
-            {value.length - long} more characters
+          <button type="button" className="quiet" onClick={() => setShown(shown + 100 * long)}>
+            {value.length - shown} more characters
           </button>
         )}
       </span>

@@ -4,7 +4,7 @@ import { say } from "./live";
 
 // Small parts that every page has.
 
-export function Copy({ text, label = "Copy" }: { text: string; label?: string }) {
+export function Copy({ text, label = "Copy" }: { text: string | (() => string); label?: string }) {
   const [done, setDone] = useState(false);
   return (
     <button
@@ -13,7 +13,7 @@ export function Copy({ text, label = "Copy" }: { text: string; label?: string })
       aria-label={label}
       title={label}
       onClick={async () => {
-        await navigator.clipboard.writeText(text);
+        await navigator.clipboard.writeText(typeof text === "string" ? text : text());
         setDone(true);
         say("Copied");
         setTimeout(() => setDone(false), 1500);

@@ -1,3 +1,4 @@
+import { useIsFetching } from "@tanstack/react-query";
 import { useEffect, useState, type ReactNode } from "react";
 import { ApiError } from "../api/client";
 import { Copy } from "./parts";
@@ -59,12 +60,27 @@ export function Failed({ error, retry, what = "This" }: { error: unknown; retry?
       </p>
       {retry && (
         <p>
-          <button type="button" className="button" onClick={retry}>
-            Try again
-          </button>
+          <Again retry={retry} />
         </p>
       )}
     </div>
+  );
+}
+
+// Again says that it is asked again: what failed stays until there is an answer.
+function Again({ retry }: { retry: () => void }) {
+  const [asked, setAsked] = useState(false);
+  const asks = useIsFetching() > 0;
+  useEffect(() => {
+    if (!asks) setAsked(false);
+  }, [asks]);
+  return (
+    <button type="button" className="button" aria-busy={asked} onClick={() => {
+      setAsked(true);
+      retry();
+    }}>
+      {asked ? "Trying again…" : "Try again"}
+    </button>
   );
 }
 

@@ -94,6 +94,8 @@ function One({ tenant, of: c, inRun }: { tenant: string; of: Call; inRun: boolea
   );
 }
 
+const most = 1 << 20; // Bytes of a result that is shown by its form: a larger one is shown as it is.
+
 // Result is what the call answered; a large one is read on demand.
 function Result({ tenant, of: c }: { tenant: string; of: Call }) {
   const [whole, setWhole] = useState(false);
@@ -110,6 +112,7 @@ function Result({ tenant, of: c }: { tenant: string; of: Call }) {
     );
   }
   if (!out) return <p className="none">{c.completed_at ? "None" : "Not yet"}</p>;
+  if (c.output_bytes && c.output_bytes > most) return <JsonView value={json(out)} label="Result" />;
   return <CallAnswer tenant={tenant} tool={c.tool_id ? c.tool : ""} version={c.version} result={out} />;
 }
 
