@@ -73,6 +73,7 @@ func TestMCPInspectorListsAndCalls(t *testing.T) {
 	require.Len(t, whole.Contents, 1)
 	require.Contains(t, whole.Contents[0].Text, "old keys")
 	var none mcp.CallToolResult
-	c.inspector(node, folder, front.URL+"/mcp", &none, "--method", "tools/call", "--tool-name", "read", "--tool-arg", "other=1")
+	c.inspector(node, folder, front.URL+"/mcp", &none,
+		"--method", "tools/call", "--tool-name", "read", "--tool-arg", "other=1")
 	require.True(t, none.IsError, "arguments that do not fit are an answer")
 }
