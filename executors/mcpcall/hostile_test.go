@@ -427,6 +427,27 @@ func TestHostileListsAreContained(t *testing.T) {
 		"a huge schema": {
 			tools(`{"name": "a", "inputSchema": {"description": "` + strings.Repeat("x", 1<<17) + `"}}`), 0, 1, "",
 		},
+		"a schema without an end": {
+			tools(`{"name": "a", "inputSchema": ` + strings.Repeat(`{"items":`, 5000) + `{}` + strings.Repeat(`}`, 5000) + `}`),
+			0, 0, "not received",
+		},
+		"a schema that refers to itself": {
+			tools(`{"name": "a", "inputSchema": {"type": "object", "$ref": "#"}}`), 1, 0, "",
+		},
+		"a schema of thousands of references": {
+			tools(`{"name": "a", "inputSchema": {"$defs": {"x": {"allOf": [` + strings.Repeat(`{"$ref": "#/$defs/x"},`, 20_000) +
+				`{}]}}}}`),
+			0, 1, "",
+		},
+		"a pattern that backtracks": {
+			tools(`{"name": "a", "inputSchema": {"properties": {"a": {"pattern": "^(a+)+$"}}}}`), 1, 0, "",
+		},
+		"a name that looks like another": {
+			tools(`{"name": "read", "inputSchema": {}}`, `{"name": "re\u0430d", "inputSchema": {}}`,
+				`{"name": "read\u200b", "inputSchema": {}}`),
+			2, 1, "", // The name is the server's own: models know the tool by its slug.
+		},
+		"a name that climbs":       {tools(`{"name": "../../v1/keys", "inputSchema": {}}`), 1, 0, ""},
 		"a remote schema, as data": {tools(`{"name": "a", "inputSchema": {"$ref": "http://10.0.0.1/schema"}}`), 1, 0, ""},
 		"annotations of another type": {
 			tools(`{"name": "a", "inputSchema": {}, "annotations": {"readOnlyHint": "yes"}}`), 0, 1, "",

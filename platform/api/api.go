@@ -111,6 +111,9 @@ type Config struct {
 	// ElicitWait is how long the person at an MCP client is asked what a call waits for. Defaults to
 	// that of package mcpserver.
 	ElicitWait time.Duration
+	// TaskAfter is how long a call of an MCP client that takes tasks is waited for before it gets one, as
+	// [mcpserver.Config] has it.
+	TaskAfter time.Duration
 	// Logger receives a line for each request. Defaults to discarding it.
 	Logger *slog.Logger
 }

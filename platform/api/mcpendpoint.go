@@ -22,7 +22,8 @@ func (s *server) registerMCP(router chi.Router) error {
 		ListPermission: ToolsRead, CallPermission: RunsWrite, DecidePermission: ApprovalsRead,
 		AgentPermission: AgentsRead, PublishPermission: ViewsWrite, Stopping: stopping,
 		MaxBodyBytes: s.cfg.MaxBodyBytes, Heartbeat: s.cfg.Streams.Heartbeat, WriteTimeout: s.cfg.Streams.WriteTimeout,
-		ElicitWait: s.cfg.ElicitWait, Version: s.cfg.Version, Logger: s.log, AuthorizationServers: s.issuers(),
+		ElicitWait: s.cfg.ElicitWait, TaskAfter: s.cfg.TaskAfter, Version: s.cfg.Version, Logger: s.log,
+		AuthorizationServers: s.issuers(),
 	})
 	if err != nil {
 		return fmt.Errorf("api: %w", err)

@@ -42,6 +42,7 @@ type mcpDesk struct {
 	key    string
 	query  string        // Of the address that clients use.
 	elicit time.Duration // How long people at clients are asked; the default when zero.
+	after  time.Duration // How long calls are waited for before they are tasks; the default when zero.
 }
 
 // newMCPDesk is a site whose workers have functions, and an API that can be restarted.
@@ -59,7 +60,7 @@ func (c *mcpDesk) serve() {
 	c.t.Helper()
 	handler, err := serve.Handler(c.t.Context(), serve.HandlerConfig{
 		Store: c.Store, Temporal: c.temporal, TaskQueue: c.queue, PayloadKeys: c.payloads,
-		ElicitWait: c.elicit, Logger: slog.New(slog.DiscardHandler),
+		ElicitWait: c.elicit, TaskAfter: c.after, Logger: slog.New(slog.DiscardHandler),
 	})
 	require.NoError(c.t, err)
 	c.served = httptest.NewServer(handler)

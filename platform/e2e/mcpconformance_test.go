@@ -71,7 +71,78 @@ func conformanceTools(t *testing.T) *function.Registry {
 			}
 			return "done", nil
 		}))
+	taskTools(t, functions)
 	return functions
+}
+
+// taskTools are real tools of the names that the suite calls for tasks. Those that have to be tasks take longer than
+// [taskAfter].
+func taskTools(t *testing.T, functions *function.Registry) {
+	t.Helper()
+	long := func(ctx context.Context) error {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(2 * taskAfter):
+			return nil
+		}
+	}
+	require.NoError(t, function.Define(functions, "greet", "Greets.", func(_ context.Context, in noteIn) (string, error) {
+		return "Hello, " + in.Name + "!", nil
+	}, function.Pure()))
+	require.NoError(t, function.Define(functions, "slow_compute", "Computes.",
+		func(ctx context.Context, in struct {
+			Seconds int    `json:"seconds"`
+			Label   string `json:"label"`
+		},
+		) (string, error) {
+			if in.Seconds == 0 {
+				return "computed " + in.Label, nil
+			}
+			select {
+			case <-ctx.Done():
+				return "", ctx.Err()
+			case <-time.After(time.Duration(in.Seconds) * time.Second):
+			}
+			return "computed " + in.Label, long(ctx)
+		}))
+	require.NoError(t, function.Define(functions, "failing_job", "Fails.",
+		func(ctx context.Context, _ struct{}) (string, error) {
+			return "", errors.Join(long(ctx), errors.New("this tool intentionally fails"))
+		}))
+	require.NoError(t, function.Define(functions, "protocol_error_job", "Panics.",
+		func(ctx context.Context, _ struct{}) (string, error) {
+			_ = long(ctx)
+			panic("as it is meant to")
+		}, function.Pure()))
+	require.NoError(t, function.Define(functions, "confirm_delete", "Deletes.",
+		func(context.Context, struct{}) (string, error) { return "deleted", nil }, function.Pure()))
+}
+
+// taskAfter is how long calls are waited for before they are tasks.
+const taskAfter = time.Second
+
+// publishTaskTools publishes them. A call of confirm_delete waits for its caller's confirmation.
+func (c *mcpDesk) publishTaskTools() {
+	c.t.Helper()
+	for _, name := range []string{"greet", "slow_compute", "failing_job", "protocol_error_job", "confirm_delete"} {
+		policy := tool.Policy{}
+		if name == "confirm_delete" {
+			policy = asksAlways
+		}
+		d := functionTool(name, tool.Execution{
+			Pure: name != "slow_compute" && name != "failing_job", MaxAttempts: 1, TimeoutSeconds: 120,
+		})
+		d.InputSchema = json.RawMessage(`{"type":"object"}`)
+		c.publish(name, d, policy)
+	}
+}
+
+// taskScenarios are the suite's for the extension for tasks.
+var taskScenarios = []string{
+	"tasks-lifecycle", "tasks-capability-negotiation", "tasks-wire-fields", "tasks-request-state-removal",
+	"tasks-mrtr-input", "tasks-request-headers", "tasks-dispatch-and-envelope", "tasks-status-notifications",
+	"tasks-required-task-error", "tasks-mrtr-composition",
 }
 
 // The official conformance suite passes for both generations of the protocol, but for what the server does not
@@ -84,8 +155,11 @@ func TestMCPOfficialConformance(t *testing.T) {
 	if os.Getenv(conformanceVariable) == "" {
 		t.Skip("make mcp-conformance runs this")
 	}
-	node, suite := mcptest.Install(t)
+	node, folder := mcptest.Install(t)
 	c := newMCPDesk(t, conformanceTools(t))
+	c.after = taskAfter
+	c.serve()
+	c.publishTaskTools()
 	for _, name := range []string{
 		"test_simple_text", "test_image_content", "test_audio_content", "test_embedded_resource",
 		"test_multiple_content_types", "test_error_handling", "test_tool_with_progress", "json_schema_2020_12_tool",
@@ -124,21 +198,39 @@ func TestMCPOfficialConformance(t *testing.T) {
 		},
 	})
 	t.Cleanup(front.Close)
+	play := func(t *testing.T, suite string, args ...string) {
+		t.Helper()
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
+		defer cancel()
+		cmd := exec.CommandContext(ctx, node, append([]string{
+			"--import", filepath.Join(folder, "node20.mjs"), mcptest.Package(folder, suite, "dist/index.js"),
+			"server", "--url", front.URL + "/mcp",
+		}, args...)...)
+		if cmd.Dir = os.Getenv(resultsVariable); cmd.Dir == "" {
+			cmd.Dir = t.TempDir()
+		}
+		out, err := cmd.CombinedOutput()
+		t.Logf("%s", out)
+		require.NoError(t, err)
+		require.NotContains(t, string(out), "SKIPPED:", "the suite has played it")
+	}
+	baseline := func(t *testing.T, name string) string {
+		t.Helper()
+		path, err := filepath.Abs("testdata/mcp-conformance-" + name + ".yml")
+		require.NoError(t, err)
+		return path
+	}
 	for _, revision := range []string{withSessions, withoutSessions} {
 		t.Run(revision, func(t *testing.T) {
-			baseline, err := filepath.Abs("testdata/mcp-conformance-" + revision + ".yml")
-			require.NoError(t, err)
-			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
-			defer cancel()
-			cmd := exec.CommandContext(ctx, node, "--import", filepath.Join(suite, "node20.mjs"),
-				filepath.Join(suite, "node_modules/@modelcontextprotocol/conformance/dist/index.js"), "server",
-				"--url", front.URL+"/mcp", "--requirements", revision, "--expected-failures", baseline)
-			if cmd.Dir = os.Getenv(resultsVariable); cmd.Dir == "" {
-				cmd.Dir = t.TempDir()
-			}
-			out, err := cmd.CombinedOutput()
-			t.Logf("%s", out)
-			require.NoError(t, err)
+			play(t, "conformance", "--requirements", revision, "--expected-failures", baseline(t, revision))
+		})
+	}
+	t.Run("released", func(t *testing.T) {
+		play(t, "conformance-stable", "--expected-failures", baseline(t, "released"))
+	})
+	for _, scenario := range taskScenarios {
+		t.Run(scenario, func(t *testing.T) {
+			play(t, "conformance", "--scenario", scenario, "--expected-failures", baseline(t, "tasks"))
 		})
 	}
 }

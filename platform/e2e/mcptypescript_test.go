@@ -11,11 +11,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/toolcrib/toolcrib/platform/mcptest"
 	"github.com/toolcrib/toolcrib/tool"
 )
-
-// typeScriptSDK is the client's package. Node 20 runs it.
-const typeScriptSDK = "@modelcontextprotocol/sdk@1.32.2"
 
 // The program connects, calls, and where the session is gone connects anew and sends the same call again, as
 // the documentation tells clients to.
@@ -52,34 +50,13 @@ for (let tries = 0; ; tries++) {
 process.exit(0);
 `
 
-// npmInstall installs a package into a folder of the test, which is skipped where the registry is not reached, and
-// without Node.js, unless TOOLCRIB_REQUIRE_PROGRAMS is set.
-func npmInstall(t *testing.T, name string) (dir, node string) {
-	t.Helper()
-	give := t.Skipf
-	if os.Getenv("TOOLCRIB_REQUIRE_PROGRAMS") != "" {
-		give = t.Fatalf
-	}
-	node, err := exec.LookPath("node")
-	if err != nil {
-		give("node is not on PATH")
-	}
-	dir = t.TempDir()
-	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, "npm", "install", "--no-audit", "--no-fund", "--silent",
-		"--cache", filepath.Join(dir, ".npm"), "--prefix", dir, name)
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Skipf("npm cannot install %s: %v %s", name, err, out)
-	}
-	return dir, node
-}
-
 // The TypeScript SDK's client goes through a restart of the server in the middle of a call, which is made once.
 func TestMCPTypeScriptClientThroughARestart(t *testing.T) {
 	t.Parallel()
 
-	dir, node := npmInstall(t, typeScriptSDK)
+	node, folder := mcptest.Install(t)
+	dir := t.TempDir()
+	require.NoError(t, os.Symlink(filepath.Join(folder, "node_modules"), filepath.Join(dir, "node_modules")))
 	g := newGate()
 	c := newMCPDesk(t, g.functions(t))
 	c.publish("look", lookTool(), tool.Policy{})

@@ -39,10 +39,7 @@ func (s *Server) below(ctx context.Context, c *Caller, w waiting) (*hold, error)
 	}
 	for i := range asked {
 		if a := &asked[i]; a.RunID != w.call.RunID {
-			return &hold{invocation: a.ID, asked: &agent.ApprovalAsked{
-				Tool: a.Tool, Version: a.Version, CallID: a.CallID, ApprovalID: a.ID, Round: a.Round, Message: a.Message,
-				Binding: a.Binding, Needed: a.Needed, ExpiresAt: a.ExpiresAt,
-			}}, nil
+			return approvalHold(a), nil
 		}
 	}
 	open, err := s.cfg.Record.ListCalls(ctx, wait.CallQuery{
@@ -54,11 +51,24 @@ func (s *Server) below(ctx context.Context, c *Caller, w waiting) (*hold, error)
 	}
 	for i := range open {
 		if p := &open[i]; p.RunID != w.call.RunID && p.RequiresResponse && !p.Async {
-			return &hold{invocation: p.ID, input: &agent.CallOffered{
-				Kind: input.Kind, Tool: p.Slug, Version: p.Version, CallID: p.CallID, PendingID: p.ID, Intent: p.Intent,
-				Shown: p.Shown, RequiresResponse: true, AnswerBy: p.AnswerBy,
-			}}, nil
+			return inputHold(p), nil
 		}
 	}
 	return nil, nil
+}
+
+// approvalHold is what a call waits for by a recorded approval.
+func approvalHold(a *wait.Approval) *hold {
+	return &hold{invocation: a.ID, asked: &agent.ApprovalAsked{
+		Tool: a.Tool, Version: a.Version, CallID: a.CallID, ApprovalID: a.ID, Round: a.Round, Message: a.Message,
+		Binding: a.Binding, Needed: a.Needed, ExpiresAt: a.ExpiresAt,
+	}}
+}
+
+// inputHold is what a call waits for by a recorded request for input.
+func inputHold(p *wait.Call) *hold {
+	return &hold{invocation: p.ID, input: &agent.CallOffered{
+		Kind: input.Kind, Tool: p.Slug, Version: p.Version, CallID: p.CallID, PendingID: p.ID, Intent: p.Intent,
+		Shown: p.Shown, RequiresResponse: true, AnswerBy: p.AnswerBy,
+	}}
 }

@@ -74,7 +74,7 @@ func (s *Server) begin(
 	}
 	w = waiting{
 		callID: callID, token: req.Params.GetProgressToken(), session: req.Session, alone: of == nil,
-		modes: modesOf(req), revision: req.ProtocolVersion(), responses: req.Params.InputResponses,
+		modes: modesOf(req), revision: req.ProtocolVersion(), responses: req.Params.InputResponses, tasks: hasTasks(req),
 	}
 	state, err := stateOf(req)
 	if err == nil {
@@ -215,6 +215,7 @@ type waiting struct {
 
 	alone    bool          // The request stands alone: its client is asked by an answer.
 	patient  bool          // The end is waited for, also while a person has to decide elsewhere.
+	tasks    bool          // The client takes a task for an answer.
 	within   time.Duration // How long it is waited for; zero for the server's own time.
 	modes    modes
 	revision string
@@ -262,7 +263,12 @@ func (s *Server) await(ctx context.Context, of *session, c *Caller, w waiting) m
 	if of != nil {
 		closing, gone = of.closing, c.gone
 	}
-	var unread <-chan time.Time
+	var unread, late <-chan time.Time
+	if w.tasks {
+		timer := time.NewTimer(s.cfg.TaskAfter)
+		defer timer.Stop()
+		late = timer.C
+	}
 	var open *asking
 	for {
 		select {
@@ -279,6 +285,9 @@ func (s *Server) await(ctx context.Context, of *session, c *Caller, w waiting) m
 			if open = nil; h == nil {
 				continue
 			}
+			if w.tasks && w.state == nil { // The task says what it asks.
+				return s.created(ctx, c, w)
+			}
 			var answer mcp.Result
 			if open, answer = s.heldUp(following, c, w, h); answer != nil && !w.patient {
 				return answer
@@ -294,7 +303,12 @@ func (s *Server) await(ctx context.Context, of *session, c *Caller, w waiting) m
 			return goesOn(w, "the connection ended while the call was running")
 		case <-closing:
 			return goesOn(w, "the session ended while the call was running")
+		case <-late:
+			return s.created(ctx, c, w)
 		case <-s.cfg.Stopping(ctx):
+			if w.tasks {
+				return s.created(ctx, c, w)
+			}
 			out := goesOn(w, "the server stops for a restart while the call is running")
 			if w.callID != "" {
 				out.Meta[metaRejoin] = true

@@ -71,7 +71,10 @@ func (s *Server) answer(
 	ctx context.Context, of *session, c *Caller, method string, req mcp.Request, next mcp.MethodHandler,
 ) (mcp.Result, error) {
 	if call, ok := req.(*mcp.CallToolRequest); ok && method == methodCallTool {
-		if c.task != "" {
+		switch {
+		case c.extension:
+			return s.answerExtension(ctx, c, call)
+		case c.task != "":
 			return s.answerTask(ctx, of, c, call)
 		}
 		return s.call(ctx, of, c, call)
@@ -114,6 +117,9 @@ func (s *Server) answer(
 		return nil, &libraryError{err}
 	}
 	instruct(result, c.Offer)
+	if found, ok := result.(*mcp.DiscoverResult); ok {
+		extended(found)
+	}
 	if method == methodInitialize && of != nil {
 		if opened, ok := result.(*mcp.InitializeResult); ok && opened.ProtocolVersion == tasksRevision {
 			result = withTasks{opened}

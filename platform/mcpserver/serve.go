@@ -112,7 +112,7 @@ func Listens(r *http.Request) bool {
 
 // read reads the body of a request, within the server's time, and reports whether its answer is waited for, and
 // false where it refused it.
-func (s *Server) read(w http.ResponseWriter, r *http.Request, c *Caller) (waits, ok bool) {
+func (s *Server) read(w http.ResponseWriter, r *http.Request, c *Caller) (waits, readable bool) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, s.cfg.MaxBodyBytes))
 	if err != nil {
 		if _, large := errors.AsType[*http.MaxBytesError](err); large {
@@ -129,7 +129,21 @@ func (s *Server) read(w http.ResponseWriter, r *http.Request, c *Caller) (waits,
 		return false, false
 	}
 	c.tasks = r.Header.Get(versionHeader) == tasksRevision
-	c.task, body = asTask(r, body)
+	if !json.Valid(body) {
+		writeError(w, http.StatusBadRequest, jsonrpc.CodeParseError, "the body is not one message in JSON")
+		return false, false
+	}
+	if asks, declares := asksForTasks(r, body); asks && !declares {
+		refuse(w, body, lacksTasks())
+		return false, false
+	}
+	var ok bool
+	if c.task, body, ok = asExtension(w, r, body); !ok {
+		return false, false
+	}
+	if c.extension = c.task != ""; !c.extension {
+		c.task, body = asTask(r, body)
+	}
 	r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
 	return asks(body), true
 }

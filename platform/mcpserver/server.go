@@ -93,6 +93,9 @@ type Config struct {
 	// ElicitWait is how long the person at a client is asked before a call that waits for them answers with
 	// where to answer. Defaults to [DefaultElicitWait].
 	ElicitWait time.Duration
+	// TaskAfter is how long a call is waited for before a client that takes tasks, in 2026-07-28, gets one. Defaults to
+	// [DefaultTaskAfter].
+	TaskAfter time.Duration
 	// SessionIdle is after what time without a request a session ends. Defaults to
 	// [DefaultSessionIdle].
 	SessionIdle time.Duration
@@ -116,7 +119,9 @@ type Config struct {
 const (
 	DefaultCallWait = 5 * time.Minute
 	// DefaultElicitWait is less than the minute after which clients commonly give a call up.
-	DefaultElicitWait   = 50 * time.Second
+	DefaultElicitWait = 50 * time.Second
+	// DefaultTaskAfter is longer than most calls take.
+	DefaultTaskAfter    = 5 * time.Second
 	DefaultMaxListed    = 200
 	DefaultSessionIdle  = 30 * time.Minute
 	DefaultMaxSessions  = 64
@@ -141,6 +146,9 @@ func (c Config) withDefaults() Config {
 	}
 	if c.ElicitWait <= 0 {
 		c.ElicitWait = DefaultElicitWait
+	}
+	if c.TaskAfter <= 0 {
+		c.TaskAfter = DefaultTaskAfter
 	}
 	if c.SessionIdle <= 0 {
 		c.SessionIdle = DefaultSessionIdle
@@ -188,9 +196,9 @@ type Caller struct {
 	handlers *handlers
 	out      *stream // The answer.
 	// task is the method of tasks that the request has, or tools/call for a call that is to be a task; empty for another
-	// request. tasks says that its revision has tasks.
-	task  string
-	tasks bool
+	// request. tasks says that its revision has tasks, extension that task is a method of [tasksExtension].
+	task             string
+	tasks, extension bool
 	// listener is the server of a request that listens to changes, which others do not share; nil for another request.
 	listener *mcp.Server
 	// catalogue is how the client wants tools to be listed: see [catalogueOf].

@@ -1,8 +1,9 @@
 // Package mcptest helps to test against what others have made of the Model
-// Context Protocol: its conformance suite, and a server with tools of every
-// sort. Both are programs for Node, of versions that are pinned here. Tests
-// are skipped, and say so, where there is no Node, or no registry to get them
-// from the first time.
+// Context Protocol: its conformance suites, its inspector, the TypeScript SDK,
+// and a server with tools of every sort. They are programs for Node, of
+// versions that are pinned here. Tests are skipped, and say so, where there is
+// no Node, or no registry to get them from the first time; with
+// TOOLCRIB_REQUIRE_PROGRAMS they fail instead.
 package mcptest
 
 import (
@@ -38,23 +39,35 @@ const (
 	startTimeout   = 2 * time.Minute
 )
 
+// requireVariable is set where tests fail that lack a program.
+const requireVariable = "TOOLCRIB_REQUIRE_PROGRAMS"
+
 // Install returns Node and the folder that holds the programs, which is shared
 // by all tests of this machine. It skips the test where it can't.
 func Install(tb testing.TB) (node, folder string) {
 	tb.Helper()
+	lacks := tb.Skipf
+	if os.Getenv(requireVariable) != "" {
+		lacks = tb.Fatalf
+	}
 	node, err := exec.LookPath("node")
 	if err != nil {
-		tb.Skip("SKIPPED: there is no Node on this machine, so nothing of others is tested against; install nodejs and npm")
+		lacks("SKIPPED: there is no Node on this machine, so nothing of others is tested against; install nodejs and npm")
 	}
 	npm, err := exec.LookPath("npm")
 	if err != nil {
-		tb.Skip("SKIPPED: there is no npm on this machine, so nothing of others is tested against; install npm")
+		lacks("SKIPPED: there is no npm on this machine, so nothing of others is tested against; install npm")
 	}
 	folder, err = install(tb.Context(), npm)
 	if err != nil {
-		tb.Skipf("SKIPPED: the programs of others can't be installed, so nothing is tested against them: %v", err)
+		lacks("SKIPPED: the programs of others can't be installed, so nothing is tested against them: %v", err)
 	}
 	return node, folder
+}
+
+// Package returns the path of a file of an installed package, below the folder that [Install] returned.
+func Package(folder, name, file string) string {
+	return filepath.Join(folder, "node_modules", "@modelcontextprotocol", name, file)
 }
 
 func install(ctx context.Context, npm string) (string, error) {

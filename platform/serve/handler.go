@@ -89,6 +89,8 @@ type HandlerConfig struct {
 	AllowedOrigins []string
 	// ElicitWait is how long the person at an MCP client is asked, as [api.Config] has it.
 	ElicitWait time.Duration
+	// TaskAfter is how long a call of an MCP client that takes tasks is waited for, as [api.Config] has it.
+	TaskAfter time.Duration
 	// Runs starts, calls, waits for and cancels runs; see [Runs]. Defaults to one
 	// of the handler's own. Another component has to dispatch the starts that
 	// it records.
@@ -213,7 +215,7 @@ func Handler(ctx context.Context, cfg HandlerConfig) (http.Handler, error) {
 		Issuers: cfg.Issuers, KeyLimits: cfg.KeyLimits,
 		PublicURL: cfg.PublicURL, CheckWebhook: cfg.CheckWebhook, Browsers: cfg.Browsers, Apps: cfg.Apps,
 		AllowedOrigins: cfg.AllowedOrigins, CodecOrigins: cfg.CodecOrigins, PayloadKeys: cfg.PayloadKeys,
-		ElicitWait: cfg.ElicitWait, TemporalUI: cfg.TemporalUI,
+		ElicitWait: cfg.ElicitWait, TaskAfter: cfg.TaskAfter, TemporalUI: cfg.TemporalUI,
 		Version: cfg.Version, Logger: cfg.Logger,
 	}
 	if o := cfg.Observer; o != nil {

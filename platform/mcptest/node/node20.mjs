@@ -6,7 +6,7 @@ const shim = "data:text/javascript," + encodeURIComponent(
   'export * from "node:fs"; export const globSync = () => { throw new Error("globSync needs Node 22"); };',
 );
 const hooks = `export async function resolve(specifier, context, next) {
-  if ((specifier === "fs" || specifier === "node:fs") && context.parentURL?.includes("/@modelcontextprotocol/conformance/")) {
+  if ((specifier === "fs" || specifier === "node:fs") && context.parentURL?.includes("/@modelcontextprotocol/conformance")) {
     return { url: ${JSON.stringify(shim)}, shortCircuit: true };
   }
   return next(specifier, context);
