@@ -3051,6 +3051,23 @@ AS $function$
 $function$
 ;
 
+CREATE OR REPLACE FUNCTION public.taint_by_link(p_tenant uuid, p_run uuid)
+ RETURNS jsonb
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+    select jsonb_build_object('source', 'link', 'run_id', r.id, 'invocation_id', coalesce(i.id::text, ''), 'tool', coalesce(i.tool, ''),
+        'version', coalesce(i.version, ''), 'turn', 0, 'at', now())
+    from runs r
+    left join lateral (
+        select c.id, c.tool, c.version from tool_invocations c
+        where c.tenant_id = r.tenant_id and c.run_id = r.id and c.parent_id is null
+        order by c.id limit 1) i on true
+    where r.tenant_id = p_tenant and r.id = p_run and r.by_link
+$function$
+;
+
 CREATE OR REPLACE FUNCTION public.take_expired_mcp_sessions(most integer)
  RETURNS TABLE(tenant_id uuid, session_id text, protocol text, server json)
  LANGUAGE sql
@@ -4338,6 +4355,7 @@ create table pending_tool_calls (
     resolved_at timestamp with time zone,
     deliver_at timestamp with time zone,
     inline_bytes integer,
+    by_link boolean not null default false,
     constraint pending_tool_calls_pkey PRIMARY KEY (tenant_id, id),
     constraint pending_tool_calls_check CHECK (((status = 'resolved'::text) = (resolved_at IS NOT NULL))),
     constraint pending_tool_calls_status_check CHECK ((status = ANY (ARRAY['waiting'::text, 'pending'::text, 'resolved'::text, 'cancelled'::text]))),
@@ -4753,6 +4771,7 @@ create table runs (
     pause_reason text not null default ''::text,
     pause_due timestamp with time zone,
     taint jsonb,
+    by_link boolean not null default false,
     constraint runs_pkey PRIMARY KEY (tenant_id, id),
     constraint runs_check CHECK (((parent_run_id IS NULL) = (parent_invocation_id IS NULL))),
     constraint runs_check1 CHECK (((parent_run_id IS NULL) = (depth = 0))),

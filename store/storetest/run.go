@@ -30,6 +30,7 @@ func Run(t *testing.T, newDatabase func(tb testing.TB) *Database) {
 		{"Overrides", testOverrides},
 		{"Taint", testTaint},
 		{"TaintOfMessages", testTaintOfMessages},
+		{"TaintByLink", testTaintByLink},
 		{"Usage", testUsage},
 		{"Budgets", testBudgets},
 		{"BudgetEnds", testBudgetEnds},

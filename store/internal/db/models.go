@@ -429,6 +429,8 @@ type PendingToolCall struct {
 	ResolvedAt         *time.Time
 	DeliverAt          *time.Time
 	InlineBytes        *int32
+	// A visitor of a link submitted its result.
+	ByLink bool
 }
 
 // Collections of documents, and how they are searched.
@@ -614,6 +616,8 @@ type Run struct {
 	PauseDue           *time.Time
 	// The first result of an untrusted source that it got; null where it got none.
 	Taint []byte
+	// A visitor of a link submitted its call: runs of agents below it are tainted.
+	ByLink bool
 }
 
 // Agents that are run at certain times.
