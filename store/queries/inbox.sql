@@ -76,7 +76,8 @@ with brought as (
     returning r.id, r.last_seq, r.taint
 ), said as (
     insert into run_events (tenant_id, run_id, seq, type, invocation_id, data)
-    select @tenant_id, n.id, n.last_seq, 'run.tainted', (n.taint ->> 'invocation_id')::uuid, n.taint::json from numbered n
+    select @tenant_id, n.id, n.last_seq, 'run.tainted', nullif(n.taint ->> 'invocation_id', '')::uuid, n.taint::json
+    from numbered n
 )
 select n.taint from numbered n;
 

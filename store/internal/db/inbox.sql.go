@@ -258,7 +258,8 @@ with brought as (
     returning r.id, r.last_seq, r.taint
 ), said as (
     insert into run_events (tenant_id, run_id, seq, type, invocation_id, data)
-    select $1, n.id, n.last_seq, 'run.tainted', (n.taint ->> 'invocation_id')::uuid, n.taint::json from numbered n
+    select $1, n.id, n.last_seq, 'run.tainted', nullif(n.taint ->> 'invocation_id', '')::uuid, n.taint::json
+    from numbered n
 )
 select n.taint from numbered n
 `
