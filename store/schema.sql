@@ -3422,6 +3422,8 @@ create table applied_objects (
     applied_at timestamp with time zone not null default now(),
     applied_by text not null,
     removed_at timestamp with time zone,
+    claimed_at timestamp with time zone,
+    gone boolean not null default false,
     constraint applied_objects_pkey PRIMARY KEY (tenant_id, kind, object_id),
     constraint applied_objects_kind_check CHECK ((kind = ANY (ARRAY['tool'::text, 'agent'::text, 'mcp_server'::text, 'artifact'::text, 'pipeline'::text, 'profile'::text, 'toolset'::text]))),
     constraint applied_objects_set_name_check CHECK ((set_name ~ '^[a-z0-9][a-z0-9._-]{0,62}$'::text)),

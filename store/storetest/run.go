@@ -37,6 +37,7 @@ func Run(t *testing.T, newDatabase func(tb testing.TB) *Database) {
 		{"Profiles", testProfiles},
 		{"Toolsets", testToolsets},
 		{"AppliedSets", testAppliedSets},
+		{"ClaimedRemovals", testClaimedRemovals},
 		{"Users", testUsers},
 		{"Canaries", testCanaries},
 		{"Gates", testGates},

@@ -78,6 +78,10 @@ type AppliedObject struct {
 	AppliedAt time.Time
 	AppliedBy string
 	RemovedAt *time.Time
+	// When an apply began to take it away; that holds for a minute.
+	ClaimedAt *time.Time
+	// It was taken away for good: kept for an hour, for applies that saw it before.
+	Gone bool
 }
 
 // Requests to approve calls; one for each call that waits for people.
