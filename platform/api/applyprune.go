@@ -124,7 +124,8 @@ func (b *batch) recordSet(ctx context.Context) error {
 		}
 		objects = append(objects, store.AppliedObject{Kind: i.Kind, ID: i.ID, Slug: i.Slug})
 	}
-	moved, err := b.server.cfg.Store.RecordApplied(ctx, b.principal.Tenant, b.set.name, b.principal.Subject, objects, b.set.began)
+	p, set := b.principal, b.set
+	moved, err := b.server.cfg.Store.RecordApplied(ctx, p.Tenant, set.name, p.Subject, objects, set.began)
 	if err != nil {
 		return fmt.Errorf("recording the set %q: %w", b.set.name, err)
 	}
@@ -193,8 +194,8 @@ func (b *batch) forget(ctx context.Context, o store.AppliedObject, good bool) er
 
 // remove takes an object away as its kind is, and reports whether that is for good: a definition that returns does not
 // take it back. It claims the object first, so that what another apply has applied since this one listed it stays, and
-// no other one takes over what goes. A dry run fails where one may not; whether the object is used is seen when it is taken away, as the
-// same pruning may end its uses.
+// no other one takes over what goes. A dry run fails where one may not; whether the object is used is seen when it is
+// taken away, as the same pruning may end its uses.
 func (b *batch) remove(ctx context.Context, o store.AppliedObject, dry bool) (v1.GoneAction, bool, error) {
 	action, permission := removalOf(o.Kind)
 	if !b.principal.May(permission) {

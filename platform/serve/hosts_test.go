@@ -5,6 +5,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -31,7 +32,8 @@ func TestHosts(t *testing.T) {
 	local := []string{"localhost", "LOCALHOST:8080", "localhost.", "127.0.0.1", "127.0.0.1:1", "[::1]", "[::1]:8080"}
 	own := []string{"tools.example.com", "tools.example.com.", "TOOLS.example.com:9", "content.example.com:8443"}
 	foreign := []string{
-		"evil.example", "evil.example:8080", "127.0.0.1.evil.example", "localhost.evil.example", "evil-localhost", "10.0.0.1:8080",
+		"evil.example", "evil.example:8080", "127.0.0.1.evil.example", "localhost.evil.example", "evil-localhost",
+		"10.0.0.1:8080",
 		"[2001:db8::1]:8080", "tools.example.com.evil.example", "", "127.0.0.1@evil.example",
 	}
 	for name, tt := range map[string]struct {
@@ -39,13 +41,18 @@ func TestHosts(t *testing.T) {
 		hosts            serve.Hosts
 		allowed, refused []string
 	}{
-		"OnLoopback":           {"127.0.0.1", serve.Hosts{}, local, append(own, foreign...)},
+		"OnLoopback":           {"127.0.0.1", serve.Hosts{}, local, slices.Concat(own, foreign)},
 		"OnLoopbackOfVersion6": {"::1", serve.Hosts{}, local, foreign},
 		"OnLoopbackWithAnAddress": {
-			"127.0.0.1", serve.Hosts{Own: []string{public, content, ""}}, append(own, local...), foreign,
+			"127.0.0.1", serve.Hosts{Own: []string{public, content, ""}}, slices.Concat(own, local), foreign,
 		},
-		"BeyondLoopback":        {"0.0.0.0", serve.Hosts{Own: []string{public}}, append(append(own, local...), foreign...), nil},
-		"BeyondLoopbackByNames": {"0.0.0.0", serve.Hosts{Names: []string{"api.internal"}, Own: []string{public, content}}, append(append(own, local...), "api.internal", "api.internal:80"), foreign},
+		"BeyondLoopback": {
+			"0.0.0.0", serve.Hosts{Own: []string{public}}, slices.Concat(own, local, foreign), nil,
+		},
+		"BeyondLoopbackByNames": {
+			"0.0.0.0", serve.Hosts{Names: []string{"api.internal"}, Own: []string{public, content}},
+			slices.Concat(own, local, []string{"api.internal", "api.internal:80"}), foreign,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -21,7 +21,9 @@ func PublicHosts(cmd *cobra.Command, hosts *[]string) {
 }
 
 // validHost is a host name, in the letters in which browsers send one.
-var validHost = regexp.MustCompile(`^[A-Za-z0-9_]([A-Za-z0-9_-]*[A-Za-z0-9_])?(\.[A-Za-z0-9_]([A-Za-z0-9_-]*[A-Za-z0-9_])?)*$`)
+var validHost = regexp.MustCompile(`^` + hostLabel + `(\.` + hostLabel + `)*$`)
+
+const hostLabel = `[A-Za-z0-9_]([A-Za-z0-9_-]*[A-Za-z0-9_])?`
 
 // ReadPublicHosts returns the names of the flag, or else of the variable.
 func ReadPublicHosts(hosts []string, getenv func(string) string) ([]string, error) {

@@ -1854,6 +1854,8 @@ export interface components {
             at: string;
             invocation_id: string;
             run_id: string;
+            /** @enum {string} */
+            source?: "link";
             tool: string;
             /** Format: int64 */
             turn: number;
@@ -2169,6 +2171,7 @@ export interface components {
             invocation_id: string;
             rule?: string;
             run_id: string;
+            source?: string;
             tool: string;
             /** Format: int64 */
             turn: number;
