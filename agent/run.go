@@ -75,6 +75,9 @@ type Run struct {
 
 	// Paused is set while the run is paused, or was when it ended.
 	Paused *Pause `json:"paused,omitempty"`
+	// ByLink says of a single call that a visitor of a link submitted it. Its own calls are made as others are: who
+	// published the tool decided that. Runs of agents below it are tainted, and so is who reads what it says in a space.
+	ByLink bool `json:"by_link,omitempty"`
 	// Taint is set where the run got a result of an untrusted source.
 	Taint *tool.Taint `json:"taint,omitempty"`
 	// PauseRound is zero for a run that was never paused.

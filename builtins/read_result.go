@@ -15,6 +15,9 @@ import (
 // Invocations finds the calls of a tenant. Package store implements it.
 type Invocations interface {
 	FindInvocation(ctx context.Context, tenant tool.TenantID, id string) (tool.Invocation, error)
+	// FindLateResult returns a result that came to the inbox of a run, and the limit of what the run is shown of it;
+	// zero for none of its own. It fails with tool.NotFound where none came.
+	FindLateResult(ctx context.Context, tenant tool.TenantID, runID, id string) (*tool.Result, int, error)
 }
 
 const (
@@ -118,14 +121,9 @@ func readResult(calls Invocations) Builtin {
 			if err := decodeArguments(call.Arguments, &in); err != nil {
 				return nil, err
 			}
-			found, err := calls.FindInvocation(ctx, call.Principal.Tenant, in.InvocationID)
-			if err == nil && (call.RunID == "" || found.RunID != call.RunID) || tool.KindOf(err) == tool.NotFound {
-				return nil, &tool.Error{
-					Kind: tool.NotFound, Op: "builtins.Execute", Msg: "this run has no call " + in.InvocationID,
-				}
-			}
+			found, err := resultToRead(ctx, calls, call, in.InvocationID)
 			if err != nil {
-				return nil, fmt.Errorf("finding the call: %w", err)
+				return nil, err
 			}
 			if found.Output == nil {
 				return tool.ErrorResult(fmt.Sprintf("the call has no result: it is %s", found.Status)), nil
@@ -141,6 +139,29 @@ func readResult(calls Invocations) Builtin {
 			return tool.JSONResult(raw), nil
 		},
 	}
+}
+
+// resultToRead returns a call of the run with its result, or with the one that came to the run's inbox after it: the
+// call may be of a run below, and what it ended with was shown whole.
+func resultToRead(ctx context.Context, calls Invocations, call *tool.Call, id string) (tool.Invocation, error) {
+	found, err := calls.FindInvocation(ctx, call.Principal.Tenant, id)
+	unknown := err == nil && (call.RunID == "" || found.RunID != call.RunID) || tool.KindOf(err) == tool.NotFound
+	if err != nil && !unknown {
+		return found, fmt.Errorf("finding the call: %w", err)
+	}
+	if !unknown && found.Output != nil && tool.Exceeds(found.Output.Content, cmp.Or(found.InlineBytes, tool.MaxInlineResult)) {
+		return found, nil
+	}
+	late, limit, err := calls.FindLateResult(ctx, call.Principal.Tenant, call.RunID, id)
+	switch {
+	case err == nil:
+		found.Output, found.InlineBytes = late, limit
+	case tool.KindOf(err) != tool.NotFound:
+		return found, fmt.Errorf("finding a late result: %w", err)
+	case unknown:
+		return found, &tool.Error{Kind: tool.NotFound, Op: "builtins.Execute", Msg: "this run has no call " + id}
+	}
+	return found, nil
 }
 
 // selected returns the text to read, or why there is none.

@@ -23,7 +23,43 @@ func (c calls) FindInvocation(_ context.Context, tenant tool.TenantID, id string
 	return found, nil
 }
 
+func textResult(s string) *tool.Result { return &tool.Result{Content: []tool.Content{tool.Text(s)}} }
+
+// FindLateResult finds what came late to run r of tenant t.
+func (c calls) FindLateResult(
+	_ context.Context, tenant tool.TenantID, runID, id string,
+) (*tool.Result, int, error) {
+	if tenant != "t" || runID != "r" || id != lateCall {
+		return nil, 0, &tool.Error{Kind: tool.NotFound, Op: "test", Msg: "call not found"}
+	}
+	return textResult(strings.Repeat("late ", 100)), 64, nil
+}
+
+// The result that came to the inbox of a run is read, and not what its call ended with before.
+func TestReadLateResult(t *testing.T) {
+	t.Parallel()
+	for name, known := range map[string]calls{
+		"OfACallThatTimedOut": {lateCall: {CallIdentity: tool.CallIdentity{RunID: "r"}, Status: tool.StatusExpired}},
+		"OfACallInBackground": {lateCall: answered("r", textResult("it goes on"))},
+		"OfARunBelow":         {lateCall: answered("below", textResult("it goes on"))},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			read := newResultReader(t, known)
+			got, err := read("t", "r", map[string]any{"invocation_id": lateCall})
+			require.NoError(t, err)
+			var part resultPart
+			require.NoError(t, json.Unmarshal(got.Structured, &part))
+			require.Equal(t, 500, part.TotalBytes)
+			require.Len(t, part.Text, 64, "as much as the tool shows at once")
+			_, err = read("t", "other", map[string]any{"invocation_id": lateCall})
+			require.Equal(t, tool.NotFound, tool.KindOf(err))
+		})
+	}
+}
+
 const (
+	lateCall = "01890000-0000-7000-8000-00000000000d"
 	textCall = "01890000-0000-7000-8000-00000000000a"
 	jsonCall = "01890000-0000-7000-8000-00000000000b"
 	openCall = "01890000-0000-7000-8000-00000000000c"

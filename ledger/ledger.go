@@ -138,6 +138,8 @@ type Settlement struct {
 	// Drift is set for a call that was refused because it would have done more
 	// than its tool declares; the event tool.warning goes with the settlement.
 	Drift *Drift
+	// ByLink says that a visitor of a link gave the result: it taints the run as one of an untrusted source does.
+	ByLink bool
 }
 
 // Drift is what a tool declares and what its call attempted.

@@ -3,7 +3,6 @@ package policy
 import (
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/toolcrib/toolcrib/tool"
 )
@@ -38,6 +37,5 @@ func TaintText(t *tool.Taint, writes bool) string {
 	if writes {
 		does = "writes outside the platform"
 	}
-	return fmt.Sprintf("the run has an untrusted result, of %s@%s (call %s, %s), and the call %s",
-		t.Tool, t.Version, t.InvocationID, t.At.UTC().Format(time.RFC3339), does)
+	return fmt.Sprintf("the run has %s, and the call %s", t, does)
 }

@@ -25,6 +25,8 @@ type NewCall struct {
 	// Resume continues a graph from a node. The arguments of the node, and the constraint of its
 	// tool, are those of the other call when they are empty.
 	Resume *Resume
+	// ByLink says that the call has what a visitor of a link wrote: runs of agents below it are tainted.
+	ByLink bool
 	// FollowFor is how long the call's output is expected to be followed from its
 	// start on. Zero if it is not.
 	FollowFor time.Duration
@@ -160,7 +162,7 @@ func (c *callStart) run() agent.Run {
 	p, node := c.asked.Principal, c.asked.Node
 	run := agent.Run{
 		ID: c.RunID, Tenant: p.Tenant, Kind: agent.RunKindToolCall, Mode: node.Mode, Principal: p,
-		Status: agent.RunPending, WorkflowID: c.WorkflowID, FollowFor: c.asked.FollowFor,
+		Status: agent.RunPending, WorkflowID: c.WorkflowID, FollowFor: c.asked.FollowFor, ByLink: c.asked.ByLink,
 	}
 	if node.Test != nil {
 		run.Kind = agent.RunKindToolTest

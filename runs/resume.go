@@ -41,8 +41,23 @@ func (s *Service) resumed(ctx context.Context, n *NewCall) (*tool.Invocation, er
 	if len(n.Node.Arguments) == 0 {
 		n.Node.Arguments = before.Input
 	}
+	if n.ByLink, err = s.byLink(ctx, n, before.RunID); err != nil {
+		return nil, err
+	}
 	n.Node.From = &wire.GraphFrom{EffectID: before.EffectID, RunID: before.RunID, Node: n.Resume.Node}
 	return &before, nil
+}
+
+// byLink reports whether a call that continues another one has what a visitor of a link wrote.
+func (s *Service) byLink(ctx context.Context, n *NewCall, runID string) (bool, error) {
+	if n.ByLink || runID == "" {
+		return n.ByLink, nil
+	}
+	run, err := s.cfg.Store.FindRun(ctx, n.Principal.Tenant, runID)
+	if err != nil {
+		return false, fmt.Errorf("finding the run of the call to continue: %w", err)
+	}
+	return run.ByLink, nil
 }
 
 // resumes refuses a call that cannot continue another one.

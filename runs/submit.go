@@ -24,6 +24,7 @@ type Submission struct {
 	RunID, CallID string
 	Result        json.RawMessage // As [wait.ReadResult] takes it. Required.
 	IsError       bool            // The result says why the call failed.
+	ByLink        bool            // A visitor of a link submits: the result taints the run that gets it.
 }
 
 // Submitted is a call with its result.
@@ -60,6 +61,7 @@ func (s *Service) SubmitResult(ctx context.Context, sub Submission) (Submitted, 
 		}
 	}
 	checked.Tenant, checked.ID, checked.Subject = sub.Principal.Tenant, called.ID, sub.Principal.Subject
+	checked.ByLink = sub.ByLink
 	resolved, first, err := s.cfg.Store.SubmitResult(ctx, checked)
 	if err != nil {
 		return Submitted{Call: resolved}, fmt.Errorf("recording the result: %w", err)

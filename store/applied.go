@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/toolcrib/toolcrib/store/internal/db"
@@ -17,15 +18,28 @@ type AppliedObject struct {
 	By      string    // The subject of its last apply.
 	At      time.Time // Of its last apply.
 	Removed time.Time // When it was taken away with its set; zero where it is there.
+	// Lost says of one that was to be recorded that it was not: another apply takes it away, or has done so meanwhile.
+	Lost bool
 }
 
-// RecordApplied records that objects belong to a set of definitions. An object belongs to one set: those that
-// belonged to another one are returned, with that set.
+// BeginApply returns the time that an apply begins, by the database's clock.
+func (s *Store) BeginApply(ctx context.Context, tenant tool.TenantID) (time.Time, error) {
+	var at time.Time
+	err := s.do(ctx, "store.BeginApply", tenant, func(q *db.Queries) (err error) {
+		at, err = q.BeginApply(ctx)
+		return err
+	})
+	return at, err
+}
+
+// RecordApplied records that objects belong to a set of definitions, for an apply that began at a time
+// ([Store.BeginApply]). An object belongs to one set: those that belonged to another one are returned, with that set,
+// and so are those that are lost.
 func (s *Store) RecordApplied(
-	ctx context.Context, tenant tool.TenantID, set, by string, objects []AppliedObject,
+	ctx context.Context, tenant tool.TenantID, set, by string, objects []AppliedObject, began time.Time,
 ) ([]AppliedObject, error) {
 	const op = "store.RecordApplied"
-	params := db.RecordAppliedParams{TenantID: string(tenant), SetName: set, AppliedBy: text(by)}
+	params := db.RecordAppliedParams{TenantID: string(tenant), SetName: set, AppliedBy: text(by), Began: &began}
 	for _, o := range objects {
 		if err := checkIDs(op, o.ID); err != nil {
 			return nil, err
@@ -36,7 +50,7 @@ func (s *Store) RecordApplied(
 	}
 	rows, err := ask(ctx, s.do, op, tenant, (*db.Queries).RecordApplied, params)
 	return convert(rows, func(r db.RecordAppliedRow) AppliedObject {
-		return AppliedObject{Kind: r.Kind, ID: r.ObjectID, Set: r.SetName}
+		return AppliedObject{Kind: r.Kind, ID: r.ObjectID, Set: r.SetName, Lost: r.Lost}
 	}), explain(err, tool.NotFound, "tenant not found")
 }
 
@@ -57,14 +71,48 @@ func (s *Store) ListApplied(ctx context.Context, tenant tool.TenantID, set strin
 	}), err
 }
 
-// MarkRemoved records that an object was taken away with its set: for good, or so that applying its definition
-// again takes it back.
-func (s *Store) MarkRemoved(ctx context.Context, tenant tool.TenantID, kind, id string, good bool) error {
-	const op = "store.MarkRemoved"
-	if err := checkIDs(op, id); err != nil {
+// ClaimRemoval claims an object to be taken away, as it was listed, for a minute: no other apply records or takes away a
+// claimed one. It fails with tool.Conflict where the object was applied or taken away since, or is claimed.
+func (s *Store) ClaimRemoval(ctx context.Context, tenant tool.TenantID, o AppliedObject) error {
+	const op = "store.ClaimRemoval"
+	if err := checkIDs(op, o.ID); err != nil {
 		return err
 	}
 	return s.do(ctx, op, tenant, func(q *db.Queries) error {
-		return q.MarkRemoved(ctx, db.MarkRemovedParams{TenantID: string(tenant), Kind: kind, ObjectID: id, Gone: good})
+		claimed, err := q.ClaimRemoval(ctx, db.ClaimRemovalParams{
+			TenantID: string(tenant), Kind: o.Kind, ObjectID: o.ID, SetName: o.Set, AppliedAt: o.At,
+		})
+		if err == nil && claimed == 0 {
+			err = &tool.Error{Kind: tool.Conflict, Op: op, Msg: fmt.Sprintf(
+				"%s %q was applied or taken away by another request meanwhile: apply again", o.Kind, o.Slug)}
+		}
+		return err
+	})
+}
+
+// ReleaseRemoval ends the claim of an object that was not taken away.
+func (s *Store) ReleaseRemoval(ctx context.Context, tenant tool.TenantID, o AppliedObject) error {
+	const op = "store.ReleaseRemoval"
+	if err := checkIDs(op, o.ID); err != nil {
+		return err
+	}
+	return s.do(ctx, op, tenant, func(q *db.Queries) error {
+		return q.ReleaseRemoval(ctx, db.ReleaseRemovalParams{
+			TenantID: string(tenant), Kind: o.Kind, ObjectID: o.ID, SetName: o.Set,
+		})
+	})
+}
+
+// MarkRemoved records that an object was taken away with its set: for good, or so that applying its definition
+// again takes it back.
+func (s *Store) MarkRemoved(ctx context.Context, tenant tool.TenantID, o AppliedObject, good bool) error {
+	const op = "store.MarkRemoved"
+	if err := checkIDs(op, o.ID); err != nil {
+		return err
+	}
+	return s.do(ctx, op, tenant, func(q *db.Queries) error {
+		return q.MarkRemoved(ctx, db.MarkRemovedParams{
+			TenantID: string(tenant), Kind: o.Kind, ObjectID: o.ID, SetName: o.Set, Gone: good,
+		})
 	})
 }

@@ -289,7 +289,7 @@ func TestTheAppRoleIsBoundInEveryTable(t *testing.T) {
 	f.EmbedToken(t)
 	_, err = f.Store.RecordApplied(t.Context(), f.Tenant, "shop", "user:ada", []store.AppliedObject{
 		{Kind: "tool", ID: f.Tool.ID, Slug: f.Tool.Slug},
-	})
+	}, time.Now())
 	require.NoError(t, err)
 	require.NoError(t, f.Store.BeginWebSession(t.Context(), store.WebSession{
 		Tenant: f.Tenant, Person: store.TokenUser{Subject: "user:corp/ada"},

@@ -215,6 +215,10 @@ func resolve(ctx context.Context, q *db.Queries, op string, c storedCall, sub wa
 		return err
 	}
 	late := c.Status != wait.CallWaiting
+	inline, err := inlineBytes(ctx, q, c, sub.Result)
+	if err != nil {
+		return err
+	}
 	if !c.runOver {
 		err := addPendingEvent(ctx, q, c.Call, tool.EventResultReceived, agent.ResultReceived{
 			Tool: c.Slug, Version: c.Version, CallID: c.CallID, PendingID: c.ID, By: sub.Subject, IsError: sub.Result.IsError,
@@ -225,19 +229,19 @@ func resolve(ctx context.Context, q *db.Queries, op string, c storedCall, sub wa
 		}
 	}
 	if late {
-		if err := addResult(ctx, q, op, c.InboxItem(sub.Result, sub.Subject)); err != nil {
+		if err := addResult(ctx, q, op, c.InboxItem(sub.Result, sub.Subject, inline)); err != nil {
 			return err
 		}
 	} else {
-		inline, err := inlineBytes(ctx, q, c, sub.Result)
+		taints, err := q.CallTaints(ctx, db.CallTaintsParams{TenantID: string(sub.Tenant), RunID: c.RunID, Tool: c.Slug})
 		if err != nil {
 			return err
 		}
 		params, err := settleParams(op, ledger.Settlement{
 			Entry: ledger.Entry{
-				CallIdentity: c.CallIdentity, VersionIdentity: c.VersionIdentity, InlineBytes: inline,
+				CallIdentity: c.CallIdentity, VersionIdentity: c.VersionIdentity, InlineBytes: inline, Taints: taints,
 			},
-			Status: tool.StatusCompleted, Result: sub.Result,
+			Status: tool.StatusCompleted, Result: sub.Result, ByLink: sub.ByLink,
 		})
 		if err != nil {
 			return err
@@ -251,7 +255,7 @@ func resolve(ctx context.Context, q *db.Queries, op string, c storedCall, sub wa
 		}
 	}
 	return q.ResolvePendingCall(ctx, db.ResolvePendingCallParams{
-		TenantID: string(sub.Tenant), ID: sub.ID, Result: result, Late: late, SubmittedBy: text(sub.Subject),
+		TenantID: string(sub.Tenant), ID: sub.ID, Result: result, Late: late, SubmittedBy: text(sub.Subject), ByLink: sub.ByLink,
 	})
 }
 
@@ -275,6 +279,28 @@ func inlineBytes(ctx context.Context, q *db.Queries, c storedCall, r *tool.Resul
 	}
 	v, err := versionOf(row.ToolVersion, row.Slug)
 	return v.Snapshot.Execution.InlineBytes, err
+}
+
+// FindLateResult returns a result that came to the inbox of a run, and the limit of what the run is shown of it; zero
+// for none of its own. It fails with tool.NotFound where none came.
+func (s *Store) FindLateResult(
+	ctx context.Context, tenant tool.TenantID, runID, id string,
+) (result *tool.Result, limit int, err error) {
+	const op = "store.FindLateResult"
+	if !tool.ValidID(id) || !tool.ValidID(runID) {
+		return nil, 0, notFound(op, callUnknown)
+	}
+	row, err := ask(ctx, s.do, op, tenant, (*db.Queries).FindLateResult, db.FindLateResultParams{
+		TenantID: string(tenant), RunID: runID, ID: id,
+	})
+	if err != nil {
+		return nil, 0, explain(err, tool.NotFound, callUnknown)
+	}
+	if row.InlineBytes != nil {
+		limit = int(*row.InlineBytes)
+	}
+	result = &tool.Result{}
+	return result, limit, decode(row.Result, result)
 }
 
 // FindCall implements [wait.Calls].

@@ -282,6 +282,7 @@ func runOf(row db.Run) (agent.Run, error) {
 		Turns:   int(row.Turns),
 		LastSeq: row.LastSeq, CreatedAt: row.CreatedAt, StartedAt: row.StartedAt, CompletedAt: row.CompletedAt,
 		Depth: int(row.Depth), Calls: int(row.Calls), CancelExecution: row.CancelExecution,
+		ByLink: row.ByLink,
 	}
 	if run.PauseRound = agent.PauseRound(row.PauseRound); row.PausedAt != nil {
 		run.Paused = &agent.Pause{At: *row.PausedAt, By: row.PausedBy, Reason: row.PauseReason}

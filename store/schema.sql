@@ -3051,6 +3051,23 @@ AS $function$
 $function$
 ;
 
+CREATE OR REPLACE FUNCTION public.taint_by_link(p_tenant uuid, p_run uuid)
+ RETURNS jsonb
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+    select jsonb_build_object('source', 'link', 'run_id', r.id, 'invocation_id', coalesce(i.id::text, ''), 'tool', coalesce(i.tool, ''),
+        'version', coalesce(i.version, ''), 'turn', 0, 'at', now())
+    from runs r
+    left join lateral (
+        select c.id, c.tool, c.version from tool_invocations c
+        where c.tenant_id = r.tenant_id and c.run_id = r.id and c.parent_id is null
+        order by c.id limit 1) i on true
+    where r.tenant_id = p_tenant and r.id = p_run and r.by_link
+$function$
+;
+
 CREATE OR REPLACE FUNCTION public.take_expired_mcp_sessions(most integer)
  RETURNS TABLE(tenant_id uuid, session_id text, protocol text, server json)
  LANGUAGE sql
@@ -3405,6 +3422,8 @@ create table applied_objects (
     applied_at timestamp with time zone not null default now(),
     applied_by text not null,
     removed_at timestamp with time zone,
+    claimed_at timestamp with time zone,
+    gone boolean not null default false,
     constraint applied_objects_pkey PRIMARY KEY (tenant_id, kind, object_id),
     constraint applied_objects_kind_check CHECK ((kind = ANY (ARRAY['tool'::text, 'agent'::text, 'mcp_server'::text, 'artifact'::text, 'pipeline'::text, 'profile'::text, 'toolset'::text]))),
     constraint applied_objects_set_name_check CHECK ((set_name ~ '^[a-z0-9][a-z0-9._-]{0,62}$'::text)),
@@ -4338,6 +4357,7 @@ create table pending_tool_calls (
     resolved_at timestamp with time zone,
     deliver_at timestamp with time zone,
     inline_bytes integer,
+    by_link boolean not null default false,
     constraint pending_tool_calls_pkey PRIMARY KEY (tenant_id, id),
     constraint pending_tool_calls_check CHECK (((status = 'resolved'::text) = (resolved_at IS NOT NULL))),
     constraint pending_tool_calls_status_check CHECK ((status = ANY (ARRAY['waiting'::text, 'pending'::text, 'resolved'::text, 'cancelled'::text]))),
@@ -4753,6 +4773,7 @@ create table runs (
     pause_reason text not null default ''::text,
     pause_due timestamp with time zone,
     taint jsonb,
+    by_link boolean not null default false,
     constraint runs_pkey PRIMARY KEY (tenant_id, id),
     constraint runs_check CHECK (((parent_run_id IS NULL) = (parent_invocation_id IS NULL))),
     constraint runs_check1 CHECK (((parent_run_id IS NULL) = (depth = 0))),

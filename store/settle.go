@@ -96,7 +96,7 @@ func settleParams(op string, s ledger.Settlement) (db.SettleCallParams, error) {
 		Subject: text(s.Principal.Subject), Mode: string(e.mode),
 		ArgumentsStored: s.ArgumentsStored, Arguments: e.arguments, ArgumentsDigest: e.argumentsDigest, Receipt: e.receipt,
 		Status: string(s.Status), Result: result, ErrorKind: string(s.Kind), Error: text(s.Msg),
-		Taints: s.Taints, Nested: s.Nested,
+		Taints: s.Taints, Nested: s.Nested, ByLink: s.ByLink,
 		UnknownIfSent: s.UnknownIfSent, Unsent: s.Unsent, Acted: s.Acted, UnknownMessage: ledger.UnknownMessage,
 		EventType: string(tool.EndEvent(s.Status)), AnswerID: e.answerID,
 		ParentID: optional(s.ParentID), DriftDeclared: declared, DriftAttempted: attempted, OutputMismatch: mismatch,

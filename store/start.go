@@ -122,6 +122,7 @@ func acceptParams(op string, a agent.Acceptance) (db.AcceptRunParams, error) {
 		WorkflowID: run.WorkflowID, Workflow: text(a.Start.Workflow), TaskQueue: text(a.Start.TaskQueue),
 		Summary: text(a.Start.Summary),
 		Memo:    memo, StartInput: a.Start.Input, LeaseS: a.Lease.Seconds(), FollowS: a.Run.FollowFor.Seconds(),
+		ByLink: a.Run.ByLink,
 	}
 	if c := a.Run.Continues; c != nil {
 		params.ContinuesRunID, params.ContinuesTurn = &c.RunID, new(number(c.Turn))

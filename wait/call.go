@@ -82,6 +82,7 @@ type Submission struct {
 	Tenant  tool.TenantID
 	ID      string // Of the call.
 	Subject string // Who submits.
+	ByLink  bool   // A visitor of a link does: the result taints the run that gets it.
 	Result  *tool.Result
 	// Files are the ids of the files, sent to the call, that the result names: they are kept.
 	// If one of them is gone, submitting fails with tool.Conflict.

@@ -10,9 +10,11 @@ import (
 )
 
 // InboxItem returns a call's result as an item of the inbox of its run, in the words of
-// checklist S1-29.
-func (c *Call) InboxItem(result *tool.Result, by string) agent.InboxItem {
-	said := texts(result.Content)
+// checklist S1-29. Of one with more than limit bytes, [tool.MaxInlineResult] for zero, the run is
+// shown the preview that it is shown of any result.
+func (c *Call) InboxItem(result *tool.Result, by string, limit int) agent.InboxItem {
+	shown, _ := tool.Preview(result.Content, c.ID, limit)
+	said := texts(shown)
 	if result.IsError {
 		raw, _ := json.Marshal(map[string]string{"error": said}) // A string: it cannot fail.
 		said = string(raw)

@@ -261,6 +261,26 @@ func TestApplyPipelines(t *testing.T) {
 		"Staff handbook", "", true, 1600,
 	}, []any{p.Name, p.Description, p.Disabled, p.Chunking.MaxChars})
 
+	apply(false, `{"kind":"pipeline","slug":"handbook","name":"Handbook"}`)
+	p = as[v1.Pipeline](t, b.do(t, http.MethodGet, "/v1/pipelines/handbook", ""), http.StatusOK)
+	require.True(t, p.Disabled, "it is left as it is")
+	apply(false, `{"kind":"pipeline","slug":"handbook","disabled":false}`)
+	p = as[v1.Pipeline](t, b.do(t, http.MethodGet, "/v1/pipelines/handbook", ""), http.StatusOK)
+	require.False(t, p.Disabled)
+
+	// A toolset that a person has disabled stays so.
+	const office = `{"kind":"toolset","slug":"office","name":"Office"%s}`
+	toolset := func(more string) string {
+		done := apply(false, fmt.Sprintf(office, more))
+		require.Zero(t, done.Failed, "%+v", done.Items)
+		return string(as[v1.Toolset](t, b.do(t, http.MethodGet, "/v1/toolsets/office", ""), http.StatusOK).Status)
+	}
+	require.Equal(t, "active", toolset(""))
+	require.Equal(t, "disabled", toolset(`,"status":"disabled"`))
+	require.Equal(t, "disabled", toolset(""))
+	require.Equal(t, "disabled", toolset(`,"instructions":"Be brief."`))
+	require.Equal(t, "active", toolset(`,"status":"active"`))
+
 	// Another model is embedded by, once.
 	const embedded = `{"kind":"pipeline","slug":"handbook","embedding":{"url":"https://ai.example/v1","model":"m","dimensions":3}}`
 	reembedding := apply(false, embedded)

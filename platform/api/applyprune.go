@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -15,6 +16,7 @@ import (
 // appliedSet is what was applied to a set of definitions before. It is nil where the request names none.
 type appliedSet struct {
 	name    string
+	began   time.Time // Before the apply read anything.
 	objects []store.AppliedObject
 }
 
@@ -22,8 +24,12 @@ func (s *server) appliedSet(ctx context.Context, p tool.Principal, name string) 
 	if name == "" {
 		return nil, nil
 	}
+	began, err := s.cfg.Store.BeginApply(ctx, p.Tenant)
+	if err != nil {
+		return nil, fmt.Errorf("beginning an apply: %w", err)
+	}
 	objects, err := s.cfg.Store.ListApplied(ctx, p.Tenant, name)
-	return &appliedSet{name: name, objects: objects}, err
+	return &appliedSet{name: name, began: began, objects: objects}, err
 }
 
 // removed returns the id of what a definition describes and was taken away when the set had it no longer; empty
@@ -81,17 +87,6 @@ func (b *batch) held(ctx context.Context) (map[string]store.AppliedObject, error
 	return held, nil
 }
 
-// appliedMeanwhile fails for what another apply has changed since this one read the set.
-func appliedMeanwhile(o store.AppliedObject, held map[string]store.AppliedObject) error {
-	if now, has := held[o.ID]; has && now.At.Equal(o.At) && now.Removed.IsZero() {
-		return nil
-	}
-	return &tool.Error{
-		Kind: tool.Conflict, Op: "api.prune", Msg: fmt.Sprintf(
-			"%s %q was applied by another request meanwhile: apply again", o.Kind, o.Slug),
-	}
-}
-
 // removalOrder is the order in which kinds are taken away: what uses others first.
 var removalOrder = []string{"toolset", "agent", "tool", "mcp_server", "artifact", "pipeline", "profile"}
 
@@ -102,7 +97,7 @@ func (b *batch) settleSet(ctx context.Context, in v1.Apply) ([]v1.GoneItem, erro
 		return nil, nil
 	}
 	if !in.DryRun {
-		if err := b.recordSet(ctx); err != nil {
+		if err := b.recordSet(ctx); err != nil || b.failed > 0 {
 			return nil, err
 		}
 	}
@@ -129,14 +124,21 @@ func (b *batch) recordSet(ctx context.Context) error {
 		}
 		objects = append(objects, store.AppliedObject{Kind: i.Kind, ID: i.ID, Slug: i.Slug})
 	}
-	moved, err := b.server.cfg.Store.RecordApplied(ctx, b.principal.Tenant, b.set.name, b.principal.Subject, objects)
+	p, set := b.principal, b.set
+	moved, err := b.server.cfg.Store.RecordApplied(ctx, p.Tenant, set.name, p.Subject, objects, set.began)
 	if err != nil {
 		return fmt.Errorf("recording the set %q: %w", b.set.name, err)
 	}
 	for i := range b.items {
 		item := &b.items[i]
 		for _, m := range moved {
-			if m.Kind == item.Kind && m.ID == item.ID {
+			if m.Kind != item.Kind || m.ID != item.ID {
+				continue
+			}
+			if m.Lost {
+				b.fail(ctx, i, &tool.Error{Kind: tool.Conflict, Op: "api.apply", Msg: fmt.Sprintf(
+					"%s %q was taken away by another apply meanwhile: apply again", item.Kind, item.Slug)})
+			} else {
 				item.Warnings = append(item.Warnings, fmt.Sprintf(
 					"it belonged to the set %q, and belongs to %q now: no other apply of %q touches it", m.Set, b.set.name, m.Set))
 			}
@@ -151,18 +153,11 @@ func (b *batch) prune(ctx context.Context, gone []store.AppliedObject, items []v
 	failed := make([]error, len(gone))
 	for more := true; more; {
 		more = false
-		held, err := b.held(ctx)
-		if err != nil {
-			return err
-		}
 		for i, o := range gone {
 			if items[i].Action != v1.Left {
 				continue
 			}
-			action, good, err := v1.Left, false, appliedMeanwhile(o, held)
-			if err == nil {
-				action, good, err = b.remove(ctx, o, dry)
-			}
+			action, good, err := b.remove(ctx, o, dry)
 			if failed[i] = err; err != nil {
 				if store.IsOutage(err) {
 					return err
@@ -191,15 +186,16 @@ func (b *batch) prune(ctx context.Context, gone []store.AppliedObject, items []v
 
 // forget records that an object was taken away: for good, or until its definition returns.
 func (b *batch) forget(ctx context.Context, o store.AppliedObject, good bool) error {
-	if err := b.server.cfg.Store.MarkRemoved(ctx, b.principal.Tenant, o.Kind, o.ID, good); err != nil {
+	if err := b.server.cfg.Store.MarkRemoved(ctx, b.principal.Tenant, o, good); err != nil {
 		return fmt.Errorf("recording that %s %q is gone: %w", o.Kind, o.Slug, err)
 	}
 	return nil
 }
 
 // remove takes an object away as its kind is, and reports whether that is for good: a definition that returns does not
-// take it back. A dry run fails where one may not; whether the object is used is seen when it is taken away, as the
-// same pruning may end its uses.
+// take it back. It claims the object first, so that what another apply has applied since this one listed it stays, and
+// no other one takes over what goes. A dry run fails where one may not; whether the object is used is seen when it is
+// taken away, as the same pruning may end its uses.
 func (b *batch) remove(ctx context.Context, o store.AppliedObject, dry bool) (v1.GoneAction, bool, error) {
 	action, permission := removalOf(o.Kind)
 	if !b.principal.May(permission) {
@@ -208,7 +204,15 @@ func (b *batch) remove(ctx context.Context, o store.AppliedObject, dry bool) (v1
 	if dry {
 		return action, false, nil
 	}
+	rows := b.server.cfg.Store
+	if err := rows.ClaimRemoval(ctx, b.principal.Tenant, o); err != nil {
+		return action, false, err //nolint:wrapcheck // Its words are the caller's.
+	}
 	disabled, err := b.removeNow(ctx, o)
+	if err != nil && tool.KindOf(err) != tool.NotFound {
+		later := rows.ReleaseRemoval(context.WithoutCancel(ctx), b.principal.Tenant, o)
+		return action, false, errors.Join(err, later)
+	}
 	if tool.KindOf(err) == tool.NotFound { // It was taken away by hand.
 		return v1.Deleted, true, nil
 	}

@@ -88,6 +88,9 @@ func (s *server) applyToolset(
 		if err := definition.CheckRevision("toolset", before.Slug, before.Revision, spec.Revision); err != nil {
 			return c, err
 		}
+		if spec.Status == "" { // Who disabled it did so for a reason that the definition does not know.
+			asked.Status = before.Status
+		}
 		c.ID, c.Action = before.ID, definition.Updated
 		if definition.SameToolset(before, asked) {
 			c.Action = definition.Unchanged

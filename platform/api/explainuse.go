@@ -145,11 +145,9 @@ func explainTaint(in policy.Input, d policy.Decision, use callUse) v1.Step {
 	}
 	switch {
 	case use.stored != nil && use.rule == tool.TaintOff:
-		step.Saw = fmt.Sprintf("the run has an untrusted result, of %s@%s (call %s, %s), and the tenant's rule is off",
-			use.stored.Tool, use.stored.Version, use.stored.InvocationID, use.stored.At.UTC().Format(time.RFC3339))
+		step.Saw = fmt.Sprintf("the run has %s, and the tenant's rule is off", use.stored)
 	case use.stored != nil:
-		step.Saw = fmt.Sprintf("the run has an untrusted result, of %s@%s (call %s, %s); the call %s",
-			use.stored.Tool, use.stored.Version, use.stored.InvocationID, use.stored.At.UTC().Format(time.RFC3339), does)
+		step.Saw = fmt.Sprintf("the run has %s; the call %s", use.stored, does)
 	case use.run != nil:
 		step.Saw = "the run is not tainted"
 	default:

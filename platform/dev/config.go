@@ -20,6 +20,8 @@ type Config struct {
 	Listen string
 	// ListenFixed makes it an error that Listen is taken.
 	ListenFixed bool
+	// PublicHosts are names by which the API is reached, beside those of this machine.
+	PublicHosts []string
 	// Tenant is the slug of the tenant that is made. Defaults to [DefaultTenant].
 	Tenant string
 	// Worker configures the worker's plugin; its Store is set here.

@@ -172,6 +172,9 @@ func (d *Dev) startAPI(ctx context.Context) error {
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
+	handler = serve.Hosts{
+		Names: d.cfg.PublicHosts, Own: []string{config.PublicURL}, Setting: "--public-host",
+	}.Guard(listener, handler)
 	webhooks, err := d.worker.Webhooks()
 	if err != nil {
 		return errors.Join(err, listener.Close())

@@ -223,7 +223,7 @@ func (s *Service) call(
 	ctx context.Context, g *toolembed.Grant, id string, arguments json.RawMessage, wait time.Duration,
 ) (outcome, error) {
 	made, err := s.cfg.Runs.Call(ctx, runs.NewCall{
-		Principal: g.Principal(),
+		Principal: g.Principal(), ByLink: true,
 		Node: wire.Node{
 			ID: id, Tool: tool.Ref{ID: g.ToolID, Constraint: g.Version}, Arguments: bytes.Clone(arguments),
 		},

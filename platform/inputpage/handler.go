@@ -258,7 +258,7 @@ func (h *Handler) submit(
 			Tenant: call.Principal.Tenant, Subject: subject + call.ID, Permissions: []string{wait.SubmitPermission},
 		}
 		done, err = h.cfg.Runs.SubmitResult(audit.With(ctx, audit.ActorOf(p, "")), runs.Submission{
-			Principal: p, ID: call.ID, Result: result,
+			Principal: p, ID: call.ID, Result: result, ByLink: true,
 		})
 	}
 	switch {

@@ -90,7 +90,7 @@ func (s *Service) join(
 		Input     json.RawMessage `json:"input"`
 		Output    json.RawMessage `json:"output"`
 	}
-	given := []joinable{}
+	given, byLink := []joinable{}, false
 	for i := len(all) - 1; i >= 0; i-- { // The oldest first.
 		b := &all[i]
 		if b.Status != toolsession.Done {
@@ -98,7 +98,7 @@ func (s *Service) join(
 		}
 		by := b.Subject
 		if b.ByLink {
-			by = "guest " + b.Guest
+			by, byLink = "guest "+b.Guest, true
 		}
 		given = append(given, joinable{b.ID, strings.TrimSpace(by), b.ByLink, b.Input, b.Output})
 	}
@@ -113,7 +113,7 @@ func (s *Service) join(
 	if err != nil {
 		return nil, err //nolint:wrapcheck // Its words are the caller's.
 	}
-	call, err := s.cfg.Runs.Call(ctx, runs.NewCall{Principal: p, Node: wire.Node{
+	call, err := s.cfg.Runs.Call(ctx, runs.NewCall{Principal: p, ByLink: byLink, Node: wire.Node{
 		ID: "session-" + session.ID + "-" + digest[:16], Tool: tool.Ref{Slug: slug}, Arguments: arguments,
 	}})
 	if err != nil {

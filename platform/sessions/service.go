@@ -273,7 +273,7 @@ func (s *Service) Submit(
 		}
 	}
 	call, err := s.cfg.Runs.Call(ctx, runs.NewCall{
-		Request: runs.Request{ID: made.ID, TraceID: in.Request.TraceID}, Principal: p,
+		Request: runs.Request{ID: made.ID, TraceID: in.Request.TraceID}, Principal: p, ByLink: in.Principal == nil,
 		Node: wire.Node{Tool: ref(session), Arguments: arguments},
 	})
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 )
 
 // PipelineSpec is the desired state of a retrieval pipeline. Absent fields take
-// the defaults of a new pipeline, except for Embedding, which is left
+// the defaults of a new pipeline, except for Embedding and Disabled, which are left
 // unchanged.
 type PipelineSpec struct {
 	Slug        string                     `json:"slug"`
@@ -18,7 +18,7 @@ type PipelineSpec struct {
 	Language    retrieval.Language         `json:"language,omitempty"`
 	Chunking    retrieval.Chunking         `json:"chunking,omitzero"`
 	Embedding   *retrieval.EmbeddingConfig `json:"embedding,omitempty"`
-	Disabled    bool                       `json:"disabled,omitempty"`
+	Disabled    *bool                      `json:"disabled,omitempty"`
 }
 
 func parsePipeline(doc object) (*PipelineSpec, error) {
@@ -39,7 +39,10 @@ func parsePipeline(doc object) (*PipelineSpec, error) {
 func (s *PipelineSpec) Edited(p retrieval.Pipeline) (after retrieval.Pipeline, reembed bool, err error) {
 	after = p
 	after.Slug, after.Name, after.Description, after.Search = s.Slug, s.Name, s.Description, s.Search
-	after.Language, after.Chunking, after.Disabled = s.Language, s.Chunking, s.Disabled
+	after.Language, after.Chunking = s.Language, s.Chunking
+	if s.Disabled != nil {
+		after.Disabled = *s.Disabled
+	}
 	if s.Embedding != nil {
 		if err := s.Embedding.Check("/embedding"); err != nil {
 			return p, false, err

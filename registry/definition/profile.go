@@ -69,7 +69,8 @@ func SameProfile(a, b profile.Profile) bool {
 		a.EgressClass == b.EgressClass && a.RequiredPermission == b.RequiredPermission && a.MaxConcurrency == b.MaxConcurrency
 }
 
-// ToolsetSpec is the desired state of a toolset. Absent fields take the defaults of a new one.
+// ToolsetSpec is the desired state of a toolset. Absent fields take the defaults of a new one, except for Status, which
+// is left unchanged.
 type ToolsetSpec struct {
 	Slug         string            `json:"slug"`
 	Name         string            `json:"name,omitempty"` // The slug when empty.

@@ -33,7 +33,7 @@ type ServerSpec struct {
 	Connection
 	AllowedTools []string `json:"allowed_tools,omitempty"`
 	TrustHints   bool     `json:"trust_hints,omitempty"`
-	Status       string   `json:"status,omitempty"`   // [ServerActive] when empty.
+	Status       string   `json:"status,omitempty"`   // When empty, that of the server; [ServerActive] for a new one.
 	Revision     int64    `json:"revision,omitempty"` // Guards an update, as that of a [ToolSpec].
 }
 

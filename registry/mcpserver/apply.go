@@ -1,6 +1,7 @@
 package mcpserver
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"reflect"
@@ -11,7 +12,7 @@ import (
 )
 
 // Apply creates or updates a server as its definition says, and refreshes it if
-// it changed or its last refresh failed. Without write, nothing is stored and the
+// it changed or its last refresh failed. A definition without a status leaves that as it is. Without write, nothing is stored and the
 // server is not asked.
 func (r *Registry) Apply(
 	ctx context.Context, p tool.Principal, s definition.ServerSpec, write bool,
@@ -28,6 +29,7 @@ func (r *Registry) Apply(
 	if create {
 		after, err = r.create(p, s)
 	} else {
+		s.Status = cmp.Or(s.Status, before.Status) // Who disabled it did so for a reason that the definition does not know.
 		after, err = r.edit(before, s)
 	}
 	if err != nil {

@@ -275,5 +275,35 @@ func TestApplyServer(t *testing.T) {
 	c, err = b.registry.Apply(t.Context(), b.ada, definition.Definition{Server: new(files("read_file"))})
 	require.NoError(t, err)
 	require.Equal(t, definition.Updated, c.Action)
+	require.Equal(t, definition.Updated, c.Action)
 	require.Equal(t, mcpserver.StatePinned, b.remote(t, "read_file").State)
+}
+
+// A server that a person has disabled stays so, unless its definition has a status.
+func TestApplyLeavesTheStatusOfAServer(t *testing.T) {
+	t.Parallel()
+	b := empty()
+	b.shelf.put(offered(t, "read_file", "Reads.", pathInput))
+	apply := func(spec definition.ServerSpec, action definition.Action, status string) {
+		t.Helper()
+		checked, err := b.registry.Check(t.Context(), b.ada, definition.Definition{Server: &spec})
+		require.NoError(t, err)
+		require.Equal(t, action, checked.Action)
+		c, err := b.registry.Apply(t.Context(), b.ada, definition.Definition{Server: &spec})
+		require.NoError(t, err)
+		require.Equal(t, action, c.Action)
+		s, err := b.registry.Servers().Get(t.Context(), b.ada, "files")
+		require.NoError(t, err)
+		require.Equal(t, status, s.Status)
+	}
+	apply(files("*"), definition.Created, definition.ServerActive)
+	disabled := files("*")
+	disabled.Status = definition.ServerDisabled
+	_, err := b.registry.Servers().Update(t.Context(), b.ada, "files", disabled)
+	require.NoError(t, err)
+	apply(files("*"), definition.Unchanged, definition.ServerDisabled)
+	apply(files("read_file"), definition.Updated, definition.ServerDisabled)
+	active := files("read_file")
+	active.Status = definition.ServerActive
+	apply(active, definition.Updated, definition.ServerActive)
 }

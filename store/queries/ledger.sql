@@ -282,9 +282,9 @@ with call as (
 ), taint as (
     -- What the call brings into its run: its own result, or that of the run that it was.
     select jsonb_build_object('run_id', sqlc.narg('run_id')::uuid, 'invocation_id', i.id, 'tool', @tool::text, 'version', @version::text,
-               'turn', @turn::int, 'at', now()) as data
+               'turn', @turn::int, 'at', now()) || case when @by_link::boolean then '{"source": "link"}'::jsonb else '{}' end as data
     from invocation i join ending d on d.attempt > 0
-    where @taints::boolean
+    where @taints::boolean or @by_link
     union all
     select c.taint || jsonb_build_object('turn', @turn::int)
     from invocation i join runs c on c.tenant_id = @tenant_id and c.parent_invocation_id = i.id and c.taint is not null

@@ -71,9 +71,21 @@ limit sqlc.arg('limit')::int;
 
 -- name: ResolvePendingCall :exec
 -- Stores the result of a call. There is something to tell its workflow where that waits.
-update pending_tool_calls p set status = 'resolved', result = @result::json, late = @late, submitted_by = @submitted_by,
+update pending_tool_calls p set status = 'resolved', result = @result::json, late = @late, submitted_by = @submitted_by, by_link = @by_link,
     resolved_at = now(), deliver_at = case when not @late then now() end
 where p.tenant_id = @tenant_id and p.id = @id and p.status <> 'resolved';
+
+-- name: CallTaints :one
+-- Whether the results of a call taint its run, as the plan of the run says.
+select exists (
+    select from runs r, json_array_elements(r.plan -> 'tools') p (pin)
+    where r.tenant_id = @tenant_id and r.id = @run_id and p.pin ->> 'slug' = @tool::text and (p.pin ->> 'taints')::boolean) as taints;
+
+-- name: FindLateResult :one
+-- A result that came to the inbox of a run.
+select p.result, p.inline_bytes from pending_tool_calls p
+where p.tenant_id = @tenant_id and p.id = @id and p.result is not null and exists (
+    select from inbox_items x where x.tenant_id = p.tenant_id and x.call_id = p.id and x.run_id = @run_id);
 
 -- name: RekeyPendingCall :execrows
 -- Gives a call another key, so that what was signed with the one before opens nothing any more.

@@ -1,7 +1,8 @@
 -- name: CreateRun :one
 -- Records a pending run. No row is returned when the parent call has ended, since the run
 -- would not start. The lock orders this before that end. Below a paused run it is paused
--- too, unless it is detached; that lock orders it with pause_run.
+-- too, unless it is detached; that lock orders it with pause_run. It is tainted as its parent is, and by what a
+-- visitor of a link submitted to that.
 with run as (
     insert into runs (id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes,
                       status, input, workflow_id, first_run_id, head_message_id, plan,
@@ -11,7 +12,8 @@ with run as (
            'pending', @input, @workflow_id, @first_run_id, @message_id, @plan,
            sqlc.narg('parent_run_id'), sqlc.narg('parent_invocation_id'), @detached, @depth,
            coalesce(p.pause_round, 0), p.paused_at, coalesce(p.paused_by, ''), coalesce(p.pause_reason, ''),
-           (select a.taint || '{"turn": 0}' from runs a where a.tenant_id = @tenant_id and a.id = sqlc.narg('parent_run_id')::uuid)
+           (select coalesce(a.taint || '{"turn": 0}', case when a.by_link then taint_by_link(a.tenant_id, a.id) end)
+            from runs a where a.tenant_id = @tenant_id and a.id = sqlc.narg('parent_run_id')::uuid)
     from (values (1)) as one (run)
     left join lateral (
         select a.pause_round, a.paused_at, a.paused_by, a.pause_reason from runs a

@@ -231,12 +231,12 @@ values (@tenant_id, @run_id, @space_id::uuid, @hops)
 on conflict (tenant_id, run_id) do update set hops = excluded.hops;
 
 -- name: TaintWokenRun :exec
--- A run that messages of tainted runs begin is tainted from its start.
+-- A run that messages of tainted runs begin, or of those that a visitor of a link began, is tainted from its start.
 update runs r set taint = x.taint || '{"turn": 0}'
 from (
-    select w.taint
+    select coalesce(w.taint, taint_by_link(w.tenant_id, w.id)) as taint
     from space_messages m
-    join runs w on w.tenant_id = @tenant_id and w.id = m.run_id and w.taint is not null
+    join runs w on w.tenant_id = @tenant_id and w.id = m.run_id and (w.taint is not null or w.by_link)
     where m.tenant_id = @tenant_id and m.space_id = @space_id::uuid and m.seq between @from_seq::bigint and @upto_seq::bigint
     limit 1
 ) x

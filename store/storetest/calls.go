@@ -127,6 +127,34 @@ func testCalls(t *testing.T, d *Database) {
 		require.NoError(t, err)
 		require.NotContains(t, ids(claimed), c.ID, "no workflow waits")
 	})
+	t.Run("LateResultsAreLimitedAsOthersAre", func(t *testing.T) {
+		t.Parallel()
+		for _, limit := range []int{0, tool.MinInlineResult} {
+			f := NewFixture(t, d)
+			e := f.Entry(t)
+			e.InlineBytes = limit
+			o := f.Offer(e, f.Admit(t, e, false, false).Fence)
+			o.Async = true
+			c, err := f.Store.OfferCall(t.Context(), o)
+			require.NoError(t, err)
+			long := strings.Repeat("x", 2*tool.MinInlineResult)
+			f.submit(t, c, strconv.Quote(long))
+			shown := said(f.take(t)[0])[0]
+			result, of, err := f.Store.FindLateResult(t.Context(), f.Tenant, f.Run.ID, c.ID)
+			require.NoError(t, err)
+			require.Equal(t, limit, of)
+			require.Contains(t, tool.ReadableText(result.Content), long)
+			if limit == 0 {
+				require.Contains(t, shown, long)
+				continue
+			}
+			require.NotContains(t, shown, long)
+			require.Contains(t, shown, tool.ReadResult)
+			require.Contains(t, shown, c.ID)
+			_, _, err = f.Store.FindLateResult(t.Context(), f.Tenant, f.NewRun(t).ID, c.ID)
+			RequireKind(t, tool.NotFound, err)
+		}
+	})
 	t.Run("LateResultsOfNestedRunsGoUp", func(t *testing.T) {
 		t.Parallel()
 		f := NewFixture(t, d)
@@ -335,6 +363,15 @@ var callCases = map[string]func(t *testing.T, f foreign){
 		s := f.submission(f.Offered(t, nil), `1`)
 		s.Tenant = f.stranger
 		_, _, err := f.Store.SubmitResult(t.Context(), s)
+		require.Equal(t, tool.NotFound, tool.KindOf(err))
+	},
+	"FindLateResult": func(t *testing.T, f foreign) {
+		t.Helper()
+		c := f.Offered(t, func(o *wait.Offer) { o.Async = true })
+		f.submit(t, c, `1`)
+		_, _, err := f.Store.FindLateResult(t.Context(), f.Tenant, c.RunID, c.ID)
+		require.NoError(t, err)
+		_, _, err = f.Store.FindLateResult(t.Context(), f.stranger, c.RunID, c.ID)
 		require.Equal(t, tool.NotFound, tool.KindOf(err))
 	},
 	"FindCall": func(t *testing.T, f foreign) {

@@ -43,6 +43,7 @@ const (
 	KeyReused            = "idempotency_key_reused"
 	AnswerWithheld       = "answer_withheld"
 	EncryptionMissing    = "encryption_not_configured"
+	Misdirected          = "misdirected_request"
 )
 
 var problemClasses = []ProblemClass{
@@ -104,6 +105,8 @@ var problemClasses = []ProblemClass{
 	lasting(class(tool.Unavailable, EncryptionMissing, http.StatusServiceUnavailable, "Encryption not configured",
 		"The server has no key-encryption key, so it stores no credentials. `detail` says what its operator must "+
 			"configure.")),
+	class(tool.Denied, Misdirected, http.StatusMisdirectedRequest, "Misdirected request",
+		"The server is not reached by the name in `Host`. `detail` names the setting by which its operator adds one."),
 }
 
 // class describes a problem; one without a name is named as its kind.

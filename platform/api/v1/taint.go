@@ -6,8 +6,9 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// Taint is the first result of an untrusted source that a run got.
+// Taint is the first that a run got of an untrusted source.
 type Taint struct {
+	Source       string    `json:"source,omitempty" enum:"link" doc:"Absent where it is the result of a call; link where it is what a visitor of a link submitted: the call that began the run, or one above it, or the answer to a call" example:"link"`
 	RunID        string    `json:"run_id" doc:"The run of the call: this one, or one above, below or before it" example:"01975c2e-7d1a-7c3e-9f00-0000000000c1"`
 	InvocationID string    `json:"invocation_id" example:"01975c2e-7d1a-7c3e-9f00-0000000000e1"`
 	Tool         string    `json:"tool" example:"web_fetch"`
@@ -22,7 +23,7 @@ func FromTaint(t *tool.Taint) *Taint {
 		return nil
 	}
 	return &Taint{
-		RunID: t.RunID, InvocationID: t.InvocationID, Tool: t.Tool, Version: t.Version, Turn: t.Turn, At: t.At,
+		Source: string(t.Source), RunID: t.RunID, InvocationID: t.InvocationID, Tool: t.Tool, Version: t.Version, Turn: t.Turn, At: t.At,
 	}
 }
 

@@ -160,7 +160,11 @@ func writeTaint(t *v1.Taint) string {
 	if t == nil {
 		return ""
 	}
-	return fmt.Sprintf("by %s@%s at %s (call %s)", t.Tool, t.Version, terminal.Stamp(t.At), t.InvocationID)
+	by := "by"
+	if t.Source == string(tool.ByLink) {
+		by = "by a submission by link, to"
+	}
+	return fmt.Sprintf("%s %s@%s at %s (call %s)", by, t.Tool, t.Version, terminal.Stamp(t.At), t.InvocationID)
 }
 
 // writeAsk tells what a run asks a person, and where the person answers.

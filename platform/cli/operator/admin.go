@@ -2,12 +2,14 @@ package operator
 
 import (
 	"cmp"
+	"context"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"os"
 	"regexp"
 	"strings"
@@ -37,6 +39,7 @@ without a login of the database of their own. Each operator has a token.`,
 
 func (a *app) adminServeCommand() *cobra.Command {
 	var database, address, file string
+	var hosts []string
 	var verbose bool
 	cmd := cli.Describe(&cobra.Command{
 		Use: "serve", Short: "Serve the API for operators", Args: cli.Operands(),
@@ -59,6 +62,10 @@ func (a *app) adminServeCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			names, err := ReadPublicHosts(hosts, a.Env.Getenv)
+			if err != nil {
+				return err
+			}
 			log := a.processLogger(verbose)
 			owner, err := store.OpenPlatform(ctx, url, store.Options{Logger: log, MaxConns: 4})
 			if err != nil {
@@ -75,6 +82,8 @@ func (a *app) adminServeCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			warnOfPlainTokens(ctx, log, listener)
+			handler = serve.Hosts{Names: names, Setting: "--public-host"}.Guard(listener, handler)
 			log.InfoContext(ctx, "serving operators", slog.String("url", "http://"+listener.Addr().String()),
 				slog.Int("operators", len(tokens)))
 			return serve.HTTP(ctx, listener, handler, log)
@@ -91,9 +100,19 @@ by that name.`,
 	cmd.Flags().StringVar(&address, "listen", "", "address to listen on (default "+defaultAdminListen+")")
 	cmd.Flags().StringVar(&file, "tokens", "",
 		"file of operators and the digests of their tokens ("+adminTokensVariable+")")
+	PublicHosts(cmd, &hosts)
 	cmd.Flags().BoolVarP(&verbose, "verbose", "v", false, "log more")
 	cli.DatabaseFlag(cmd, &database)
 	return cmd
+}
+
+// warnOfPlainTokens logs that others can read the tokens of operators, where they reach the listener: it has no TLS.
+func warnOfPlainTokens(ctx context.Context, log *slog.Logger, l net.Listener) {
+	if serve.Local(l) {
+		return
+	}
+	log.WarnContext(ctx, "the API for operators listens beyond this machine, without TLS: put TLS in front of it, and let "+
+		"operators alone reach this address, or listen on 127.0.0.1", slog.String("address", l.Addr().String()))
 }
 
 // operatorName is how operators are named.

@@ -26,6 +26,7 @@ const defaultListen = "127.0.0.1:8080"
 
 func (a *app) serveCommand() *cobra.Command {
 	var database, address, metrics, queue, kek, public, content, ui, payloads string
+	var hosts []string
 	var connections int
 	var verbose, plain bool
 	var reach WorkerFlags
@@ -101,6 +102,9 @@ Metrics are at /metrics of an API that only this machine can reach, or else at
 				return err
 			}
 			settings.handler.Browsers.PlainHTTP = plain
+			if settings.hosts, err = ReadPublicHosts(hosts, a.Env.Getenv); err != nil {
+				return err
+			}
 			if err := files.read(a.Env.Getenv); err != nil {
 				return err
 			}
@@ -127,6 +131,7 @@ Metrics are at /metrics of an API that only this machine can reach, or else at
 	cmd.Flags().StringVar(&content, "content-origin", "",
 		"another origin that leads to this server, such as https://content.example.com, for the page in which the console "+
 			"shows apps of tools ("+contentVariable+")")
+	PublicHosts(cmd, &hosts)
 	cmd.Flags().StringVar(&ui, "temporal-ui", "",
 		"where people reach the Temporal UI, such as https://temporal.example.com: the console links runs to it ("+
 			temporalUIVariable+")")
@@ -205,6 +210,7 @@ type serveSettings struct {
 	keys                              *vault.Keyring
 	database, address, metrics, queue string
 	connections                       int
+	hosts                             []string            // Names by which the server is reached.
 	handler                           serve.HandlerConfig // Its limits.
 	temporal                          client.Options
 	log                               *slog.Logger
@@ -273,6 +279,9 @@ func (a *app) serve(ctx context.Context, settings serveSettings) error {
 		return errors.Join(err, listener.Close())
 	}
 	defer stopReconciler()
+	handler = serve.Hosts{
+		Names: settings.hosts, Own: []string{config.PublicURL, config.ContentOrigin}, Setting: "--public-url or --public-host",
+	}.Guard(listener, handler)
 	settings.log.InfoContext(ctx, "serving", slog.String("url", "http://"+listener.Addr().String()))
 	return a.together(ctx, settings.metrics, o, probe.New(append(probe.Database(s), probe.Temporal(temporal))...),
 		settings.log,

@@ -35,6 +35,7 @@ func command(env cli.Env) *cobra.Command {
 	var listen, tenant, payloads string
 	var flags operator.WorkerFlags
 	var headless, verbose bool
+	var hosts []string
 	var ports portFlags
 	cmd := &cobra.Command{
 		Use:   "dev",
@@ -79,7 +80,12 @@ A port that is taken is replaced by a free one, and said, unless you ask for it.
 			if _, _, err := net.SplitHostPort(address); address != "" && err != nil {
 				return &cli.UsageError{Err: fmt.Errorf("--listen %q is not host:port, such as 127.0.0.1:8080", address)}
 			}
+			names, err := operator.ReadPublicHosts(hosts, env.Getenv)
+			if err != nil {
+				return err
+			}
 			return run(cmd.Context(), env, asJSON, dev.Config{
+				PublicHosts: names,
 				Stack: embedded.Config{
 					DataDir: cmp.Or(data, env.Getenv(cli.DataVariable)), Headless: headless, Logger: log, Download: fetch,
 					TemporalPort: ports.temporal, UIPort: ports.ui, PostgresPort: ports.postgres, PortsFixed: true,
@@ -93,6 +99,7 @@ A port that is taken is replaced by a free one, and said, unless you ask for it.
 	cmd.Flags().StringVar(
 		&listen, "listen", "", "address of the API (default "+dev.DefaultListen+"; "+cli.ListenVariable+")",
 	)
+	operator.PublicHosts(cmd, &hosts)
 	ports.register(cmd)
 	cli.PayloadKeysFlag(cmd, &payloads)
 	cmd.Flags().StringVar(&tenant, "tenant", "", "slug of the tenant (default "+dev.DefaultTenant+")")

@@ -7,11 +7,54 @@ package db
 
 import (
 	"context"
+	"time"
 )
 
+const BeginApply = `-- name: BeginApply :one
+select now()::timestamptz as at
+`
+
+// The time by which an apply has read nothing yet.
+func (q *Queries) BeginApply(ctx context.Context) (time.Time, error) {
+	row := q.db.QueryRow(ctx, BeginApply)
+	var at time.Time
+	err := row.Scan(&at)
+	return at, err
+}
+
+const ClaimRemoval = `-- name: ClaimRemoval :execrows
+update applied_objects o set claimed_at = now()
+where o.tenant_id = $1 and o.kind = $2 and o.object_id = $3 and o.set_name = $4
+  and o.applied_at = $5 and o.removed_at is null
+  and (o.claimed_at is null or o.claimed_at < now() - interval '1 minute')
+`
+
+type ClaimRemovalParams struct {
+	TenantID  string
+	Kind      string
+	ObjectID  string
+	SetName   string
+	AppliedAt time.Time
+}
+
+// Only of what belongs to the set as it was read, and that nothing else takes away.
+func (q *Queries) ClaimRemoval(ctx context.Context, arg ClaimRemovalParams) (int64, error) {
+	result, err := q.db.Exec(ctx, ClaimRemoval,
+		arg.TenantID,
+		arg.Kind,
+		arg.ObjectID,
+		arg.SetName,
+		arg.AppliedAt,
+	)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
 const ListApplied = `-- name: ListApplied :many
-select tenant_id, kind, object_id, slug, set_name, applied_at, applied_by, removed_at from applied_objects o
-where o.tenant_id = $1 and o.set_name = $2
+select tenant_id, kind, object_id, slug, set_name, applied_at, applied_by, removed_at, claimed_at, gone from applied_objects o
+where o.tenant_id = $1 and o.set_name = $2 and not o.gone
 order by o.kind, o.slug, o.object_id
 `
 
@@ -38,6 +81,8 @@ func (q *Queries) ListApplied(ctx context.Context, arg ListAppliedParams) ([]App
 			&i.AppliedAt,
 			&i.AppliedBy,
 			&i.RemovedAt,
+			&i.ClaimedAt,
+			&i.Gone,
 		); err != nil {
 			return nil, err
 		}
@@ -52,26 +97,28 @@ func (q *Queries) ListApplied(ctx context.Context, arg ListAppliedParams) ([]App
 const MarkRemoved = `-- name: MarkRemoved :exec
 with forgotten as (
     delete from applied_objects o
-    where o.tenant_id = $1 and o.kind = $2 and o.object_id = $3 and $4::bool
+    where o.tenant_id = $2 and o.gone and o.removed_at < now() - interval '1 hour' and o.object_id <> $4
 )
-update applied_objects o set removed_at = now()
-where o.tenant_id = $1 and o.kind = $2 and o.object_id = $3 and not $4::bool
+update applied_objects o set removed_at = now(), claimed_at = null, gone = $1
+where o.tenant_id = $2 and o.kind = $3 and o.object_id = $4 and o.set_name = $5
 `
 
 type MarkRemovedParams struct {
+	Gone     bool
 	TenantID string
 	Kind     string
 	ObjectID string
-	Gone     bool
+	SetName  string
 }
 
-// Records that an object was taken away. One that is gone for good is forgotten.
+// Records that an object was taken away. One that is gone for good is forgotten, once no apply can have seen it.
 func (q *Queries) MarkRemoved(ctx context.Context, arg MarkRemovedParams) error {
 	_, err := q.db.Exec(ctx, MarkRemoved,
+		arg.Gone,
 		arg.TenantID,
 		arg.Kind,
 		arg.ObjectID,
-		arg.Gone,
+		arg.SetName,
 	)
 	return err
 }
@@ -80,16 +127,23 @@ const RecordApplied = `-- name: RecordApplied :many
 with asked as (
     select unnest($2::text[]) as kind, unnest($3::uuid[]) as object_id, unnest($4::text[]) as slug
 ), held as materialized (
-    select o.kind, o.object_id, o.set_name from applied_objects o join asked using (kind, object_id)
+    select o.kind, o.object_id, o.set_name, o.gone from applied_objects o join asked using (kind, object_id)
     where o.tenant_id = $5
 ), written as (
-    insert into applied_objects (tenant_id, kind, object_id, slug, set_name, applied_by)
+    insert into applied_objects as o (tenant_id, kind, object_id, slug, set_name, applied_by)
     select $5, a.kind, a.object_id, a.slug, $1, $6 from asked a
     order by a.kind, a.object_id
     on conflict (tenant_id, kind, object_id) do update set slug = excluded.slug, set_name = excluded.set_name,
-        applied_by = excluded.applied_by, applied_at = now(), removed_at = null
+        applied_by = excluded.applied_by, applied_at = now(), removed_at = null, claimed_at = null, gone = false
+        where coalesce(o.removed_at <= $7, o.claimed_at is null or o.claimed_at < now() - interval '1 minute')
+    returning o.kind, o.object_id
 )
-select held.kind, held.object_id, held.set_name from held where held.set_name <> $1::text
+select a.kind::text as kind, a.object_id::uuid as object_id, coalesce(h.set_name, '')::text as set_name,
+    (w.object_id is null)::boolean as lost
+from asked a
+left join held h using (kind, object_id)
+left join written w using (kind, object_id)
+where w.object_id is null or not h.gone and h.set_name <> $1::text
 `
 
 type RecordAppliedParams struct {
@@ -99,15 +153,18 @@ type RecordAppliedParams struct {
 	Slugs     []string
 	TenantID  string
 	AppliedBy string
+	Began     *time.Time
 }
 
 type RecordAppliedRow struct {
 	Kind     string
 	ObjectID string
 	SetName  string
+	Lost     bool
 }
 
-// Records that objects belong to a set, and returns those that belonged to another one before.
+// Records that objects belong to a set, and returns those that belonged to another one before, and those that do not
+// belong to the set: another apply is taking them away, or has done so since this one began.
 func (q *Queries) RecordApplied(ctx context.Context, arg RecordAppliedParams) ([]RecordAppliedRow, error) {
 	rows, err := q.db.Query(ctx, RecordApplied,
 		arg.SetName,
@@ -116,6 +173,7 @@ func (q *Queries) RecordApplied(ctx context.Context, arg RecordAppliedParams) ([
 		arg.Slugs,
 		arg.TenantID,
 		arg.AppliedBy,
+		arg.Began,
 	)
 	if err != nil {
 		return nil, err
@@ -124,7 +182,12 @@ func (q *Queries) RecordApplied(ctx context.Context, arg RecordAppliedParams) ([
 	var items []RecordAppliedRow
 	for rows.Next() {
 		var i RecordAppliedRow
-		if err := rows.Scan(&i.Kind, &i.ObjectID, &i.SetName); err != nil {
+		if err := rows.Scan(
+			&i.Kind,
+			&i.ObjectID,
+			&i.SetName,
+			&i.Lost,
+		); err != nil {
 			return nil, err
 		}
 		items = append(items, i)
@@ -133,4 +196,26 @@ func (q *Queries) RecordApplied(ctx context.Context, arg RecordAppliedParams) ([
 		return nil, err
 	}
 	return items, nil
+}
+
+const ReleaseRemoval = `-- name: ReleaseRemoval :exec
+update applied_objects o set claimed_at = null
+where o.tenant_id = $1 and o.kind = $2 and o.object_id = $3 and o.set_name = $4 and o.removed_at is null
+`
+
+type ReleaseRemovalParams struct {
+	TenantID string
+	Kind     string
+	ObjectID string
+	SetName  string
+}
+
+func (q *Queries) ReleaseRemoval(ctx context.Context, arg ReleaseRemovalParams) error {
+	_, err := q.db.Exec(ctx, ReleaseRemoval,
+		arg.TenantID,
+		arg.Kind,
+		arg.ObjectID,
+		arg.SetName,
+	)
+	return err
 }

@@ -234,19 +234,21 @@ func (q *Queries) MoveInbox(ctx context.Context, arg MoveInboxParams) error {
 const TaintByInbox = `-- name: TaintByInbox :many
 with brought as (
     select coalesce(o.taint, jsonb_build_object(
-        'run_id', i.run_id, 'invocation_id', i.id, 'tool', i.tool, 'version', i.version, 'at', now())) as taint
+            'run_id', i.run_id, 'invocation_id', i.id, 'tool', i.tool, 'version', i.version, 'at', now())
+        || case when a.by_link then '{"source": "link"}'::jsonb else '{}' end) as taint
     from inbox_items x
     join tool_invocations i on i.tenant_id = $1 and i.id = x.call_id
     join runs o on o.tenant_id = $1 and o.id = i.run_id
+    left join pending_tool_calls a on a.tenant_id = $1 and a.id = x.call_id
     where x.tenant_id = $1 and x.id = any($2::uuid[])
-      and (o.taint is not null or exists (
+      and (o.taint is not null or a.by_link or exists (
           select from json_array_elements(o.plan -> 'tools') p (pin)
           where p.pin ->> 'slug' = i.tool and (p.pin ->> 'taints')::boolean))
     union all
-    select w.taint
+    select coalesce(w.taint, taint_by_link(w.tenant_id, w.id))
     from inbox_items x
     join space_messages m on m.tenant_id = $1 and m.space_id = x.space_id and m.seq between x.from_seq and x.upto_seq
-    join runs w on w.tenant_id = $1 and w.id = m.run_id and w.taint is not null
+    join runs w on w.tenant_id = $1 and w.id = m.run_id and (w.taint is not null or w.by_link)
     where x.tenant_id = $1 and x.id = any($2::uuid[])
     limit 1
 ), numbered as (
@@ -256,7 +258,8 @@ with brought as (
     returning r.id, r.last_seq, r.taint
 ), said as (
     insert into run_events (tenant_id, run_id, seq, type, invocation_id, data)
-    select $1, n.id, n.last_seq, 'run.tainted', (n.taint ->> 'invocation_id')::uuid, n.taint::json from numbered n
+    select $1, n.id, n.last_seq, 'run.tainted', nullif(n.taint ->> 'invocation_id', '')::uuid, n.taint::json
+    from numbered n
 )
 select n.taint from numbered n
 `
@@ -268,9 +271,9 @@ type TaintByInboxParams struct {
 	RunID    string
 }
 
-// Taints a run that takes up what comes of an untrusted source: a late result of such a tool or of
-// a tainted run, or messages of tainted runs in its space. The calls of the turn that takes it up are
-// affected. It returns the taint, if it is new.
+// Taints a run that takes up what comes of an untrusted source: a late result of such a tool, of a tainted run or
+// of a visitor of a link, or messages in its space of tainted runs and of those that such a visitor began.
+// The calls of the turn that takes it up are affected. It returns the taint, if it is new.
 func (q *Queries) TaintByInbox(ctx context.Context, arg TaintByInboxParams) ([][]byte, error) {
 	rows, err := q.db.Query(ctx, TaintByInbox,
 		arg.TenantID,

@@ -544,21 +544,21 @@ with call as (
 ), taint as (
     -- What the call brings into its run: its own result, or that of the run that it was.
     select jsonb_build_object('run_id', $6::uuid, 'invocation_id', i.id, 'tool', $23::text, 'version', $24::text,
-               'turn', $21::int, 'at', now()) as data
+               'turn', $21::int, 'at', now()) || case when $31::boolean then '{"source": "link"}'::jsonb else '{}' end as data
     from invocation i join ending d on d.attempt > 0
-    where $31::boolean
+    where $32::boolean or $31
     union all
     select c.taint || jsonb_build_object('turn', $21::int)
     from invocation i join runs c on c.tenant_id = $8 and c.parent_invocation_id = i.id and c.taint is not null
-    where $32::boolean
+    where $33::boolean
     limit 1
 ), tainted as materialized (
     select t.data from taint t join runs r on r.tenant_id = $8 and r.id = $6 and r.taint is null
     for no key update of r
 ), numbered as (
     update runs r set taint = coalesce(r.taint, (select t.data from tainted t)),
-        last_seq = r.last_seq + 1 + (select count(*) from tainted) + ($33::text is not null)::int
-                                            + ($34::text is not null)::int
+        last_seq = r.last_seq + 1 + (select count(*) from tainted) + ($34::text is not null)::int
+                                            + ($35::text is not null)::int
     from invocation i
     where r.tenant_id = $8 and r.id = $6
     returning r.last_seq - (select count(*) from tainted) as last_seq
@@ -567,27 +567,27 @@ with call as (
     select $8, $6, n.last_seq + 1, 'run.tainted', i.id, t.data::json
     from numbered n cross join invocation i cross join tainted t
     union all
-    select $8, $6, n.last_seq - 1 - ($34::text is not null)::int, 'tool.warning', o.invocation_id,
+    select $8, $6, n.last_seq - 1 - ($35::text is not null)::int, 'tool.warning', o.invocation_id,
            json_build_object('tool', $23::text, 'version', $24::text, 'call_id', $22::text, 'reason', 'egress_drift',
-               'declared', $35::text, 'attempted', $33::text)
-    from numbered n join outcome o on o.won
-    where $33 is not null
-    union all
-    select $8, $6, n.last_seq - 1, 'tool.warning', o.invocation_id,
-           json_build_object('tool', $23::text, 'version', $24::text, 'call_id', $22::text, 'reason', 'output_mismatch',
-               'message', $34::text)
+               'declared', $36::text, 'attempted', $34::text)
     from numbered n join outcome o on o.won
     where $34 is not null
     union all
+    select $8, $6, n.last_seq - 1, 'tool.warning', o.invocation_id,
+           json_build_object('tool', $23::text, 'version', $24::text, 'call_id', $22::text, 'reason', 'output_mismatch',
+               'message', $35::text)
+    from numbered n join outcome o on o.won
+    where $35 is not null
+    union all
     select $8, $6, n.last_seq,
-           case when o.status = $13 then $36::text else 'tool.failed' end, o.invocation_id,
+           case when o.status = $13 then $37::text else 'tool.failed' end, o.invocation_id,
            json_build_object('tool', $23::text, 'version', $24::text, 'call_id', $22::text, 'status', o.status,
                'kind', coalesce(o.error_kind, ''), 'is_error', answer_is_error(o.result),
                'ms', coalesce((extract(epoch from now() - i.started_at) * 1000)::bigint, 0))
     from numbered n cross join invocation i join outcome o on o.won
 ), answer as (
     insert into messages (id, tenant_id, run_id, parent_id, turn, position, role, content, call_id, is_error)
-    select $37, $8, $6, $7, $21, $2, 'tool',
+    select $38, $8, $6, $7, $21, $2, 'tool',
            answer_content(o.result, o.error_kind, o.error), $22, answer_is_error(o.result)
     from outcome o
     where $7 is not null
@@ -638,6 +638,7 @@ type SettleCallParams struct {
 	Mode               string
 	Receipt            []byte
 	ParentID           *string
+	ByLink             bool
 	Taints             bool
 	Nested             bool
 	DriftAttempted     *string
@@ -695,6 +696,7 @@ func (q *Queries) SettleCall(ctx context.Context, arg SettleCallParams) (SettleC
 		arg.Mode,
 		arg.Receipt,
 		arg.ParentID,
+		arg.ByLink,
 		arg.Taints,
 		arg.Nested,
 		arg.DriftAttempted,

@@ -78,6 +78,10 @@ type AppliedObject struct {
 	AppliedAt time.Time
 	AppliedBy string
 	RemovedAt *time.Time
+	// When an apply began to take it away; that holds for a minute.
+	ClaimedAt *time.Time
+	// It was taken away for good: kept for an hour, for applies that saw it before.
+	Gone bool
 }
 
 // Requests to approve calls; one for each call that waits for people.
@@ -429,6 +433,8 @@ type PendingToolCall struct {
 	ResolvedAt         *time.Time
 	DeliverAt          *time.Time
 	InlineBytes        *int32
+	// A visitor of a link submitted its result.
+	ByLink bool
 }
 
 // Collections of documents, and how they are searched.
@@ -614,6 +620,8 @@ type Run struct {
 	PauseDue           *time.Time
 	// The first result of an untrusted source that it got; null where it got none.
 	Taint []byte
+	// A visitor of a link submitted its call: runs of agents below it are tainted.
+	ByLink bool
 }
 
 // Agents that are run at certain times.

@@ -109,6 +109,26 @@ func (q *Queries) AwaitInvocation(ctx context.Context, arg AwaitInvocationParams
 	return err
 }
 
+const CallTaints = `-- name: CallTaints :one
+select exists (
+    select from runs r, json_array_elements(r.plan -> 'tools') p (pin)
+    where r.tenant_id = $1 and r.id = $2 and p.pin ->> 'slug' = $3::text and (p.pin ->> 'taints')::boolean) as taints
+`
+
+type CallTaintsParams struct {
+	TenantID string
+	RunID    string
+	Tool     string
+}
+
+// Whether the results of a call taint its run, as the plan of the run says.
+func (q *Queries) CallTaints(ctx context.Context, arg CallTaintsParams) (bool, error) {
+	row := q.db.QueryRow(ctx, CallTaints, arg.TenantID, arg.RunID, arg.Tool)
+	var taints bool
+	err := row.Scan(&taints)
+	return taints, err
+}
+
 const ClaimResolvedCalls = `-- name: ClaimResolvedCalls :one
 select claim_resolved_calls($1::int, make_interval(secs => $2::float8))::json as claimed
 `
@@ -125,8 +145,33 @@ func (q *Queries) ClaimResolvedCalls(ctx context.Context, arg ClaimResolvedCalls
 	return claimed, err
 }
 
+const FindLateResult = `-- name: FindLateResult :one
+select p.result, p.inline_bytes from pending_tool_calls p
+where p.tenant_id = $1 and p.id = $2 and p.result is not null and exists (
+    select from inbox_items x where x.tenant_id = p.tenant_id and x.call_id = p.id and x.run_id = $3)
+`
+
+type FindLateResultParams struct {
+	TenantID string
+	ID       string
+	RunID    string
+}
+
+type FindLateResultRow struct {
+	Result      []byte
+	InlineBytes *int32
+}
+
+// A result that came to the inbox of a run.
+func (q *Queries) FindLateResult(ctx context.Context, arg FindLateResultParams) (FindLateResultRow, error) {
+	row := q.db.QueryRow(ctx, FindLateResult, arg.TenantID, arg.ID, arg.RunID)
+	var i FindLateResultRow
+	err := row.Scan(&i.Result, &i.InlineBytes)
+	return i, err
+}
+
 const FindPendingCall = `-- name: FindPendingCall :one
-select p.tenant_id, p.id, p.run_id, p.root_run_id, p.effect_id, p.message_id, p.parent_id, p.agent_id, p.turn, p.position, p.call_id, p.tool_id, p.tool, p.version, p.digest, p.implementation_type, p.subject, p.mode, p.intent, p.shown, p.requires_response, p.is_async, p.status, p.result, p.late, p.submitted_by, p.submit_key, p.workflow_id, p.created_at, p.answer_by, p.expires_at, p.resolved_at, p.deliver_at, p.inline_bytes, coalesce(ap.edited, i.input)::json as arguments, (p.expires_at <= now())::boolean as overdue,
+select p.tenant_id, p.id, p.run_id, p.root_run_id, p.effect_id, p.message_id, p.parent_id, p.agent_id, p.turn, p.position, p.call_id, p.tool_id, p.tool, p.version, p.digest, p.implementation_type, p.subject, p.mode, p.intent, p.shown, p.requires_response, p.is_async, p.status, p.result, p.late, p.submitted_by, p.submit_key, p.workflow_id, p.created_at, p.answer_by, p.expires_at, p.resolved_at, p.deliver_at, p.inline_bytes, p.by_link, coalesce(ap.edited, i.input)::json as arguments, (p.expires_at <= now())::boolean as overdue,
        (r.status in ('completed', 'failed', 'cancelled'))::boolean as run_over
 from pending_tool_calls p
 join runs r on r.tenant_id = p.tenant_id and r.id = p.run_id
@@ -186,6 +231,7 @@ func (q *Queries) FindPendingCall(ctx context.Context, arg FindPendingCallParams
 		&i.PendingToolCall.ResolvedAt,
 		&i.PendingToolCall.DeliverAt,
 		&i.PendingToolCall.InlineBytes,
+		&i.PendingToolCall.ByLink,
 		&i.Arguments,
 		&i.Overdue,
 		&i.RunOver,
@@ -194,7 +240,7 @@ func (q *Queries) FindPendingCall(ctx context.Context, arg FindPendingCallParams
 }
 
 const ListOldestPendingCalls = `-- name: ListOldestPendingCalls :many
-select p.tenant_id, p.id, p.run_id, p.root_run_id, p.effect_id, p.message_id, p.parent_id, p.agent_id, p.turn, p.position, p.call_id, p.tool_id, p.tool, p.version, p.digest, p.implementation_type, p.subject, p.mode, p.intent, p.shown, p.requires_response, p.is_async, p.status, p.result, p.late, p.submitted_by, p.submit_key, p.workflow_id, p.created_at, p.answer_by, p.expires_at, p.resolved_at, p.deliver_at, p.inline_bytes, coalesce(ap.edited, i.input)::json as arguments, (p.expires_at <= now())::boolean as overdue,
+select p.tenant_id, p.id, p.run_id, p.root_run_id, p.effect_id, p.message_id, p.parent_id, p.agent_id, p.turn, p.position, p.call_id, p.tool_id, p.tool, p.version, p.digest, p.implementation_type, p.subject, p.mode, p.intent, p.shown, p.requires_response, p.is_async, p.status, p.result, p.late, p.submitted_by, p.submit_key, p.workflow_id, p.created_at, p.answer_by, p.expires_at, p.resolved_at, p.deliver_at, p.inline_bytes, p.by_link, coalesce(ap.edited, i.input)::json as arguments, (p.expires_at <= now())::boolean as overdue,
        false::boolean as run_over
 from pending_tool_calls p
 left join tool_invocations i on i.tenant_id = p.tenant_id and i.id = p.id
@@ -285,6 +331,7 @@ func (q *Queries) ListOldestPendingCalls(ctx context.Context, arg ListOldestPend
 			&i.PendingToolCall.ResolvedAt,
 			&i.PendingToolCall.DeliverAt,
 			&i.PendingToolCall.InlineBytes,
+			&i.PendingToolCall.ByLink,
 			&i.Arguments,
 			&i.Overdue,
 			&i.RunOver,
@@ -300,7 +347,7 @@ func (q *Queries) ListOldestPendingCalls(ctx context.Context, arg ListOldestPend
 }
 
 const ListPendingCalls = `-- name: ListPendingCalls :many
-select p.tenant_id, p.id, p.run_id, p.root_run_id, p.effect_id, p.message_id, p.parent_id, p.agent_id, p.turn, p.position, p.call_id, p.tool_id, p.tool, p.version, p.digest, p.implementation_type, p.subject, p.mode, p.intent, p.shown, p.requires_response, p.is_async, p.status, p.result, p.late, p.submitted_by, p.submit_key, p.workflow_id, p.created_at, p.answer_by, p.expires_at, p.resolved_at, p.deliver_at, p.inline_bytes, coalesce(ap.edited, i.input)::json as arguments, (p.expires_at <= now())::boolean as overdue,
+select p.tenant_id, p.id, p.run_id, p.root_run_id, p.effect_id, p.message_id, p.parent_id, p.agent_id, p.turn, p.position, p.call_id, p.tool_id, p.tool, p.version, p.digest, p.implementation_type, p.subject, p.mode, p.intent, p.shown, p.requires_response, p.is_async, p.status, p.result, p.late, p.submitted_by, p.submit_key, p.workflow_id, p.created_at, p.answer_by, p.expires_at, p.resolved_at, p.deliver_at, p.inline_bytes, p.by_link, coalesce(ap.edited, i.input)::json as arguments, (p.expires_at <= now())::boolean as overdue,
        false::boolean as run_over
 from pending_tool_calls p
 left join tool_invocations i on i.tenant_id = p.tenant_id and i.id = p.id
@@ -391,6 +438,7 @@ func (q *Queries) ListPendingCalls(ctx context.Context, arg ListPendingCallsPara
 			&i.PendingToolCall.ResolvedAt,
 			&i.PendingToolCall.DeliverAt,
 			&i.PendingToolCall.InlineBytes,
+			&i.PendingToolCall.ByLink,
 			&i.Arguments,
 			&i.Overdue,
 			&i.RunOver,
@@ -453,15 +501,16 @@ func (q *Queries) RekeyPendingCall(ctx context.Context, arg RekeyPendingCallPara
 }
 
 const ResolvePendingCall = `-- name: ResolvePendingCall :exec
-update pending_tool_calls p set status = 'resolved', result = $1::json, late = $2, submitted_by = $3,
+update pending_tool_calls p set status = 'resolved', result = $1::json, late = $2, submitted_by = $3, by_link = $4,
     resolved_at = now(), deliver_at = case when not $2 then now() end
-where p.tenant_id = $4 and p.id = $5 and p.status <> 'resolved'
+where p.tenant_id = $5 and p.id = $6 and p.status <> 'resolved'
 `
 
 type ResolvePendingCallParams struct {
 	Result      []byte
 	Late        bool
 	SubmittedBy string
+	ByLink      bool
 	TenantID    string
 	ID          string
 }
@@ -472,6 +521,7 @@ func (q *Queries) ResolvePendingCall(ctx context.Context, arg ResolvePendingCall
 		arg.Result,
 		arg.Late,
 		arg.SubmittedBy,
+		arg.ByLink,
 		arg.TenantID,
 		arg.ID,
 	)

@@ -12,7 +12,7 @@ import (
 
 const BeginHostRun = `-- name: BeginHostRun :one
 with stored as (
-    select r.id, r.tenant_id, r.kind, r.agent_id, r.agent, r.agent_version, r.mode, r.subject, r.permissions, r.scopes, r.status, r.input, r.output, r.error_kind, r.error, r.workflow_id, r.first_run_id, r.head_message_id, r.turns, r.last_seq, r.plan, r.ended_by, r.created_at, r.started_at, r.completed_at, r.parent_run_id, r.parent_invocation_id, r.detached, r.depth, r.calls, r.followed_until, r.cancel_requested_at, r.cancel_execution, r.continues_run_id, r.continues_turn, r.inbox, r.pause_round, r.paused_at, r.paused_by, r.pause_reason, r.pause_due, r.taint from runs r
+    select r.id, r.tenant_id, r.kind, r.agent_id, r.agent, r.agent_version, r.mode, r.subject, r.permissions, r.scopes, r.status, r.input, r.output, r.error_kind, r.error, r.workflow_id, r.first_run_id, r.head_message_id, r.turns, r.last_seq, r.plan, r.ended_by, r.created_at, r.started_at, r.completed_at, r.parent_run_id, r.parent_invocation_id, r.detached, r.depth, r.calls, r.followed_until, r.cancel_requested_at, r.cancel_execution, r.continues_run_id, r.continues_turn, r.inbox, r.pause_round, r.paused_at, r.paused_by, r.pause_reason, r.pause_due, r.taint, r.by_link from runs r
     where r.tenant_id = $1 and r.workflow_id = $2 and r.first_run_id = $3 and r.kind <> 'agent'
 ), begun as (
     update runs r set status = $4, started_at = now(), last_seq = r.last_seq + 1,
@@ -20,9 +20,9 @@ with stored as (
         ended_by = '', completed_at = null, error_kind = '', error = ''
     where r.tenant_id = $1 and r.id = $6 and r.workflow_id = $2 and r.kind <> 'agent'
       and (r.status = 'pending' or r.started_at is null and r.ended_by = 'reconciler')
-    returning r.id, r.tenant_id, r.kind, r.agent_id, r.agent, r.agent_version, r.mode, r.subject, r.permissions, r.scopes, r.status, r.input, r.output, r.error_kind, r.error, r.workflow_id, r.first_run_id, r.head_message_id, r.turns, r.last_seq, r.plan, r.ended_by, r.created_at, r.started_at, r.completed_at, r.parent_run_id, r.parent_invocation_id, r.detached, r.depth, r.calls, r.followed_until, r.cancel_requested_at, r.cancel_execution, r.continues_run_id, r.continues_turn, r.inbox, r.pause_round, r.paused_at, r.paused_by, r.pause_reason, r.pause_due, r.taint
+    returning r.id, r.tenant_id, r.kind, r.agent_id, r.agent, r.agent_version, r.mode, r.subject, r.permissions, r.scopes, r.status, r.input, r.output, r.error_kind, r.error, r.workflow_id, r.first_run_id, r.head_message_id, r.turns, r.last_seq, r.plan, r.ended_by, r.created_at, r.started_at, r.completed_at, r.parent_run_id, r.parent_invocation_id, r.detached, r.depth, r.calls, r.followed_until, r.cancel_requested_at, r.cancel_execution, r.continues_run_id, r.continues_turn, r.inbox, r.pause_round, r.paused_at, r.paused_by, r.pause_reason, r.pause_due, r.taint, r.by_link
 ), refused as (
-    select r.id, r.tenant_id, r.kind, r.agent_id, r.agent, r.agent_version, r.mode, r.subject, r.permissions, r.scopes, r.status, r.input, r.output, r.error_kind, r.error, r.workflow_id, r.first_run_id, r.head_message_id, r.turns, r.last_seq, r.plan, r.ended_by, r.created_at, r.started_at, r.completed_at, r.parent_run_id, r.parent_invocation_id, r.detached, r.depth, r.calls, r.followed_until, r.cancel_requested_at, r.cancel_execution, r.continues_run_id, r.continues_turn, r.inbox, r.pause_round, r.paused_at, r.paused_by, r.pause_reason, r.pause_due, r.taint from runs r
+    select r.id, r.tenant_id, r.kind, r.agent_id, r.agent, r.agent_version, r.mode, r.subject, r.permissions, r.scopes, r.status, r.input, r.output, r.error_kind, r.error, r.workflow_id, r.first_run_id, r.head_message_id, r.turns, r.last_seq, r.plan, r.ended_by, r.created_at, r.started_at, r.completed_at, r.parent_run_id, r.parent_invocation_id, r.detached, r.depth, r.calls, r.followed_until, r.cancel_requested_at, r.cancel_execution, r.continues_run_id, r.continues_turn, r.inbox, r.pause_round, r.paused_at, r.paused_by, r.pause_reason, r.pause_due, r.taint, r.by_link from runs r
     where r.tenant_id = $1 and r.id = $6 and r.workflow_id = $2 and r.kind <> 'agent'
       and r.status in ('completed', 'failed', 'cancelled') and r.started_at is null and r.ended_by = ''
 ), recorded as (
@@ -32,28 +32,28 @@ with stored as (
            $4, $15, $2, $3, $5::json, now(), 1
     where not exists (select from stored) and not exists (select from begun) and not exists (select from refused)
     on conflict do nothing
-    returning id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at, parent_run_id, parent_invocation_id, detached, depth, calls, followed_until, cancel_requested_at, cancel_execution, continues_run_id, continues_turn, inbox, pause_round, paused_at, paused_by, pause_reason, pause_due, taint
+    returning id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at, parent_run_id, parent_invocation_id, detached, depth, calls, followed_until, cancel_requested_at, cancel_execution, continues_run_id, continues_turn, inbox, pause_round, paused_at, paused_by, pause_reason, pause_due, taint, by_link
 ), event as (
     insert into run_events (tenant_id, run_id, seq, type, data)
     select b.tenant_id, b.id, b.last_seq, 'run.started', json_build_object(
         'kind', b.kind, 'workflow_id', b.workflow_id, 'agent', b.agent, 'agent_version', b.agent_version)
-    from (select id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at, parent_run_id, parent_invocation_id, detached, depth, calls, followed_until, cancel_requested_at, cancel_execution, continues_run_id, continues_turn, inbox, pause_round, paused_at, paused_by, pause_reason, pause_due, taint from begun union all select id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at, parent_run_id, parent_invocation_id, detached, depth, calls, followed_until, cancel_requested_at, cancel_execution, continues_run_id, continues_turn, inbox, pause_round, paused_at, paused_by, pause_reason, pause_due, taint from recorded) b
+    from (select id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at, parent_run_id, parent_invocation_id, detached, depth, calls, followed_until, cancel_requested_at, cancel_execution, continues_run_id, continues_turn, inbox, pause_round, paused_at, paused_by, pause_reason, pause_due, taint, by_link from begun union all select id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at, parent_run_id, parent_invocation_id, detached, depth, calls, followed_until, cancel_requested_at, cancel_execution, continues_run_id, continues_turn, inbox, pause_round, paused_at, paused_by, pause_reason, pause_due, taint, by_link from recorded) b
 ), planned as (
     update runs r set plan = $5::json
     from stored s
     where r.tenant_id = s.tenant_id and r.id = s.id and r.status in ('running', 'hosted')
       and r.plan is null and $5 is not null
-    returning r.id, r.tenant_id, r.kind, r.agent_id, r.agent, r.agent_version, r.mode, r.subject, r.permissions, r.scopes, r.status, r.input, r.output, r.error_kind, r.error, r.workflow_id, r.first_run_id, r.head_message_id, r.turns, r.last_seq, r.plan, r.ended_by, r.created_at, r.started_at, r.completed_at, r.parent_run_id, r.parent_invocation_id, r.detached, r.depth, r.calls, r.followed_until, r.cancel_requested_at, r.cancel_execution, r.continues_run_id, r.continues_turn, r.inbox, r.pause_round, r.paused_at, r.paused_by, r.pause_reason, r.pause_due, r.taint
+    returning r.id, r.tenant_id, r.kind, r.agent_id, r.agent, r.agent_version, r.mode, r.subject, r.permissions, r.scopes, r.status, r.input, r.output, r.error_kind, r.error, r.workflow_id, r.first_run_id, r.head_message_id, r.turns, r.last_seq, r.plan, r.ended_by, r.created_at, r.started_at, r.completed_at, r.parent_run_id, r.parent_invocation_id, r.detached, r.depth, r.calls, r.followed_until, r.cancel_requested_at, r.cancel_execution, r.continues_run_id, r.continues_turn, r.inbox, r.pause_round, r.paused_at, r.paused_by, r.pause_reason, r.pause_due, r.taint, r.by_link
 )
-select id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at, parent_run_id, parent_invocation_id, detached, depth, calls, followed_until, cancel_requested_at, cancel_execution, continues_run_id, continues_turn, inbox, pause_round, paused_at, paused_by, pause_reason, pause_due, taint from begun
+select id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at, parent_run_id, parent_invocation_id, detached, depth, calls, followed_until, cancel_requested_at, cancel_execution, continues_run_id, continues_turn, inbox, pause_round, paused_at, paused_by, pause_reason, pause_due, taint, by_link from begun
 union all
-select id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at, parent_run_id, parent_invocation_id, detached, depth, calls, followed_until, cancel_requested_at, cancel_execution, continues_run_id, continues_turn, inbox, pause_round, paused_at, paused_by, pause_reason, pause_due, taint from recorded
+select id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at, parent_run_id, parent_invocation_id, detached, depth, calls, followed_until, cancel_requested_at, cancel_execution, continues_run_id, continues_turn, inbox, pause_round, paused_at, paused_by, pause_reason, pause_due, taint, by_link from recorded
 union all
-select id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at, parent_run_id, parent_invocation_id, detached, depth, calls, followed_until, cancel_requested_at, cancel_execution, continues_run_id, continues_turn, inbox, pause_round, paused_at, paused_by, pause_reason, pause_due, taint from planned
+select id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at, parent_run_id, parent_invocation_id, detached, depth, calls, followed_until, cancel_requested_at, cancel_execution, continues_run_id, continues_turn, inbox, pause_round, paused_at, paused_by, pause_reason, pause_due, taint, by_link from planned
 union all
-select id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at, parent_run_id, parent_invocation_id, detached, depth, calls, followed_until, cancel_requested_at, cancel_execution, continues_run_id, continues_turn, inbox, pause_round, paused_at, paused_by, pause_reason, pause_due, taint from refused
+select id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at, parent_run_id, parent_invocation_id, detached, depth, calls, followed_until, cancel_requested_at, cancel_execution, continues_run_id, continues_turn, inbox, pause_round, paused_at, paused_by, pause_reason, pause_due, taint, by_link from refused
 union all
-select id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at, parent_run_id, parent_invocation_id, detached, depth, calls, followed_until, cancel_requested_at, cancel_execution, continues_run_id, continues_turn, inbox, pause_round, paused_at, paused_by, pause_reason, pause_due, taint from stored where not exists (select from begun) and not exists (select from planned)
+select id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at, parent_run_id, parent_invocation_id, detached, depth, calls, followed_until, cancel_requested_at, cancel_execution, continues_run_id, continues_turn, inbox, pause_round, paused_at, paused_by, pause_reason, pause_due, taint, by_link from stored where not exists (select from begun) and not exists (select from planned)
 `
 
 type BeginHostRunParams struct {
@@ -117,6 +117,7 @@ type BeginHostRunRow struct {
 	PauseReason        string
 	PauseDue           *time.Time
 	Taint              []byte
+	ByLink             bool
 }
 
 // Starts a run that was recorded under the id, or records a workflow on first sight, and
@@ -186,6 +187,7 @@ func (q *Queries) BeginHostRun(ctx context.Context, arg BeginHostRunParams) (Beg
 		&i.PauseReason,
 		&i.PauseDue,
 		&i.Taint,
+		&i.ByLink,
 	)
 	return i, err
 }
@@ -200,7 +202,7 @@ with began as (
         ended_by = '', completed_at = null, error_kind = '', error = ''
     where r.tenant_id = $4 and r.id = $5
       and (r.status = 'pending' or r.started_at is null and r.ended_by = 'reconciler')
-    returning id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at, parent_run_id, parent_invocation_id, detached, depth, calls, followed_until, cancel_requested_at, cancel_execution, continues_run_id, continues_turn, inbox, pause_round, paused_at, paused_by, pause_reason, pause_due, taint
+    returning id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at, parent_run_id, parent_invocation_id, detached, depth, calls, followed_until, cancel_requested_at, cancel_execution, continues_run_id, continues_turn, inbox, pause_round, paused_at, paused_by, pause_reason, pause_due, taint, by_link
 ), event as (
     insert into run_events (tenant_id, run_id, seq, type, data)
     select b.tenant_id, b.id, b.last_seq - coalesce(json_array_length($1::json -> 'omitted'), 0), 'run.started',
@@ -214,13 +216,13 @@ with began as (
 ), planned as (
     update runs r set plan = $1::json, agent_version = coalesce(nullif(r.agent_version, ''), $2)
     where r.tenant_id = $4 and r.id = $5 and r.status = 'running' and r.plan is null and $1 is not null
-    returning id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at, parent_run_id, parent_invocation_id, detached, depth, calls, followed_until, cancel_requested_at, cancel_execution, continues_run_id, continues_turn, inbox, pause_round, paused_at, paused_by, pause_reason, pause_due, taint
+    returning id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at, parent_run_id, parent_invocation_id, detached, depth, calls, followed_until, cancel_requested_at, cancel_execution, continues_run_id, continues_turn, inbox, pause_round, paused_at, paused_by, pause_reason, pause_due, taint, by_link
 )
-select id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at, parent_run_id, parent_invocation_id, detached, depth, calls, followed_until, cancel_requested_at, cancel_execution, continues_run_id, continues_turn, inbox, pause_round, paused_at, paused_by, pause_reason, pause_due, taint from began
+select id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at, parent_run_id, parent_invocation_id, detached, depth, calls, followed_until, cancel_requested_at, cancel_execution, continues_run_id, continues_turn, inbox, pause_round, paused_at, paused_by, pause_reason, pause_due, taint, by_link from began
 union all
-select id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at, parent_run_id, parent_invocation_id, detached, depth, calls, followed_until, cancel_requested_at, cancel_execution, continues_run_id, continues_turn, inbox, pause_round, paused_at, paused_by, pause_reason, pause_due, taint from planned
+select id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at, parent_run_id, parent_invocation_id, detached, depth, calls, followed_until, cancel_requested_at, cancel_execution, continues_run_id, continues_turn, inbox, pause_round, paused_at, paused_by, pause_reason, pause_due, taint, by_link from planned
 union all
-select r.id, r.tenant_id, r.kind, r.agent_id, r.agent, r.agent_version, r.mode, r.subject, r.permissions, r.scopes, r.status, r.input, r.output, r.error_kind, r.error, r.workflow_id, r.first_run_id, r.head_message_id, r.turns, r.last_seq, r.plan, r.ended_by, r.created_at, r.started_at, r.completed_at, r.parent_run_id, r.parent_invocation_id, r.detached, r.depth, r.calls, r.followed_until, r.cancel_requested_at, r.cancel_execution, r.continues_run_id, r.continues_turn, r.inbox, r.pause_round, r.paused_at, r.paused_by, r.pause_reason, r.pause_due, r.taint from runs r where r.tenant_id = $4 and r.id = $5
+select r.id, r.tenant_id, r.kind, r.agent_id, r.agent, r.agent_version, r.mode, r.subject, r.permissions, r.scopes, r.status, r.input, r.output, r.error_kind, r.error, r.workflow_id, r.first_run_id, r.head_message_id, r.turns, r.last_seq, r.plan, r.ended_by, r.created_at, r.started_at, r.completed_at, r.parent_run_id, r.parent_invocation_id, r.detached, r.depth, r.calls, r.followed_until, r.cancel_requested_at, r.cancel_execution, r.continues_run_id, r.continues_turn, r.inbox, r.pause_round, r.paused_at, r.paused_by, r.pause_reason, r.pause_due, r.taint, r.by_link from runs r where r.tenant_id = $4 and r.id = $5
     and not exists (select from began) and not exists (select from planned)
 `
 
@@ -275,6 +277,7 @@ type BeginRunRow struct {
 	PauseReason        string
 	PauseDue           *time.Time
 	Taint              []byte
+	ByLink             bool
 }
 
 // Starts a pending run once, and sets the plan of one that started without. A run that the
@@ -333,6 +336,7 @@ func (q *Queries) BeginRun(ctx context.Context, arg BeginRunParams) (BeginRunRow
 		&i.PauseReason,
 		&i.PauseDue,
 		&i.Taint,
+		&i.ByLink,
 	)
 	return i, err
 }
@@ -347,7 +351,8 @@ with run as (
            'pending', $11, $12, $13, $14, $15,
            $16, $17, $18, $19,
            coalesce(p.pause_round, 0), p.paused_at, coalesce(p.paused_by, ''), coalesce(p.pause_reason, ''),
-           (select a.taint || '{"turn": 0}' from runs a where a.tenant_id = $2 and a.id = $16::uuid)
+           (select coalesce(a.taint || '{"turn": 0}', case when a.by_link then taint_by_link(a.tenant_id, a.id) end)
+            from runs a where a.tenant_id = $2 and a.id = $16::uuid)
     from (values (1)) as one (run)
     left join lateral (
         select a.pause_round, a.paused_at, a.paused_by, a.pause_reason from runs a
@@ -358,12 +363,12 @@ with run as (
         where i.tenant_id = $2 and i.id = $17::uuid
           and i.status in ('pending', 'approved', 'running', 'waiting')
         for share)
-    returning id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at, parent_run_id, parent_invocation_id, detached, depth, calls, followed_until, cancel_requested_at, cancel_execution, continues_run_id, continues_turn, inbox, pause_round, paused_at, paused_by, pause_reason, pause_due, taint
+    returning id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at, parent_run_id, parent_invocation_id, detached, depth, calls, followed_until, cancel_requested_at, cancel_execution, continues_run_id, continues_turn, inbox, pause_round, paused_at, paused_by, pause_reason, pause_due, taint, by_link
 ), first as (
     insert into messages (id, tenant_id, run_id, turn, role, content)
     select r.head_message_id, r.tenant_id, r.id, 0, $20, $21 from run r
 )
-select id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at, parent_run_id, parent_invocation_id, detached, depth, calls, followed_until, cancel_requested_at, cancel_execution, continues_run_id, continues_turn, inbox, pause_round, paused_at, paused_by, pause_reason, pause_due, taint from run
+select id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at, parent_run_id, parent_invocation_id, detached, depth, calls, followed_until, cancel_requested_at, cancel_execution, continues_run_id, continues_turn, inbox, pause_round, paused_at, paused_by, pause_reason, pause_due, taint, by_link from run
 `
 
 type CreateRunParams struct {
@@ -433,11 +438,13 @@ type CreateRunRow struct {
 	PauseReason        string
 	PauseDue           *time.Time
 	Taint              []byte
+	ByLink             bool
 }
 
 // Records a pending run. No row is returned when the parent call has ended, since the run
 // would not start. The lock orders this before that end. Below a paused run it is paused
-// too, unless it is detached; that lock orders it with pause_run.
+// too, unless it is detached; that lock orders it with pause_run. It is tainted as its parent is, and by what a
+// visitor of a link submitted to that.
 func (q *Queries) CreateRun(ctx context.Context, arg CreateRunParams) (CreateRunRow, error) {
 	row := q.db.QueryRow(ctx, CreateRun,
 		arg.ID,
@@ -506,6 +513,7 @@ func (q *Queries) CreateRun(ctx context.Context, arg CreateRunParams) (CreateRun
 		&i.PauseReason,
 		&i.PauseDue,
 		&i.Taint,
+		&i.ByLink,
 	)
 	return i, err
 }
@@ -571,7 +579,7 @@ func (q *Queries) FindCallEnd(ctx context.Context, arg FindCallEndParams) (FindC
 }
 
 const FindRun = `-- name: FindRun :one
-select id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at, parent_run_id, parent_invocation_id, detached, depth, calls, followed_until, cancel_requested_at, cancel_execution, continues_run_id, continues_turn, inbox, pause_round, paused_at, paused_by, pause_reason, pause_due, taint from runs where tenant_id = $1 and id = $2
+select id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at, parent_run_id, parent_invocation_id, detached, depth, calls, followed_until, cancel_requested_at, cancel_execution, continues_run_id, continues_turn, inbox, pause_round, paused_at, paused_by, pause_reason, pause_due, taint, by_link from runs where tenant_id = $1 and id = $2
 `
 
 type FindRunParams struct {
@@ -625,6 +633,7 @@ func (q *Queries) FindRun(ctx context.Context, arg FindRunParams) (Run, error) {
 		&i.PauseReason,
 		&i.PauseDue,
 		&i.Taint,
+		&i.ByLink,
 	)
 	return i, err
 }
@@ -785,7 +794,7 @@ func (q *Queries) ListAncestors(ctx context.Context, arg ListAncestorsParams) ([
 }
 
 const ListRuns = `-- name: ListRuns :many
-select id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at, parent_run_id, parent_invocation_id, detached, depth, calls, followed_until, cancel_requested_at, cancel_execution, continues_run_id, continues_turn, inbox, pause_round, paused_at, paused_by, pause_reason, pause_due, taint from runs
+select id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at, parent_run_id, parent_invocation_id, detached, depth, calls, followed_until, cancel_requested_at, cancel_execution, continues_run_id, continues_turn, inbox, pause_round, paused_at, paused_by, pause_reason, pause_due, taint, by_link from runs
 where tenant_id = $1
   and ($2::uuid is null or id < $2)
   and ($3::text = '' or status = $3)
@@ -885,6 +894,7 @@ func (q *Queries) ListRuns(ctx context.Context, arg ListRunsParams) ([]Run, erro
 			&i.PauseReason,
 			&i.PauseDue,
 			&i.Taint,
+			&i.ByLink,
 		); err != nil {
 			return nil, err
 		}

@@ -1286,9 +1286,9 @@ func (q *Queries) SetRunHops(ctx context.Context, arg SetRunHopsParams) error {
 const TaintWokenRun = `-- name: TaintWokenRun :exec
 update runs r set taint = x.taint || '{"turn": 0}'
 from (
-    select w.taint
+    select coalesce(w.taint, taint_by_link(w.tenant_id, w.id)) as taint
     from space_messages m
-    join runs w on w.tenant_id = $1 and w.id = m.run_id and w.taint is not null
+    join runs w on w.tenant_id = $1 and w.id = m.run_id and (w.taint is not null or w.by_link)
     where m.tenant_id = $1 and m.space_id = $3::uuid and m.seq between $4::bigint and $5::bigint
     limit 1
 ) x
@@ -1303,7 +1303,7 @@ type TaintWokenRunParams struct {
 	UptoSeq  int64
 }
 
-// A run that messages of tainted runs begin is tainted from its start.
+// A run that messages of tainted runs begin, or of those that a visitor of a link began, is tainted from its start.
 func (q *Queries) TaintWokenRun(ctx context.Context, arg TaintWokenRunParams) error {
 	_, err := q.db.Exec(ctx, TaintWokenRun,
 		arg.TenantID,

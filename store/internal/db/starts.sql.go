@@ -21,30 +21,31 @@ with allowed as (
         limit (select greatest(coalesce(a.most, 0), 0) from allowed a)) unfinished
 ), run as (
     insert into runs (id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes,
-                      status, input, workflow_id, head_message_id, followed_until, continues_run_id, continues_turn, taint)
+                      status, input, workflow_id, head_message_id, followed_until, continues_run_id, continues_turn, taint, by_link)
     select $4, $1, $5, $6, $7, $8, $9, $10, $11, $12,
            'pending', $13, $14, $15,
            case when $16::float8 > 0 then now() + make_interval(secs => $16::float8) end,
            $17, $18,
-           (select c.taint || '{"turn": 0}' from runs c where c.tenant_id = $1 and c.id = $17)
+           (select c.taint || '{"turn": 0}' from runs c where c.tenant_id = $1 and c.id = $17),
+           $19::boolean
     from busy, allowed where allowed.most is null or busy.n < allowed.most
-    returning id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at, parent_run_id, parent_invocation_id, detached, depth, calls, followed_until, cancel_requested_at, cancel_execution, continues_run_id, continues_turn, inbox, pause_round, paused_at, paused_by, pause_reason, pause_due, taint
+    returning id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at, parent_run_id, parent_invocation_id, detached, depth, calls, followed_until, cancel_requested_at, cancel_execution, continues_run_id, continues_turn, inbox, pause_round, paused_at, paused_by, pause_reason, pause_due, taint, by_link
 ), before as (
     insert into messages (id, tenant_id, run_id, parent_id, turn, position, role, content, calls, call_id, is_error, created_at)
     select m.id, m.tenant_id, r.id, m.parent_id, 0, m.position, m.role, m.content, m.calls, m.call_id, m.is_error, m.created_at
     from run r
-    join messages m on m.tenant_id = r.tenant_id and m.run_id = r.continues_run_id and m.id = any($19::uuid[])
+    join messages m on m.tenant_id = r.tenant_id and m.run_id = r.continues_run_id and m.id = any($20::uuid[])
 ), first as (
     insert into messages (id, tenant_id, run_id, parent_id, turn, role, content)
-    select r.head_message_id, r.tenant_id, r.id, $20, 0, $21, $22
+    select r.head_message_id, r.tenant_id, r.id, $21, 0, $22, $23
     from run r where r.head_message_id is not null
 ), start as (
     insert into workflow_starts (tenant_id, workflow_id, run_id, workflow, task_queue, summary, memo, agent, input, next_at)
-    select r.tenant_id, r.workflow_id, r.id, $23, $24, $25, $26, r.agent, $27,
-           now() + make_interval(secs => $28::float8)
+    select r.tenant_id, r.workflow_id, r.id, $24, $25, $26, $27, r.agent, $28,
+           now() + make_interval(secs => $29::float8)
     from run r
 )
-select id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at, parent_run_id, parent_invocation_id, detached, depth, calls, followed_until, cancel_requested_at, cancel_execution, continues_run_id, continues_turn, inbox, pause_round, paused_at, paused_by, pause_reason, pause_due, taint from run
+select id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at, parent_run_id, parent_invocation_id, detached, depth, calls, followed_until, cancel_requested_at, cancel_execution, continues_run_id, continues_turn, inbox, pause_round, paused_at, paused_by, pause_reason, pause_due, taint, by_link from run
 `
 
 type AcceptRunParams struct {
@@ -66,6 +67,7 @@ type AcceptRunParams struct {
 	FollowS        float64
 	ContinuesRunID *string
 	ContinuesTurn  *int32
+	ByLink         bool
 	TakenOver      []string
 	ParentID       *string
 	Role           string
@@ -121,6 +123,7 @@ type AcceptRunRow struct {
 	PauseReason        string
 	PauseDue           *time.Time
 	Taint              []byte
+	ByLink             bool
 }
 
 // Records a pending run, its first message if it has one, and the start of its workflow.
@@ -148,6 +151,7 @@ func (q *Queries) AcceptRun(ctx context.Context, arg AcceptRunParams) (AcceptRun
 		arg.FollowS,
 		arg.ContinuesRunID,
 		arg.ContinuesTurn,
+		arg.ByLink,
 		arg.TakenOver,
 		arg.ParentID,
 		arg.Role,
@@ -203,6 +207,7 @@ func (q *Queries) AcceptRun(ctx context.Context, arg AcceptRunParams) (AcceptRun
 		&i.PauseReason,
 		&i.PauseDue,
 		&i.Taint,
+		&i.ByLink,
 	)
 	return i, err
 }
@@ -365,7 +370,7 @@ func (q *Queries) EndPendingRun(ctx context.Context, arg EndPendingRunParams) (b
 }
 
 const FindRunOfWorkflow = `-- name: FindRunOfWorkflow :one
-select id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at, parent_run_id, parent_invocation_id, detached, depth, calls, followed_until, cancel_requested_at, cancel_execution, continues_run_id, continues_turn, inbox, pause_round, paused_at, paused_by, pause_reason, pause_due, taint from runs
+select id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at, parent_run_id, parent_invocation_id, detached, depth, calls, followed_until, cancel_requested_at, cancel_execution, continues_run_id, continues_turn, inbox, pause_round, paused_at, paused_by, pause_reason, pause_due, taint, by_link from runs
 where tenant_id = $1 and workflow_id = $2 and kind <> 'agent'
 order by created_at desc
 limit 1
@@ -423,6 +428,7 @@ func (q *Queries) FindRunOfWorkflow(ctx context.Context, arg FindRunOfWorkflowPa
 		&i.PauseReason,
 		&i.PauseDue,
 		&i.Taint,
+		&i.ByLink,
 	)
 	return i, err
 }

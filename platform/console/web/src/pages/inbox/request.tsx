@@ -130,7 +130,7 @@ function Taint({ tenant, id }: { tenant: string; id: string }) {
   if (!taint) return null;
   return (
     <p className="notice">
-      The run has read what an untrusted source wrote: the answer of{" "}
+      The run has read what an untrusted source wrote: {taint.source === "link" ? "a submission by link to" : "the answer of"}{" "}
       <Link to="/t/$tenant/runs/$run" params={{ tenant, run: taint.run_id }} search={{ tab: "calls", call: taint.invocation_id }}><code>{taint.tool}@{taint.version}</code></Link>.
       It may be what asks for this call.
     </p>
