@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"os/exec"
 	"strings"
 	"sync"
 	"testing"
@@ -21,42 +20,13 @@ import (
 
 	"github.com/toolcrib/toolcrib/agent"
 	"github.com/toolcrib/toolcrib/internal/input"
+	"github.com/toolcrib/toolcrib/platform/browsertest"
 	"github.com/toolcrib/toolcrib/platform/console"
 	"github.com/toolcrib/toolcrib/platform/embeds"
 	"github.com/toolcrib/toolcrib/platform/inputpage"
 	"github.com/toolcrib/toolcrib/tool"
 	"github.com/toolcrib/toolcrib/toolembed"
 )
-
-// browser starts a browser. The test is skipped where there is none, unless TOOLCRIB_REQUIRE_PROGRAMS is set.
-func browser(t *testing.T) context.Context {
-	t.Helper()
-	var program string
-	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
-		if path, err := exec.LookPath(name); err == nil {
-			program = path
-			break
-		}
-	}
-	switch {
-	case program != "":
-	case os.Getenv("TOOLCRIB_REQUIRE_PROGRAMS") != "":
-		t.Fatal("no browser is on PATH: install chromium")
-	default:
-		t.Skip("no browser is on PATH: install chromium to test pages")
-	}
-	options := append(chromedp.DefaultExecAllocatorOptions[:], //nolint:gocritic // An array: it is not changed.
-		chromedp.ExecPath(program), chromedp.NoSandbox, chromedp.DisableGPU, chromedp.WSURLReadTimeout(time.Minute),
-		chromedp.Flag("disable-dev-shm-usage", true))
-	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
-	t.Cleanup(cancel)
-	ctx, cancel = chromedp.NewExecAllocator(ctx, options...)
-	t.Cleanup(cancel)
-	ctx, cancel = chromedp.NewContext(ctx)
-	t.Cleanup(cancel)
-	require.NoError(t, chromedp.Run(ctx))
-	return ctx
-}
 
 // around is the page of another site with a frame. It gives the frame a token when it is asked, unless it is silent,
 // and keeps what the frame says.
@@ -137,7 +107,7 @@ func newOthers(t *testing.T) *others {
 	}))
 	t.Cleanup(ours.Close)
 	o.server, o.token = ours.URL, o.desk.token(t, s, "customer-7")
-	tab := browser(t)
+	tab := browsertest.Start(t)
 	o.run = func(actions ...chromedp.Action) error { return chromedp.Run(tab, actions...) }
 	return o
 }

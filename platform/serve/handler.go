@@ -28,6 +28,7 @@ import (
 	"github.com/toolcrib/toolcrib/platform/identity"
 	"github.com/toolcrib/toolcrib/platform/inputpage"
 	"github.com/toolcrib/toolcrib/platform/observe"
+	"github.com/toolcrib/toolcrib/platform/publiccall"
 	"github.com/toolcrib/toolcrib/platform/sessions"
 	"github.com/toolcrib/toolcrib/platform/views"
 	"github.com/toolcrib/toolcrib/registry"
@@ -238,15 +239,15 @@ func Handler(ctx context.Context, cfg HandlerConfig) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	submitted, err := sessions.New(sessions.Config{
-		Sessions: cfg.Store, Record: cfg.Store, Tools: cfg.Resolver, Runs: cfg.Runs, Logger: cfg.Logger,
-	})
+	calls, err := publiccall.New(publiccall.Config{Tools: cfg.Resolver, Runs: cfg.Runs, Logger: cfg.Logger})
 	if err != nil {
 		return nil, err
 	}
-	framed, err := embeds.New(embeds.Config{
-		Embeds: cfg.Store, Record: cfg.Store, Tools: cfg.Resolver, Runs: cfg.Runs, Logger: cfg.Logger,
-	})
+	submitted, err := sessions.New(sessions.Config{Sessions: cfg.Store, Record: cfg.Store, Calls: calls})
+	if err != nil {
+		return nil, err
+	}
+	framed, err := embeds.New(embeds.Config{Embeds: cfg.Store, Record: cfg.Store, Calls: calls})
 	if err != nil {
 		return nil, err
 	}

@@ -113,13 +113,13 @@ func (h *Pages) open(ctx context.Context, text string) (toolsession.Session, err
 		return toolsession.Session{}, errBusy
 	}
 	defer leave()
-	session, err := h.service.cfg.Sessions.OpenToolSession(ctx, token.Tenant, token.SessionID, token.Hash())
+	session, err := h.service.cfg.Sessions.OpenToolSession(ctx, token.Tenant, token.ID, token.Hash())
 	switch {
 	case err != nil && tool.KindOf(err) == tool.NotFound:
 		return toolsession.Session{}, errUnknown
 	case err != nil:
 		return toolsession.Session{}, fmt.Errorf("opening a session: %w", err)
-	case !h.gate.Opens(session.ID, h.service.cfg.Now()):
+	case !h.gate.Opens(session.ID, h.service.cfg.Calls.Now()):
 		return toolsession.Session{}, errBusy
 	}
 	return session, nil
@@ -304,7 +304,7 @@ func (h *Pages) refuse(w http.ResponseWriter, r *http.Request, err error) {
 		h.show(w, http.StatusTooManyRequests, page{Title: "One moment", Notice: "Too many requests. Try again in a minute."})
 	case r.Context().Err() != nil: // The client is gone.
 	default:
-		h.service.cfg.Logger.ErrorContext(r.Context(), "a page of a tool session failed", slog.Any("error", err))
+		h.service.cfg.Calls.Logger.ErrorContext(r.Context(), "a page of a tool session failed", slog.Any("error", err))
 		w.Header().Set("Retry-After", "10")
 		h.show(w, http.StatusServiceUnavailable, page{Title: "One moment", Notice: "Open the link again in a minute."})
 	}
@@ -314,7 +314,7 @@ func (h *Pages) show(w http.ResponseWriter, status int, p page) {
 	p.Style = template.CSS(style) //nolint:gosec // It is a file of ours.
 	var b bytes.Buffer
 	if err := parsed.Execute(&b, p); err != nil {
-		h.service.cfg.Logger.Error("showing a page failed", slog.Any("error", err))
+		h.service.cfg.Calls.Logger.Error("showing a page failed", slog.Any("error", err))
 		http.Error(w, "something went wrong", http.StatusInternalServerError)
 		return
 	}
