@@ -20,6 +20,8 @@ type Config struct {
 	Listen string
 	// ListenFixed makes it an error that Listen is taken.
 	ListenFixed bool
+	// Prefix is a path that the API and its pages are served under too, such as /tools, for a proxy. Empty for none.
+	Prefix string
 	// Tenant is the slug of the tenant that is made. Defaults to [DefaultTenant].
 	Tenant string
 	// Worker configures the worker's plugin; its Store is set here.

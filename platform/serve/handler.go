@@ -74,7 +74,8 @@ type HandlerConfig struct {
 	Issuers *identity.Issuers
 	// KeyLimits bound what each key may send that has no limits of its own, as [api.Config] has it.
 	KeyLimits store.Limits
-	// PublicURL is where people reach the server: links to pages begin with it.
+	// PublicURL is where people reach the server: links to pages begin with it. It may have a path, which a proxy passes
+	// on or takes off.
 	PublicURL string
 	// ContentOrigin is another origin of the same server, such as https://content.example.com, for
 	// the page in which the console shows apps of tools, and nothing else. PublicURL is required
@@ -251,21 +252,17 @@ func Handler(ctx context.Context, cfg HandlerConfig) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
+	prefix := prefixOf(cfg.PublicURL)
 	ours, err := console.Handler(console.Options{
-		Development: cfg.Browsers.PlainHTTP, TLS: strings.HasPrefix(cfg.PublicURL, "https://"),
+		Prefix: prefix, Development: cfg.Browsers.PlainHTTP, TLS: strings.HasPrefix(cfg.PublicURL, "https://"),
 		ContentOrigin: cfg.ContentOrigin,
 	})
 	if err != nil {
 		return nil, err
 	}
-	all := withPages(answers, pages, shown, sessions.NewPages(submitted, cfg.Store), embeds.NewPages(framed), ours)
-	return withContent(cfg, all), nil
-}
-
-// host returns the host and port of an origin.
-func host(origin string) string {
-	_, host, _ := strings.Cut(strings.ToLower(origin), "://")
-	return host
+	all := withPages(answers, pages, shown, sessions.NewPages(submitted, cfg.Store), embeds.NewPages(framed),
+		under(prefix, ours))
+	return withContent(cfg, mounted(prefix, all)), nil
 }
 
 // withContent serves the page of apps alone at the content origin, and the rest elsewhere.
@@ -275,7 +272,7 @@ func withContent(cfg HandlerConfig, rest http.Handler) http.Handler {
 	}
 	own := host(cfg.ContentOrigin)
 	page := appframe.Handler(appframe.Options{
-		Around: cfg.PublicURL, TLS: strings.HasPrefix(cfg.ContentOrigin, "https://"),
+		Around: origin(cfg.PublicURL), TLS: strings.HasPrefix(cfg.ContentOrigin, "https://"),
 	})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {

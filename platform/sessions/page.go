@@ -277,7 +277,7 @@ func (h *Pages) result(
 		h.refuse(w, r, err)
 		return
 	}
-	at := toolsession.Path + token
+	at := "../" + token // Of the page before this one, under any prefix.
 	p := page{Title: publicform.Clean(session.Title), Again: at, AgainWords: "Send another"}
 	switch found.Status {
 	case toolsession.Done:
