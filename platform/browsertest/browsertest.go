@@ -14,7 +14,7 @@ import (
 )
 
 // limit bounds how long a browser lives.
-const limit = 8 * time.Minute
+const limit = 20 * time.Minute
 
 // Start starts Chromium for a test, with a window of its own, and stops it with the test. The test is skipped
 // where there is no browser, and fails there if TOOLCRIB_REQUIRE_PROGRAMS is set.

@@ -188,7 +188,7 @@ func TestTabsKeepTheirTenants(t *testing.T) {
 		until(`document.querySelector("main").innerText.includes("countStock")`),
 		chromedp.Click(".tenant", chromedp.ByQuery), until(`document.querySelectorAll(".choices a").length === 2`),
 		chromedp.Click(`//a[contains(@href,"/t/`+slug+`/")]`, chromedp.BySearch),
-		until(`location.pathname === "/t/`+slug+`/tools"`), settled(),
+		until(`location.pathname === "`+s.prefix+`/t/`+slug+`/tools"`), settled(),
 		until(`!document.body.innerText.includes("countStock")`))
 	one.blameless(t)
 	two.blameless(t)
