@@ -48,7 +48,7 @@ test-root:
 .PHONY: test-platform
 test-platform:
 	@scripts/cold-build-notice
-	cd platform && go test -timeout 20m ./...
+	cd platform && go test -timeout 45m ./...
 
 # The chart, the image and the compose file; Helm's library is their module's alone.
 .PHONY: test-deploy
@@ -79,6 +79,10 @@ rates: ## Let eight workers call up to the rate of a profile for RATE_TIME (60s)
 .PHONY: console-figures
 console-figures: ## Measure pages of the console in a browser, with 100,000 tools and a run of 20,000 events
 	@scripts/with-postgres bash -c 'cd platform && go test ./console -count=1 -v -run TestFigures -figures'
+
+.PHONY: console-prefix
+console-prefix: ## Run the console's tests in a browser under CONSOLE_PREFIX (/a/b), behind a proxy
+	@scripts/with-postgres bash -c 'cd platform && go test ./console -count=1 -timeout 45m -prefix $(or $(CONSOLE_PREFIX),/a/b)'
 
 .PHONY: console-pictures
 console-pictures: ## Take the pictures of docs/console-pages.md anew

@@ -124,17 +124,18 @@ var reachLaws = []reachLaw{
 		why:  "stores, the MCP server, the API and commands speak it",
 	},
 	{
-		name: "view is vocabulary", from: []string{"view"}, only: []string{std, module + "/tool", "github.com/google/uuid"},
-		why: "stores, the MCP server, the API and commands speak it",
+		name: "view is vocabulary", from: []string{"view"},
+		only: []string{std, module + "/tool", module + "/internal/linktoken", "github.com/google/uuid"},
+		why:  "stores, the MCP server, the API and commands speak it",
 	},
 	{
 		name: "toolsession is vocabulary", from: []string{"toolsession"},
-		only: []string{std, module + "/tool", "github.com/google/uuid"},
+		only: []string{std, module + "/tool", module + "/internal/linktoken", "github.com/google/uuid"},
 		why:  "stores, the API and commands speak it",
 	},
 	{
 		name: "toolembed is vocabulary", from: []string{"toolembed"},
-		only: []string{std, module + "/tool", "github.com/google/uuid"},
+		only: []string{std, module + "/tool", module + "/internal/linktoken", "github.com/google/uuid"},
 		why:  "stores, the API and commands speak it",
 	},
 	{

@@ -7,6 +7,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
+	"github.com/toolcrib/toolcrib/internal/linktoken"
 	"github.com/toolcrib/toolcrib/tool"
 	"github.com/toolcrib/toolcrib/toolembed"
 )
@@ -81,25 +82,21 @@ func TestCallers(t *testing.T) {
 	}
 }
 
+// A token opens what it was made for, and no other kind of token does.
 func TestTokens(t *testing.T) {
 	t.Parallel()
 
 	tenant, id := tool.TenantID(uuid.NewString()), uuid.NewString()
 	made, err := toolembed.NewToken(tenant, id)
 	require.NoError(t, err)
+	require.True(t, strings.HasPrefix(made.Text(), "tce_"))
 	read, ok := toolembed.ReadToken(made.Text())
 	require.True(t, ok)
 	require.Equal(t, made, read)
-	other, err := toolembed.NewToken(tenant, id)
-	require.NoError(t, err)
-	require.NotEqual(t, made.Hash(), other.Hash())
-	require.NotContains(t, made.Text(), string(tenant))
-	for _, bad := range []string{
-		"", "tce_", made.Text() + "A", made.Text()[1:], "tcs_" + made.Text()[4:], made.Text() + "\n",
-	} {
-		_, ok := toolembed.ReadToken(bad)
-		require.False(t, ok, bad)
+	for _, other := range []linktoken.Kind{"tcs_", "tcv_"} {
+		foreign, err := other.New(tenant, id)
+		require.NoError(t, err)
+		_, ok = toolembed.ReadToken(foreign.Text())
+		require.False(t, ok, other)
 	}
-	_, err = toolembed.NewToken("acme", id)
-	require.Equal(t, tool.Invalid, tool.KindOf(err))
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
+	"github.com/toolcrib/toolcrib/internal/linktoken"
 	"github.com/toolcrib/toolcrib/tool"
 	"github.com/toolcrib/toolcrib/toolsession"
 )
@@ -34,29 +35,23 @@ func TestCheck(t *testing.T) {
 	require.NoError(t, toolsession.CheckKeep(toolsession.DefaultKeep))
 }
 
-// A token is 256 random bits with the ids of its tenant and session, and is read from nothing else.
+// A token opens what it was made for, and no other kind of token does.
 func TestTokens(t *testing.T) {
 	t.Parallel()
 
 	tenant, id := tool.TenantID(uuid.NewString()), uuid.NewString()
-	token, err := toolsession.NewToken(tenant, id)
+	made, err := toolsession.NewToken(tenant, id)
 	require.NoError(t, err)
-	other, err := toolsession.NewToken(tenant, id)
-	require.NoError(t, err)
-	require.NotEqual(t, token.Text(), other.Text())
-	read, ok := toolsession.ReadToken(token.Text())
+	require.True(t, strings.HasPrefix(made.Text(), "tcs_"))
+	read, ok := toolsession.ReadToken(made.Text())
 	require.True(t, ok)
-	require.Equal(t, token, read)
-	require.Equal(t, token.Hash(), read.Hash())
-	require.NotEqual(t, token.Hash(), other.Hash())
-	for _, wrong := range []string{
-		"", "tcs_", "tcv_" + token.Text()[4:], token.Text()[:80], token.Text() + "A", token.Text()[:90] + "\n",
-	} {
-		_, ok := toolsession.ReadToken(wrong)
-		require.False(t, ok, wrong)
+	require.Equal(t, made, read)
+	for _, other := range []linktoken.Kind{"tce_", "tcv_"} {
+		foreign, err := other.New(tenant, id)
+		require.NoError(t, err)
+		_, ok = toolsession.ReadToken(foreign.Text())
+		require.False(t, ok, other)
 	}
-	_, err = toolsession.NewToken("x", id)
-	require.Error(t, err)
 }
 
 func submissions(outputs ...string) []toolsession.Submission {

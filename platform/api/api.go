@@ -23,6 +23,7 @@ import (
 	"github.com/toolcrib/toolcrib/internal/vault"
 	"github.com/toolcrib/toolcrib/platform/embeds"
 	"github.com/toolcrib/toolcrib/platform/identity"
+	"github.com/toolcrib/toolcrib/platform/publiccall"
 	"github.com/toolcrib/toolcrib/platform/sessions"
 	"github.com/toolcrib/toolcrib/platform/views"
 	"github.com/toolcrib/toolcrib/registry"
@@ -249,14 +250,18 @@ func New(cfg Config) (http.Handler, error) {
 	}); err != nil {
 		return nil, fmt.Errorf("api: %w", err)
 	}
-	if s.sessions, err = sessions.New(sessions.Config{
-		Sessions: s.cfg.Store, Record: s.cfg.Store, Tools: s.cfg.Resolver, Runs: s.runs, Wakes: s.hub, Logger: s.log,
-	}); err != nil {
+	calls, err := publiccall.New(publiccall.Config{
+		Tools: s.cfg.Resolver, Runs: s.runs, Wakes: s.hub, Logger: s.log,
+	})
+	if err != nil {
 		return nil, fmt.Errorf("api: %w", err)
 	}
-	if s.embeds, err = embeds.New(embeds.Config{
-		Embeds: s.cfg.Store, Record: s.cfg.Store, Tools: s.cfg.Resolver, Runs: s.runs, Wakes: s.hub, Logger: s.log,
-	}); err != nil {
+	s.sessions, err = sessions.New(sessions.Config{Sessions: s.cfg.Store, Record: s.cfg.Store, Calls: calls})
+	if err != nil {
+		return nil, fmt.Errorf("api: %w", err)
+	}
+	s.embeds, err = embeds.New(embeds.Config{Embeds: s.cfg.Store, Record: s.cfg.Store, Calls: calls})
+	if err != nil {
 		return nil, fmt.Errorf("api: %w", err)
 	}
 	s.webhooks = webhook.NewService(s.cfg.Store, s.cfg.Vault, s.cfg.CheckWebhook)

@@ -79,7 +79,7 @@ func TestToolSessions(t *testing.T) {
 	require.True(t, linked.Linked)
 	token, ok := toolsession.ReadToken(linked.Token)
 	require.True(t, ok)
-	_, err := b.Store.OpenToolSession(t.Context(), b.tenant, token.SessionID, token.Hash())
+	_, err := b.Store.OpenToolSession(t.Context(), b.tenant, token.ID, token.Hash())
 	require.NoError(t, err)
 	for _, at := range []string{path, "/v1/tool-sessions"} {
 		require.NotContains(t, string(b.do(t, http.MethodGet, at, "").body), linked.Token)

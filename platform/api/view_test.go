@@ -86,7 +86,7 @@ func TestViews(t *testing.T) {
 	require.Equal(t, path, got.header.Get("Location"))
 	token, ok := view.ReadToken(made.Token)
 	require.True(t, ok)
-	_, err := b.Store.OpenView(t.Context(), b.tenant, token.ViewID, token.Hash())
+	_, err := b.Store.OpenView(t.Context(), b.tenant, token.ID, token.Hash())
 	require.NoError(t, err)
 
 	secret := strings.TrimPrefix(made.Token, "tcv_")
@@ -98,7 +98,7 @@ func TestViews(t *testing.T) {
 	var rotated v1.PublishedView
 	got.into(t, &rotated)
 	require.NotEqual(t, made.Token, rotated.Token)
-	_, err = b.Store.OpenView(t.Context(), b.tenant, token.ViewID, token.Hash())
+	_, err = b.Store.OpenView(t.Context(), b.tenant, token.ID, token.Hash())
 	require.Equal(t, tool.NotFound, tool.KindOf(err))
 
 	require.Equal(t, http.StatusOK, b.do(t, http.MethodPost, "/v1/tools/say/disable", "").status)

@@ -17,7 +17,7 @@ import (
 )
 
 // limit bounds how long a test may keep its tabs.
-const limit = 8 * time.Minute
+const limit = 20 * time.Minute
 
 // shared is the browser of the tests that run now. It ends with the last of them.
 var shared struct {

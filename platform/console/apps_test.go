@@ -169,6 +169,7 @@ func (v *visitor) callOf(t *testing.T, slug string) {
 func TestAppsOfTools(t *testing.T) { //nolint:tparallel // One tab, one step after another.
 	t.Parallel()
 
+	alone(t)
 	v := live(t)
 	a := running.apps
 	v.attachWeather(t, a)

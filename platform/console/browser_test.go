@@ -59,8 +59,11 @@ func visit(t *testing.T, s *site, started context.Context) *visitor { //nolint:r
 		switch e := event.(type) {
 		case *network.EventRequestWillBeSent:
 			to, err := url.Parse(e.Request.URL)
-			if err != nil || to.Host != origin.Host && to.Scheme != "data" && to.Scheme != "blob" {
+			switch {
+			case err != nil || to.Host != origin.Host && to.Scheme != "data" && to.Scheme != "blob":
 				fault("a request leaves: " + e.Request.URL)
+			case to.Host == origin.Host && to.Path != origin.Path && !strings.HasPrefix(to.Path, origin.Path+"/"):
+				fault("a request leaves the prefix: " + e.Request.URL)
 			}
 		case *log.EventEntryAdded:
 			if e.Entry.Source == log.SourceSecurity || strings.Contains(e.Entry.Text, "Content Security Policy") {
@@ -273,6 +276,31 @@ func (v *visitor) accessible(t *testing.T, where ...string) {
 	v.do(t, chromedp.Evaluate("if (!window.axe) {"+axe+"}", nil), chromedp.Evaluate(run, &found,
 		func(p *runtime.EvaluateParams) *runtime.EvaluateParams { return p.WithAwaitPromise(true) }))
 	require.Empty(t, found, "%v", where)
+}
+
+// Every page works under a prefix, behind a proxy that has another site at its root: it asks for nothing outside,
+// and no link leads outside.
+//
+//nolint:tparallel,paralleltest,contextcheck // One browser, one tab after another, with the context of the test.
+func TestPagesUnderAPrefix(t *testing.T) {
+	t.Parallel()
+
+	s, started := newSite(t, "/a/b"), browser(t)
+	for _, a := range areas() {
+		t.Run(a.name, func(t *testing.T) {
+			v := visit(t, s, started)
+			v.signIn(t)
+			for _, page := range a.pages(s) {
+				v.open(t, page)
+				var outside []string
+				v.do(t, chromedp.Evaluate(`[...document.querySelectorAll("a[href], form[action], img[src]")]
+					.map((e) => e.href ?? e.src ?? e.action)
+					.filter((at) => at.startsWith(location.origin) && !at.startsWith("`+s.url+`/"))`, &outside))
+				require.Empty(t, outside, page)
+			}
+			v.blameless(t)
+		})
+	}
 }
 
 // A tab in which the person signed out shows nothing of the tenant any more, nor does the tab before.

@@ -2,6 +2,7 @@ package console_test
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -9,6 +10,8 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"os"
 	"strings"
 	"sync/atomic"
@@ -36,18 +39,23 @@ import (
 	"github.com/toolcrib/toolcrib/webhook/deliver"
 )
 
-var stay = flag.String("stay", "", "serve the pages of the tests at this address until interrupted")
+var (
+	stay  = flag.String("stay", "", "serve the pages of the tests at this address until interrupted")
+	under = flag.String("prefix", "", "run all tests in a browser under this path, behind a proxy, such as /a/b")
+)
 
 // code signs a browser in.
 const code = "a-code"
 
-// site is the console and the API under a prefix, on a database with a tenant that has some of everything.
+// site is the console and the API, under a prefix behind a proxy or without, on a database with a tenant that has some
+// of everything.
 type site struct {
 	*storetest.Fixture
 	url, slug, key string
 	prefix         string
 	streams        atomic.Int64 // That are open.
 	cut            func()       // Breaks all connections.
+	restart        func()       // Ends the server, and begins another one at its address.
 	vault          *vault.Vault
 	gate           *egress.Gate           // Of webhooks.
 	receiver       atomic.Pointer[string] // The host and port of this machine that it lets them reach.
@@ -56,8 +64,10 @@ type site struct {
 	view           v1.PublishedView // That is live.
 }
 
+// newSite makes a site under a prefix; empty for that of the flag.
 func newSite(t *testing.T, prefix string) *site {
 	t.Helper()
+	prefix = cmp.Or(prefix, *under)
 	d := storetest.NewDatabase(t)
 	s := &site{Fixture: storetest.NewFixture(t, d), prefix: prefix}
 	s.key = d.Key(t, s.Tenant, "*")
@@ -79,29 +89,59 @@ func newSite(t *testing.T, prefix string) *site {
 	require.NoError(t, err)
 	s.vault = vault.New(d.Store, vault.Options{Keys: keys})
 	resolve := resolver.New(d.Store, resolver.Options{})
-	answers, err := api.New(api.Config{
-		Store: d.Store, Resolver: resolve, Temporal: temporal, TaskQueue: "test",
-		Vault: s.vault, CheckWebhook: deliver.Checker(s.gate),
-		Registry: registry.New(d.Store, registry.Options{
-			Resolver: resolve, Types: registrytest.Types(nested.AgentCall(), nested.Task(), nested.Composition(), executors.Type{
-				Traits: tool.Traits{Implementation: tool.HTTP, Quick: true, Guarded: true}, DeclaresReads: httpcall.DeclaresReads,
-			}),
-		}),
-		Browsers: api.BrowserConfig{PlainHTTP: true, Redeem: func(c string) (string, bool) { return s.key, c == code }},
-		Logger:   slog.New(slog.DiscardHandler),
-	})
-	require.NoError(t, err)
 	pages, err := console.Handler(console.Options{Prefix: prefix, Development: true})
 	require.NoError(t, err)
-	handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	types := registrytest.Types(nested.AgentCall(), nested.Task(), nested.Composition(), executors.Type{
+		Traits: tool.Traits{Implementation: tool.HTTP, Quick: true, Guarded: true}, DeclaresReads: httpcall.DeclaresReads,
+	})
+	serve := func(at string) *httptest.Server {
+		answers, err := api.New(api.Config{
+			Store: d.Store, Resolver: resolve, Temporal: temporal, TaskQueue: "test",
+			Vault: s.vault, CheckWebhook: deliver.Checker(s.gate),
+			Registry: registry.New(d.Store, registry.Options{
+				Resolver: resolve, Types: types,
+			}),
+			Browsers: api.BrowserConfig{PlainHTTP: true, Redeem: func(c string) (string, bool) { return s.key, c == code }},
+			Logger:   slog.New(slog.DiscardHandler),
+		})
+		require.NoError(t, err)
+		server := httptest.NewUnstartedServer(s.handler(pages, answers))
+		if at != "" {
+			_ = server.Listener.Close()
+			server.Listener, err = net.Listen("tcp", at)
+			require.NoError(t, err)
+		}
+		server.Start()
+		return server
+	}
+	server := serve(*stay)
+	t.Cleanup(func() { server.Close() })
+	s.url, s.cut = server.URL, func() { server.CloseClientConnections() }
+	s.restart = func() {
+		server.CloseClientConnections()
+		server.Close()
+		server = serve(server.Listener.Addr().String())
+	}
+	if prefix != "" {
+		s.url, s.cut = mounted(t, server.URL, prefix)
+	}
+	s.fill(t)
+	return s
+}
+
+// handler serves the console and the API under the prefix.
+func (s *site) handler(pages, answers http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		pages := pages
 		if *stay != "" { // What was built meanwhile.
-			pages, err = console.NewHandler(console.Options{Prefix: prefix, Development: true}, os.DirFS("dist"))
+			built, err := console.NewHandler(console.Options{Prefix: s.prefix, Development: true}, os.DirFS("dist"))
 			if err != nil {
 				http.Error(w, err.Error(), http.StatusInternalServerError)
 				return
 			}
+			pages = built
 		}
-		if at, ok := strings.CutPrefix(r.URL.Path, prefix); !ok || console.Serves(at) {
+		if at, ok := strings.CutPrefix(r.URL.Path, s.prefix); !ok || console.Serves(at) {
 			pages.ServeHTTP(w, r)
 			return
 		}
@@ -109,19 +149,29 @@ func newSite(t *testing.T, prefix string) *site {
 			s.streams.Add(1)
 			defer s.streams.Add(-1)
 		}
-		http.StripPrefix(prefix, answers).ServeHTTP(w, r)
+		http.StripPrefix(s.prefix, answers).ServeHTTP(w, r)
 	})
-	server := httptest.NewUnstartedServer(handler)
-	if *stay != "" {
-		_ = server.Listener.Close()
-		server.Listener, err = net.Listen("tcp", *stay)
-		require.NoError(t, err)
+}
+
+// mounted puts a server behind a proxy that has it under a path, and something else at its root. It returns the address
+// there, and what breaks all connections to the proxy.
+func mounted(t *testing.T, server, prefix string) (address string, cut func()) {
+	t.Helper()
+	to, err := url.Parse(server)
+	require.NoError(t, err)
+	passes := &httputil.ReverseProxy{
+		Rewrite:  func(r *httputil.ProxyRequest) { r.SetURL(to) },
+		ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError),
 	}
-	server.Start()
-	t.Cleanup(server.Close)
-	s.url, s.cut = server.URL+prefix, server.CloseClientConnections
-	s.fill(t)
-	return s
+	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != prefix && !strings.HasPrefix(r.URL.Path, prefix+"/") {
+			http.Error(w, "another site", http.StatusTeapot)
+			return
+		}
+		passes.ServeHTTP(w, r)
+	}))
+	t.Cleanup(proxy.Close)
+	return proxy.URL + prefix, proxy.CloseClientConnections
 }
 
 // quiet drops what a Temporal client says.

@@ -26,6 +26,15 @@ var running struct {
 	dev  *dev.Dev
 	apps *appServer
 	err  error
+	// asks is held by tests that let calls wait for a person, whom another one counts.
+	asks sync.Mutex
+}
+
+// alone lets no other test that makes calls wait for a person run.
+func alone(t *testing.T) {
+	t.Helper()
+	running.asks.Lock()
+	t.Cleanup(running.asks.Unlock)
 }
 
 func TestMain(m *testing.M) {
@@ -44,7 +53,7 @@ func live(t *testing.T) *visitor {
 	running.once.Do(func() {
 		running.apps = newAppServer()
 		running.dev, running.err = dev.Start(context.Background(), dev.Config{
-			Stack: embedded.Config{Throwaway: true, Headless: true},
+			Prefix: *under, Stack: embedded.Config{Throwaway: true, Headless: true},
 			Worker: worker.Config{
 				Models: map[string]agent.Model{"scripted": scripted.New("testdata/transcripts")},
 				Custom: map[string]tool.Executor{"quote": tool.ExecutorFunc(quoteParcels)},
@@ -56,7 +65,7 @@ func live(t *testing.T) *visitor {
 	d := running.dev
 	key, err := os.ReadFile(filepath.Join(d.Stack().DataDir(), dev.ConsoleKeyFile))
 	require.NoError(t, err)
-	v := visit(t, &site{url: d.URL(), slug: d.Tenant().Slug, key: d.Key()}, started)
+	v := visit(t, &site{url: d.URL() + *under, prefix: *under, slug: d.Tenant().Slug, key: d.Key()}, started)
 	v.do(t, chromedp.Navigate(v.url+"/login"), settled(),
 		chromedp.SendKeys("#key", strings.TrimSpace(string(key))+kb.Enter, chromedp.ByQuery),
 		until(atHome), settled())

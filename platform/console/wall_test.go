@@ -188,7 +188,7 @@ func TestTabsKeepTheirTenants(t *testing.T) {
 		settled(), press("g", "t"), until(`document.querySelector("main").innerText.includes("countStock")`),
 		chromedp.Click(".tenant", chromedp.ByQuery), until(`document.querySelectorAll(".choices a").length === 2`),
 		chromedp.Click(`//a[contains(@href,"/t/`+slug+`")]`, chromedp.BySearch), until(`document.title === "Overview · Toolcrib"`),
-		settled(), press("g", "t"), until(`location.pathname === "/t/`+slug+`/tools"`), settled(),
+		settled(), press("g", "t"), until(`location.pathname === "`+s.prefix+`/t/`+slug+`/tools"`), settled(),
 		until(`!document.body.innerText.includes("countStock")`))
 	one.blameless(t)
 	two.blameless(t)

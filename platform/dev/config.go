@@ -22,6 +22,8 @@ type Config struct {
 	ListenFixed bool
 	// PublicHosts are names by which the API is reached, beside those of this machine.
 	PublicHosts []string
+	// Prefix is a path that the API and its pages are served under too, such as /tools, for a proxy. Empty for none.
+	Prefix string
 	// Tenant is the slug of the tenant that is made. Defaults to [DefaultTenant].
 	Tenant string
 	// Worker configures the worker's plugin; its Store is set here.

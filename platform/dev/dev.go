@@ -147,7 +147,7 @@ func (d *Dev) startAPI(ctx context.Context) error {
 		Artifacts: d.worker.Artifacts(), ModelProviders: d.worker.ModelProviders(),
 		Version: d.cfg.Version, Logger: d.cfg.Logger,
 		Middleware: slices.Collect(maps.Keys(d.cfg.Worker.NamedMiddleware)), Observer: d.cfg.Observer,
-		ShowMetrics: serve.Local(listener), PublicURL: "http://" + listener.Addr().String(),
+		ShowMetrics: serve.Local(listener), PublicURL: "http://" + listener.Addr().String() + d.cfg.Prefix,
 		CheckWebhook: d.worker.CheckWebhook, PayloadKeys: d.payloads, Apps: d.worker.Apps(),
 		Browsers: api.BrowserConfig{PlainHTTP: serve.Local(listener)},
 	}

@@ -86,7 +86,7 @@ func TestMCPPublishesViews(t *testing.T) {
 	require.Contains(t, shownText(t, result), "run not found", "another key's call")
 
 	token, _ := view.ReadToken(links[0][strings.Index(links[0], view.Path)+len(view.Path):])
-	_, err = c.RevokeView(t.Context(), c.principal.Tenant, token.ViewID, "user:ada")
+	_, err = c.RevokeView(t.Context(), c.principal.Tenant, token.ID, "user:ada")
 	require.NoError(t, err)
 	gone, page := c.opened(links[0])
 	require.Equal(t, http.StatusNotFound, gone)

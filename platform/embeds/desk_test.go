@@ -16,6 +16,7 @@ import (
 
 	"github.com/toolcrib/toolcrib/agent"
 	"github.com/toolcrib/toolcrib/platform/embeds"
+	"github.com/toolcrib/toolcrib/platform/publiccall"
 	"github.com/toolcrib/toolcrib/resolver"
 	"github.com/toolcrib/toolcrib/runs"
 	"github.com/toolcrib/toolcrib/store"
@@ -67,7 +68,9 @@ func newDesk() *desk {
 
 func (d *desk) service(t *testing.T) *embeds.Service {
 	t.Helper()
-	s, err := embeds.New(embeds.Config{Embeds: d, Record: d, Tools: d, Runs: d})
+	calls, err := publiccall.New(publiccall.Config{Tools: d, Runs: d})
+	require.NoError(t, err)
+	s, err := embeds.New(embeds.Config{Embeds: d, Record: d, Calls: calls})
 	require.NoError(t, err)
 	return s
 }

@@ -63,7 +63,7 @@ func (s *Service) outcome(ctx context.Context, g *toolembed.Grant, runID string)
 		out.Status, out.Output = done, string(raw)
 		rest := raw
 		// A version that is not found any more has no sections.
-		if version, err := s.cfg.Tools.Version(ctx, g.Tenant, g.ToolID, g.Digest); err == nil {
+		if version, err := s.cfg.Calls.Tools.Version(ctx, g.Tenant, g.ToolID, g.Digest); err == nil {
 			out.Sections, rest = publicresult.Read(version.Snapshot.Interaction.OutputSections, raw)
 		}
 		if rest != nil {

@@ -198,7 +198,7 @@ func (h *Pages) open(r *http.Request, at place) (toolembed.Grant, error) {
 		return toolembed.Grant{}, err //nolint:wrapcheck // It has an operation of its own.
 	case g.TenantSlug != at.tenant || g.Slug != at.tool: // The token is of another page.
 		return toolembed.Grant{}, errToken
-	case !h.gate.Opens(string(g.Tenant)+" "+g.Principal().Subject+" "+g.ToolID, h.service.cfg.Now()):
+	case !h.gate.Opens(string(g.Tenant)+" "+g.Principal().Subject+" "+g.ToolID, h.service.cfg.Calls.Now()):
 		return toolembed.Grant{}, errBusy
 	}
 	return g, nil
@@ -229,7 +229,7 @@ func (h *Pages) refuse(w http.ResponseWriter, r *http.Request, err error) {
 		h.write(w, http.StatusConflict, refusal{"conflict", "This was sent before, with other values. Load the page again."})
 	case r.Context().Err() != nil: // The client is gone.
 	default:
-		h.service.cfg.Logger.ErrorContext(r.Context(), "a request of an embed failed", slog.Any("error", err))
+		h.service.cfg.Calls.Logger.ErrorContext(r.Context(), "a request of an embed failed", slog.Any("error", err))
 		w.Header().Set("Retry-After", "5")
 		h.write(w, http.StatusServiceUnavailable, refusal{"unavailable", "Something went wrong. Try again in a minute."})
 	}
@@ -238,7 +238,7 @@ func (h *Pages) refuse(w http.ResponseWriter, r *http.Request, err error) {
 func (h *Pages) write(w http.ResponseWriter, status int, body any) {
 	raw, err := json.Marshal(body)
 	if err != nil {
-		h.service.cfg.Logger.Error("writing an answer failed", slog.Any("error", err))
+		h.service.cfg.Calls.Logger.Error("writing an answer failed", slog.Any("error", err))
 		status, raw = http.StatusInternalServerError, []byte(`{"code":"internal"}`)
 	}
 	w.Header().Set("Content-Type", "application/json")

@@ -13,17 +13,16 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"log/slog"
 	"strings"
 	"time"
 
 	"github.com/toolcrib/toolcrib/agent"
 	"github.com/toolcrib/toolcrib/internal/uuid7"
+	"github.com/toolcrib/toolcrib/platform/publiccall"
 	"github.com/toolcrib/toolcrib/platform/publicform"
 	"github.com/toolcrib/toolcrib/policy"
 	"github.com/toolcrib/toolcrib/resolver"
 	"github.com/toolcrib/toolcrib/runs"
-	"github.com/toolcrib/toolcrib/schema"
 	"github.com/toolcrib/toolcrib/store"
 	"github.com/toolcrib/toolcrib/tool"
 	"github.com/toolcrib/toolcrib/toolembed"
@@ -37,51 +36,24 @@ type Record interface {
 	ListInvocations(ctx context.Context, tenant tool.TenantID, q store.InvocationQuery) ([]tool.Invocation, error)
 }
 
-// Tools finds tools. [resolver.Resolver] implements it.
-type Tools interface {
-	Resolve(ctx context.Context, req resolver.Request) (*resolver.Resolved, error)
-	Version(ctx context.Context, tenant tool.TenantID, toolID, digest string) (*tool.Version, error)
-}
-
-// Runs makes calls. [runs.Service] implements it.
-type Runs interface {
-	Call(ctx context.Context, n runs.NewCall) (runs.Call, error)
-	Wait(ctx context.Context, c runs.Call, timeout time.Duration, wakes runs.Wakes) (*tool.Result, bool, error)
-}
-
-// Config holds the dependencies of a [Service]. Embeds, Record, Tools and Runs are required.
+// Config holds the dependencies of a [Service]. All are required.
 type Config struct {
 	Embeds toolembed.Store
 	Record Record
-	Tools  Tools
-	Runs   Runs
-	Wakes  runs.Wakes // Says that a call has ended. Without it, the record is asked now and then.
-	// Now returns the current time. Defaults to [time.Now].
-	Now    func() time.Time
-	Logger *slog.Logger // Defaults to discarding.
+	Calls  *publiccall.Caller
 }
 
 // Service makes tokens and the calls with them. It is safe for concurrent use.
 type Service struct {
-	cfg     Config
-	schemas *schema.Cache
+	cfg Config
 }
-
-// compiled is how many schemas are kept.
-const compiled = 256
 
 // New returns a service.
 func New(cfg Config) (*Service, error) {
-	if cfg.Embeds == nil || cfg.Record == nil || cfg.Tools == nil || cfg.Runs == nil {
-		return nil, errors.New("embeds: Config.Embeds, Record, Tools and Runs are required")
+	if cfg.Embeds == nil || cfg.Record == nil || cfg.Calls == nil {
+		return nil, errors.New("embeds: Config.Embeds, Record and Calls are required")
 	}
-	if cfg.Now == nil {
-		cfg.Now = time.Now
-	}
-	if cfg.Logger == nil {
-		cfg.Logger = slog.New(slog.DiscardHandler)
-	}
-	return &Service{cfg, schema.New(compiled)}, nil
+	return &Service{cfg}, nil
 }
 
 // Request asks for a token.
@@ -149,9 +121,7 @@ func (s *Service) Make(ctx context.Context, r Request) (Made, error) {
 
 // resolve returns a version that calls of the principal are not refused of.
 func (s *Service) resolve(ctx context.Context, p tool.Principal, ref tool.Ref) (*resolver.Resolved, error) {
-	resolved, err := s.cfg.Tools.Resolve(ctx, resolver.Request{
-		Principal: p, Ref: ref, Mode: tool.Production, Outside: true,
-	})
+	resolved, err := s.cfg.Calls.Resolve(ctx, p, ref)
 	if err != nil {
 		return nil, err //nolint:wrapcheck // Its words are the caller's.
 	}
@@ -192,20 +162,7 @@ func (s *Service) arguments(
 	if len(raw) > toolembed.MaxInput {
 		return nil, invalid("/input", "the input has %d bytes, and %d are allowed", len(raw), toolembed.MaxInput)
 	}
-	if len(r.Version.Snapshot.InputSchema) == 0 {
-		return raw, nil
-	}
-	takes, err := s.schemas.Compile(r.Version.Snapshot.InputSchema)
-	if err != nil {
-		return nil, fmt.Errorf("compiling an input schema: %w", err)
-	}
-	prepared, _, err := takes.Prepare(ctx, raw)
-	if err != nil {
-		e := *tool.AsError(err)
-		e.Path = "/input" + e.Path
-		return nil, &e
-	}
-	return prepared, nil
+	return s.cfg.Calls.Prepare(ctx, r.Version.Snapshot.InputSchema, raw) //nolint:wrapcheck // Its words are the caller's.
 }
 
 // confirmation is what a person confirms: this call, with these arguments.
@@ -222,7 +179,7 @@ func confirmation(id string, arguments json.RawMessage) (string, error) {
 func (s *Service) call(
 	ctx context.Context, g *toolembed.Grant, id string, arguments json.RawMessage, wait time.Duration,
 ) (outcome, error) {
-	made, err := s.cfg.Runs.Call(ctx, runs.NewCall{
+	made, err := s.cfg.Calls.Runs.Call(ctx, runs.NewCall{
 		Principal: g.Principal(), ByLink: true,
 		Node: wire.Node{
 			ID: id, Tool: tool.Ref{ID: g.ToolID, Constraint: g.Version}, Arguments: bytes.Clone(arguments),
@@ -231,7 +188,7 @@ func (s *Service) call(
 	if err != nil {
 		return outcome{}, err //nolint:wrapcheck // Its words are the caller's.
 	}
-	_, _, _ = s.cfg.Runs.Wait(ctx, made, wait, s.cfg.Wakes) // How it ended is in the record.
+	s.cfg.Calls.Await(ctx, made, wait)
 	return s.outcome(ctx, g, made.RunID)
 }
 
@@ -242,7 +199,7 @@ func (s *Service) find(ctx context.Context, g *toolembed.Grant, id string, wait 
 		return outcome{}, err //nolint:wrapcheck // Its words are the caller's.
 	}
 	if !run.Status.Final() {
-		_, _, _ = s.cfg.Runs.Wait(ctx, runs.Recorded(run), wait, s.cfg.Wakes)
+		s.cfg.Calls.Await(ctx, runs.Recorded(run), wait)
 	}
 	return s.outcome(ctx, g, run.ID)
 }

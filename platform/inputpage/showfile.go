@@ -71,7 +71,7 @@ func (h *Handler) showMarkup(
 	source := ""
 	switch address := spec.Markup.Image; {
 	case h.shows(ctx, call, spec):
-		c.Source, source = input.Path+sent.token+"/"+imagePart, "'self'"
+		c.Source, source = sent.token+"/"+imagePart, "'self'"
 	case spec.Markup.FileID() != "":
 	case h.showsHost(ctx, call, address):
 		c.Source, source = address, "https://"+strings.ToLower(input.Host(address))
@@ -86,7 +86,7 @@ func (h *Handler) showMarkup(
 	if c.Source == "" {
 		return
 	}
-	p.Script, p.Nonce = input.Path+scriptName, rand.Text()
+	p.Script, p.Nonce = scriptName, rand.Text()
 	header.Set(policyHeader, policy+"; script-src 'nonce-"+p.Nonce+"'; img-src "+source)
 }
 

@@ -16,7 +16,7 @@ func TestTheContentOriginHasOnePage(t *testing.T) {
 
 	rest := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) })
 	h := withContent(HandlerConfig{
-		PublicURL: "https://tools.example.com", ContentOrigin: "https://Content.example.com:8443",
+		PublicURL: "https://tools.example.com/a", ContentOrigin: "https://Content.example.com:8443",
 	}, rest)
 	ask := func(address string) *http.Response {
 		w := httptest.NewRecorder()

@@ -28,6 +28,7 @@ import (
 	"github.com/toolcrib/toolcrib/platform/identity"
 	"github.com/toolcrib/toolcrib/platform/inputpage"
 	"github.com/toolcrib/toolcrib/platform/observe"
+	"github.com/toolcrib/toolcrib/platform/publiccall"
 	"github.com/toolcrib/toolcrib/platform/sessions"
 	"github.com/toolcrib/toolcrib/platform/views"
 	"github.com/toolcrib/toolcrib/registry"
@@ -73,7 +74,8 @@ type HandlerConfig struct {
 	Issuers *identity.Issuers
 	// KeyLimits bound what each key may send that has no limits of its own, as [api.Config] has it.
 	KeyLimits store.Limits
-	// PublicURL is where people reach the server: links to pages begin with it.
+	// PublicURL is where people reach the server: links to pages begin with it. It may have a path, which a proxy passes
+	// on or takes off.
 	PublicURL string
 	// ContentOrigin is another origin of the same server, such as https://content.example.com, for
 	// the page in which the console shows apps of tools, and nothing else. PublicURL is required
@@ -240,33 +242,29 @@ func Handler(ctx context.Context, cfg HandlerConfig) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	submitted, err := sessions.New(sessions.Config{
-		Sessions: cfg.Store, Record: cfg.Store, Tools: cfg.Resolver, Runs: cfg.Runs, Logger: cfg.Logger,
-	})
+	calls, err := publiccall.New(publiccall.Config{Tools: cfg.Resolver, Runs: cfg.Runs, Logger: cfg.Logger})
 	if err != nil {
 		return nil, err
 	}
-	framed, err := embeds.New(embeds.Config{
-		Embeds: cfg.Store, Record: cfg.Store, Tools: cfg.Resolver, Runs: cfg.Runs, Logger: cfg.Logger,
-	})
+	submitted, err := sessions.New(sessions.Config{Sessions: cfg.Store, Record: cfg.Store, Calls: calls})
 	if err != nil {
 		return nil, err
 	}
+	framed, err := embeds.New(embeds.Config{Embeds: cfg.Store, Record: cfg.Store, Calls: calls})
+	if err != nil {
+		return nil, err
+	}
+	prefix := prefixOf(cfg.PublicURL)
 	ours, err := console.Handler(console.Options{
-		Development: cfg.Browsers.PlainHTTP, TLS: strings.HasPrefix(cfg.PublicURL, "https://"),
+		Prefix: prefix, Development: cfg.Browsers.PlainHTTP, TLS: strings.HasPrefix(cfg.PublicURL, "https://"),
 		ContentOrigin: cfg.ContentOrigin,
 	})
 	if err != nil {
 		return nil, err
 	}
-	all := withPages(answers, pages, shown, sessions.NewPages(submitted, cfg.Store), embeds.NewPages(framed), ours)
-	return withContent(cfg, all), nil
-}
-
-// host returns the host and port of an origin.
-func host(origin string) string {
-	_, host, _ := strings.Cut(strings.ToLower(origin), "://")
-	return host
+	all := withPages(answers, pages, shown, sessions.NewPages(submitted, cfg.Store), embeds.NewPages(framed),
+		under(prefix, ours))
+	return withContent(cfg, mounted(prefix, all)), nil
 }
 
 // withContent serves the page of apps alone at the content origin, and the rest elsewhere.
@@ -276,7 +274,7 @@ func withContent(cfg HandlerConfig, rest http.Handler) http.Handler {
 	}
 	own := host(cfg.ContentOrigin)
 	page := appframe.Handler(appframe.Options{
-		Around: cfg.PublicURL, TLS: strings.HasPrefix(cfg.ContentOrigin, "https://"),
+		Around: origin(cfg.PublicURL), TLS: strings.HasPrefix(cfg.ContentOrigin, "https://"),
 	})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {

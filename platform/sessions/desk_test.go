@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/toolcrib/toolcrib/agent"
+	"github.com/toolcrib/toolcrib/platform/publiccall"
 	"github.com/toolcrib/toolcrib/platform/sessions"
 	"github.com/toolcrib/toolcrib/policy"
 	"github.com/toolcrib/toolcrib/resolver"
@@ -70,7 +71,9 @@ func newDesk(t *testing.T) *desk {
 
 func (d *desk) service(t *testing.T) *sessions.Service {
 	t.Helper()
-	s, err := sessions.New(sessions.Config{Sessions: d, Record: d, Tools: d, Runs: d})
+	calls, err := publiccall.New(publiccall.Config{Tools: d, Runs: d})
+	require.NoError(t, err)
+	s, err := sessions.New(sessions.Config{Sessions: d, Record: d, Calls: calls})
 	require.NoError(t, err)
 	return s
 }

@@ -113,13 +113,13 @@ func (s *Service) join(
 	if err != nil {
 		return nil, err //nolint:wrapcheck // Its words are the caller's.
 	}
-	call, err := s.cfg.Runs.Call(ctx, runs.NewCall{Principal: p, ByLink: byLink, Node: wire.Node{
+	call, err := s.cfg.Calls.Runs.Call(ctx, runs.NewCall{Principal: p, ByLink: byLink, Node: wire.Node{
 		ID: "session-" + session.ID + "-" + digest[:16], Tool: tool.Ref{Slug: slug}, Arguments: arguments,
 	}})
 	if err != nil {
 		return nil, err //nolint:wrapcheck // Its words are the caller's.
 	}
-	result, ended, err := s.cfg.Runs.Wait(ctx, call, wait, s.cfg.Wakes)
+	result, ended, err := s.cfg.Calls.Runs.Wait(ctx, call, wait, s.cfg.Calls.Wakes)
 	if err != nil {
 		return nil, err //nolint:wrapcheck // Its words are the caller's.
 	}

@@ -117,13 +117,13 @@ func (h *Pages) open(ctx context.Context, text string) (toolsession.Session, err
 		return toolsession.Session{}, errBusy
 	}
 	defer leave()
-	session, err := h.service.cfg.Sessions.OpenToolSession(ctx, token.Tenant, token.SessionID, token.Hash())
+	session, err := h.service.cfg.Sessions.OpenToolSession(ctx, token.Tenant, token.ID, token.Hash())
 	switch {
 	case err != nil && tool.KindOf(err) == tool.NotFound:
 		return toolsession.Session{}, errUnknown
 	case err != nil:
 		return toolsession.Session{}, fmt.Errorf("opening a session: %w", err)
-	case !h.gate.Opens(session.ID, h.service.cfg.Now()):
+	case !h.gate.Opens(session.ID, h.service.cfg.Calls.Now()):
 		return toolsession.Session{}, errBusy
 	}
 	return session, nil
@@ -281,7 +281,7 @@ func (h *Pages) result(
 		h.refuse(w, r, err)
 		return
 	}
-	at := toolsession.Path + token
+	at := "../" + token // Of the page before this one, under any prefix.
 	p := page{Title: publicform.Clean(session.Title), Again: at, AgainWords: "Send another"}
 	switch found.Status {
 	case toolsession.Done:
@@ -304,7 +304,7 @@ func (h *Pages) result(
 func (h *Pages) sections(
 	ctx context.Context, session *toolsession.Session, output json.RawMessage,
 ) ([]publicresult.Section, json.RawMessage) {
-	version, err := h.service.cfg.Tools.Version(ctx, session.Tenant, session.ToolID, session.Digest)
+	version, err := h.service.cfg.Calls.Tools.Version(ctx, session.Tenant, session.ToolID, session.Digest)
 	if err != nil {
 		return nil, output
 	}
@@ -323,7 +323,7 @@ func (h *Pages) refuse(w http.ResponseWriter, r *http.Request, err error) {
 		h.show(w, http.StatusTooManyRequests, page{Title: "One moment", Notice: "Too many requests. Try again in a minute."})
 	case r.Context().Err() != nil: // The client is gone.
 	default:
-		h.service.cfg.Logger.ErrorContext(r.Context(), "a page of a tool session failed", slog.Any("error", err))
+		h.service.cfg.Calls.Logger.ErrorContext(r.Context(), "a page of a tool session failed", slog.Any("error", err))
 		w.Header().Set("Retry-After", "10")
 		h.show(w, http.StatusServiceUnavailable, page{Title: "One moment", Notice: "Open the link again in a minute."})
 	}
@@ -333,7 +333,7 @@ func (h *Pages) show(w http.ResponseWriter, status int, p page) {
 	p.Style = template.CSS(style) //nolint:gosec // It is a file of ours.
 	var b bytes.Buffer
 	if err := parsed.Execute(&b, p); err != nil {
-		h.service.cfg.Logger.Error("showing a page failed", slog.Any("error", err))
+		h.service.cfg.Calls.Logger.Error("showing a page failed", slog.Any("error", err))
 		http.Error(w, "something went wrong", http.StatusInternalServerError)
 		return
 	}

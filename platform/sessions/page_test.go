@@ -168,7 +168,7 @@ func TestLinksThatOpenNothing(t *testing.T) {
 	}
 	random, err := toolsession.NewToken(tool.TenantID(uuid.NewString()), uuid.NewString())
 	require.NoError(t, err)
-	replaced, err := toolsession.NewToken(token.Tenant, token.SessionID)
+	replaced, err := toolsession.NewToken(token.Tenant, token.ID)
 	require.NoError(t, err)
 	resp, want := ask(t, h, http.MethodGet, toolsession.Path+"x", nil)
 	require.Equal(t, http.StatusNotFound, resp.StatusCode)

@@ -12,11 +12,11 @@ import (
 
 	"github.com/toolcrib/toolcrib/agent"
 	"github.com/toolcrib/toolcrib/internal/uuid7"
+	"github.com/toolcrib/toolcrib/platform/publiccall"
 	"github.com/toolcrib/toolcrib/platform/publicform"
 	"github.com/toolcrib/toolcrib/policy"
 	"github.com/toolcrib/toolcrib/resolver"
 	"github.com/toolcrib/toolcrib/runs"
-	"github.com/toolcrib/toolcrib/schema"
 	"github.com/toolcrib/toolcrib/tool"
 	"github.com/toolcrib/toolcrib/toolsession"
 	"github.com/toolcrib/toolcrib/wire"
@@ -27,51 +27,24 @@ type Record interface {
 	FindCallEnd(ctx context.Context, tenant tool.TenantID, runID string) (agent.CallEnd, error)
 }
 
-// Tools finds tools. [resolver.Resolver] implements it.
-type Tools interface {
-	Resolve(ctx context.Context, req resolver.Request) (*resolver.Resolved, error)
-	Version(ctx context.Context, tenant tool.TenantID, toolID, digest string) (*tool.Version, error)
-}
-
-// Runs makes calls. [runs.Service] implements it.
-type Runs interface {
-	Call(ctx context.Context, n runs.NewCall) (runs.Call, error)
-	Wait(ctx context.Context, c runs.Call, timeout time.Duration, wakes runs.Wakes) (*tool.Result, bool, error)
-}
-
-// Config holds the dependencies of a [Service]. Sessions, Record, Tools and Runs are required.
+// Config holds the dependencies of a [Service]. All are required.
 type Config struct {
 	Sessions toolsession.Store
 	Record   Record
-	Tools    Tools
-	Runs     Runs
-	Wakes    runs.Wakes // Says that a call has ended. Without it, the record is asked now and then.
-	// Now returns the current time. Defaults to [time.Now].
-	Now    func() time.Time
-	Logger *slog.Logger // Defaults to discarding.
+	Calls    *publiccall.Caller
 }
 
 // Service makes sessions and takes submissions. It is safe for concurrent use.
 type Service struct {
-	cfg     Config
-	schemas *schema.Cache
+	cfg Config
 }
-
-// compiled is how many schemas are kept.
-const compiled = 256
 
 // New returns a service.
 func New(cfg Config) (*Service, error) {
-	if cfg.Sessions == nil || cfg.Record == nil || cfg.Tools == nil || cfg.Runs == nil {
-		return nil, errors.New("sessions: Config.Sessions, Record, Tools and Runs are required")
+	if cfg.Sessions == nil || cfg.Record == nil || cfg.Calls == nil {
+		return nil, errors.New("sessions: Config.Sessions, Record and Calls are required")
 	}
-	if cfg.Now == nil {
-		cfg.Now = time.Now
-	}
-	if cfg.Logger == nil {
-		cfg.Logger = slog.New(slog.DiscardHandler)
-	}
-	return &Service{cfg, schema.New(compiled)}, nil
+	return &Service{cfg}, nil
 }
 
 // Request asks for a session.
@@ -86,7 +59,7 @@ type Request struct {
 // Create makes a session of the version that the principal may call now. It fails with tool.Invalid for a tool that
 // is not collaborative, and otherwise as the resolver and [toolsession.Store] do.
 func (s *Service) Create(ctx context.Context, r Request) (toolsession.Session, error) {
-	resolved, err := s.cfg.Tools.Resolve(ctx, resolver.Request{
+	resolved, err := s.cfg.Calls.Tools.Resolve(ctx, resolver.Request{
 		Principal: r.Principal, Ref: r.Tool, Mode: tool.Production, Outside: true, New: true,
 	})
 	if err != nil {
@@ -186,9 +159,7 @@ func ref(session *toolsession.Session) tool.Ref {
 func (s *Service) resolve(
 	ctx context.Context, p tool.Principal, session *toolsession.Session,
 ) (*resolver.Resolved, error) {
-	return s.cfg.Tools.Resolve(ctx, resolver.Request{
-		Principal: p, Ref: ref(session), Mode: tool.Production, Outside: true,
-	})
+	return s.cfg.Calls.Resolve(ctx, p, ref(session))
 }
 
 // open returns the version that the link of a session calls. It fails with tool.Denied where a call of it would be
@@ -272,7 +243,7 @@ func (s *Service) Submit(
 			return made, true, nil //nolint:nilerr // It was submitted, and is settled when it is listed.
 		}
 	}
-	call, err := s.cfg.Runs.Call(ctx, runs.NewCall{
+	call, err := s.cfg.Calls.Runs.Call(ctx, runs.NewCall{
 		Request: runs.Request{ID: made.ID, TraceID: in.Request.TraceID}, Principal: p, ByLink: in.Principal == nil,
 		Node: wire.Node{Tool: ref(session), Arguments: arguments},
 	})
@@ -280,7 +251,7 @@ func (s *Service) Submit(
 		return s.refused(context.WithoutCancel(ctx), made, repeated, err), repeated, nil
 	}
 	if wait > 0 {
-		_, _, _ = s.cfg.Runs.Wait(ctx, call, wait, s.cfg.Wakes) // How it ended is in the record.
+		s.cfg.Calls.Await(ctx, call, wait)
 	}
 	settled, err := s.Settle(ctx, made)
 	if err != nil {
@@ -304,7 +275,7 @@ func (s *Service) refused(
 	failed.Status, failed.Error = toolsession.Failed, words(err)
 	settled, later := s.cfg.Sessions.SettleSubmission(ctx, failed)
 	if later != nil {
-		s.cfg.Logger.WarnContext(ctx, "a submission was not settled", slog.Any("error", later))
+		s.cfg.Calls.Logger.WarnContext(ctx, "a submission was not settled", slog.Any("error", later))
 		return made
 	}
 	return settled
@@ -348,20 +319,11 @@ func (s *Service) arguments(
 	if err != nil {
 		return nil, fmt.Errorf("writing arguments: %w", err)
 	}
-	if len(definition.InputSchema) == 0 {
-		return raw, nil
-	}
-	compiled, err := s.schemas.Compile(definition.InputSchema)
+	prepared, err := s.cfg.Calls.Prepare(ctx, definition.InputSchema, raw)
 	if err != nil {
-		return nil, fmt.Errorf("compiling an input schema: %w", err)
+		return nil, err //nolint:wrapcheck // Its words are the caller's.
 	}
-	prepared, _, err := compiled.Prepare(ctx, raw)
-	if err != nil {
-		e := *tool.AsError(err)
-		e.Path = "/input" + e.Path
-		return nil, &e
-	}
-	if path := asked.Unasked(prepared); path != "" {
+	if path := asked.Unasked(prepared); path != "" && len(definition.InputSchema) > 0 {
 		return nil, invalid("/input"+path, "the form does not ask for that")
 	}
 	return prepared, nil
@@ -377,7 +339,7 @@ func (s *Service) Settle(ctx context.Context, b toolsession.Submission) (toolses
 	}
 	end, err := s.cfg.Record.FindCallEnd(ctx, b.Tenant, b.ID)
 	switch {
-	case err != nil && tool.KindOf(err) == tool.NotFound && s.cfg.Now().Sub(b.CreatedAt) < lost:
+	case err != nil && tool.KindOf(err) == tool.NotFound && s.cfg.Calls.Now().Sub(b.CreatedAt) < lost:
 		return b, nil
 	case err != nil && tool.KindOf(err) == tool.NotFound:
 		b.Status, b.Error = toolsession.Failed, "the call was not begun"

@@ -84,7 +84,7 @@ func (h *Pages) page(ctx context.Context, text string) (page, error) {
 		return page{}, errBusy
 	}
 	defer leave()
-	v, err := h.cfg.Views.OpenView(ctx, token.Tenant, token.ViewID, token.Hash())
+	v, err := h.cfg.Views.OpenView(ctx, token.Tenant, token.ID, token.Hash())
 	switch {
 	case tool.KindOf(err) == tool.NotFound && err != nil:
 		return page{}, errUnknown

@@ -136,7 +136,7 @@ func testViews(t *testing.T, d *Database) {
 		other, err := view.NewToken(f.Tenant, v.ID)
 		require.NoError(t, err)
 		opens := func(token view.Token) error {
-			_, err := f.Store.OpenView(t.Context(), f.Tenant, token.ViewID, token.Hash())
+			_, err := f.Store.OpenView(t.Context(), f.Tenant, token.ID, token.Hash())
 			return err
 		}
 		require.NoError(t, opens(token))

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"log/slog"
 	"net/url"
+	"regexp"
 	"strings"
 	"sync"
 
@@ -127,7 +128,8 @@ Metrics are at /metrics of an API that only this machine can reach, or else at
 	cmd.Flags().StringVar(&address, "listen", "",
 		"address to listen on (default "+defaultListen+"; "+cli.ListenVariable+")")
 	cmd.Flags().StringVar(&public, "public-url", "",
-		"where people reach this server, such as https://tools.example.com, for links to pages ("+publicVariable+")")
+		"where people reach this server, such as https://tools.example.com or https://example.com/tools, for links to "+
+			"pages ("+publicVariable+")")
 	cmd.Flags().StringVar(&content, "content-origin", "",
 		"another origin that leads to this server, such as https://content.example.com, for the page in which the console "+
 			"shows apps of tools ("+contentVariable+")")
@@ -158,6 +160,9 @@ Metrics are at /metrics of an API that only this machine can reach, or else at
 // publicVariable is the environment variable of --public-url.
 const publicVariable = "TOOLCRIB_PUBLIC_URL"
 
+// mountable are the paths that a server may be under.
+var mountable = regexp.MustCompile(`^(/[A-Za-z0-9_-]+)*$`)
+
 // publicURL checks the address that links begin with; empty for none.
 func publicURL(text string) (string, error) {
 	if text == "" {
@@ -165,10 +170,11 @@ func publicURL(text string) (string, error) {
 	}
 	u, err := url.Parse(text)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil ||
-		u.RawQuery != "" || u.Fragment != "" || strings.Trim(u.Path, "/") != "" {
-		return "", cli.Usagef("--public-url %q: expected an address without a path, such as https://tools.example.com", text)
+		u.RawQuery != "" || u.Fragment != "" || !mountable.MatchString(strings.TrimRight(u.EscapedPath(), "/")) {
+		return "", cli.Usagef("--public-url %q: expected an address such as https://tools.example.com, or one with a "+
+			"path of letters, digits, - and _, such as https://example.com/tools", text)
 	}
-	return u.Scheme + "://" + u.Host, nil
+	return u.Scheme + "://" + u.Host + strings.TrimRight(u.Path, "/"), nil
 }
 
 // contentVariable is the environment variable of --content-origin.
@@ -180,10 +186,10 @@ func contentOrigin(text, public string) (string, error) {
 		return "", nil
 	}
 	origin, err := publicURL(text)
-	if err != nil {
+	if err != nil || strings.Count(origin, "/") > 2 {
 		return "", cli.Usagef("--content-origin %q: expected an origin such as https://content.example.com", text)
 	}
-	if public == "" || strings.EqualFold(origin, public) {
+	if public == "" || strings.HasPrefix(strings.ToLower(public)+"/", strings.ToLower(origin)+"/") {
 		return "", cli.Usagef("--content-origin %q: it takes --public-url, of another host", text)
 	}
 	return origin, nil

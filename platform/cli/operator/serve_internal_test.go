@@ -13,7 +13,8 @@ func TestPublicURL(t *testing.T) {
 	for text, want := range map[string]string{
 		"": "", "https://tools.example.com": "https://tools.example.com",
 		"https://tools.example.com/": "https://tools.example.com",
-		"http://127.0.0.1:8080":      "http://127.0.0.1:8080", "https://[::1]:8443": "https://[::1]:8443",
+		"https://example.com/a/b/":   "https://example.com/a/b", "https://example.com/tools": "https://example.com/tools",
+		"http://127.0.0.1:8080": "http://127.0.0.1:8080", "https://[::1]:8443": "https://[::1]:8443",
 	} {
 		got, err := publicURL(text)
 		require.NoError(t, err, text)
@@ -21,7 +22,8 @@ func TestPublicURL(t *testing.T) {
 	}
 	for _, text := range []string{
 		"tools.example.com", "//tools.example.com", "ftp://tools.example.com", "javascript:alert(1)", "https://",
-		"https://tools.example.com/base", "https://me:secret@tools.example.com", "https://tools.example.com?a=1",
+		"https://example.com/a//b", "https://example.com/a/../b", "https://example.com/a%2Fb", "https://example.com/a b",
+		"https://example.com//evil.example", "https://me:secret@tools.example.com", "https://tools.example.com?a=1",
 		"https://tools.example.com#a", "https://tools.example.com:port", "https:tools.example.com", " https://a.example",
 	} {
 		_, err := publicURL(text)
@@ -65,6 +67,7 @@ func TestContentOrigin(t *testing.T) {
 		{"content.example.com", public},
 		{"https://content.example.com/path", public},
 		{public, public},
+		{public, public + "/a"},
 		{"https://content.example.com", ""},
 		{"https://content.example.com; script-src *", public},
 	} {
