@@ -19,9 +19,9 @@ func TestMCPTrust(t *testing.T) {
 
 	requireLines(t, s.ok(t, "mcp", "trust", "files"), "results of files are trusted")
 	show := func() v1.MCPServer {
-		var shown v1.MCPServer
+		var shown struct{ Server v1.MCPServer }
 		require.NoError(t, json.Unmarshal([]byte(s.ok(t, "mcp", "show", "files", "--json")), &shown))
-		return shown
+		return shown.Server
 	}
 	require.True(t, show().Trusted)
 	requireLines(t, s.ok(t, "mcp", "distrust", "files"), "results of files are untrusted")
