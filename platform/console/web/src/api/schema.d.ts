@@ -637,7 +637,7 @@ export interface components {
             icon?: string;
             implementation_config?: unknown;
             /** @enum {string} */
-            implementation_type: "internal" | "http" | "function" | "rag_retrieval" | "mcp" | "custom" | "agent_call" | "task" | "composition" | "graph" | "artifact" | "prompt" | "client" | "input" | "provider";
+            implementation_type: "internal" | "http" | "function" | "rag_retrieval" | "agent_call" | "artifact" | "mcp" | "custom" | "prompt" | "task" | "composition" | "graph" | "client" | "input" | "provider";
             input_schema?: unknown;
             interaction: components["schemas"]["ToolInteraction"];
             name: string;
@@ -960,7 +960,7 @@ export interface components {
             error_kind?: string;
             id: string;
             /** @enum {string} */
-            implementation_type?: "internal" | "http" | "function" | "rag_retrieval" | "mcp" | "custom" | "agent_call" | "task" | "composition" | "graph" | "artifact" | "prompt" | "client" | "input" | "provider";
+            implementation_type?: "internal" | "http" | "function" | "rag_retrieval" | "agent_call" | "artifact" | "mcp" | "custom" | "prompt" | "task" | "composition" | "graph" | "client" | "input" | "provider";
             input?: unknown;
             is_error: boolean;
             mode: string;
@@ -1337,7 +1337,7 @@ export interface components {
         Pin: {
             digest: string;
             /** @enum {string} */
-            implementation_type: "internal" | "http" | "function" | "rag_retrieval" | "mcp" | "custom" | "agent_call" | "task" | "composition" | "graph" | "artifact" | "prompt" | "client" | "input" | "provider";
+            implementation_type: "internal" | "http" | "function" | "rag_retrieval" | "agent_call" | "artifact" | "mcp" | "custom" | "prompt" | "task" | "composition" | "graph" | "client" | "input" | "provider";
             tool: string;
             version: string;
         };
@@ -1657,7 +1657,7 @@ export interface components {
             id: string;
             implementation_config?: unknown;
             /** @enum {string} */
-            implementation_type: "internal" | "http" | "function" | "rag_retrieval" | "mcp" | "custom" | "agent_call" | "task" | "composition" | "graph" | "artifact" | "prompt" | "client" | "input" | "provider";
+            implementation_type: "internal" | "http" | "function" | "rag_retrieval" | "agent_call" | "artifact" | "mcp" | "custom" | "prompt" | "task" | "composition" | "graph" | "client" | "input" | "provider";
             input_schema?: unknown;
             interaction: components["schemas"]["ToolInteraction"];
             is_active: boolean;
@@ -1861,6 +1861,8 @@ export interface components {
             at: string;
             invocation_id: string;
             run_id: string;
+            /** @enum {string} */
+            source?: "link";
             tool: string;
             /** Format: int64 */
             turn: number;
@@ -1908,7 +1910,7 @@ export interface components {
             id: string;
             implementation_config?: unknown;
             /** @enum {string} */
-            implementation_type: "internal" | "http" | "function" | "rag_retrieval" | "mcp" | "custom" | "agent_call" | "task" | "composition" | "graph" | "artifact" | "prompt" | "client" | "input" | "provider";
+            implementation_type: "internal" | "http" | "function" | "rag_retrieval" | "agent_call" | "artifact" | "mcp" | "custom" | "prompt" | "task" | "composition" | "graph" | "client" | "input" | "provider";
             input_schema?: unknown;
             interaction: components["schemas"]["ToolInteraction"];
             is_active: boolean;
@@ -2176,6 +2178,7 @@ export interface components {
             invocation_id: string;
             rule?: string;
             run_id: string;
+            source?: string;
             tool: string;
             /** Format: int64 */
             turn: number;
