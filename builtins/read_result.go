@@ -149,7 +149,8 @@ func resultToRead(ctx context.Context, calls Invocations, call *tool.Call, id st
 	if err != nil && !unknown {
 		return found, fmt.Errorf("finding the call: %w", err)
 	}
-	if !unknown && found.Output != nil && tool.Exceeds(found.Output.Content, cmp.Or(found.InlineBytes, tool.MaxInlineResult)) {
+	limit := cmp.Or(found.InlineBytes, tool.MaxInlineResult)
+	if !unknown && found.Output != nil && tool.Exceeds(found.Output.Content, limit) {
 		return found, nil
 	}
 	late, limit, err := calls.FindLateResult(ctx, call.Principal.Tenant, call.RunID, id)

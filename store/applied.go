@@ -71,8 +71,8 @@ func (s *Store) ListApplied(ctx context.Context, tenant tool.TenantID, set strin
 	}), err
 }
 
-// ClaimRemoval claims an object to be taken away, as it was listed, for a minute: no other apply records or takes away a
-// claimed one. It fails with tool.Conflict where the object was applied or taken away since, or is claimed.
+// ClaimRemoval claims an object to be taken away, as it was listed, for a minute: no other apply records or takes
+// away a claimed one. It fails with tool.Conflict where the object was applied or taken away since, or is claimed.
 func (s *Store) ClaimRemoval(ctx context.Context, tenant tool.TenantID, o AppliedObject) error {
 	const op = "store.ClaimRemoval"
 	if err := checkIDs(op, o.ID); err != nil {

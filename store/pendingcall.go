@@ -255,7 +255,8 @@ func resolve(ctx context.Context, q *db.Queries, op string, c storedCall, sub wa
 		}
 	}
 	return q.ResolvePendingCall(ctx, db.ResolvePendingCallParams{
-		TenantID: string(sub.Tenant), ID: sub.ID, Result: result, Late: late, SubmittedBy: text(sub.Subject), ByLink: sub.ByLink,
+		TenantID: string(sub.Tenant), ID: sub.ID, Result: result, Late: late,
+		SubmittedBy: text(sub.Subject), ByLink: sub.ByLink,
 	})
 }
 

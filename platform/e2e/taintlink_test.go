@@ -15,7 +15,8 @@ import (
 )
 
 // The run of an agent that a submission by link begins asks before it writes, in either driver. The tool that was
-// submitted to is called without, and so is what is called with nothing of a visitor, or where the tenant's rule is off.
+// submitted to is called without, and so is what is called with nothing of a visitor, or where the tenant's rule is
+// off.
 func TestSubmissionByLinkTaintsAgents(t *testing.T) {
 	t.Parallel()
 

@@ -12,8 +12,8 @@ import (
 )
 
 // Apply creates or updates a server as its definition says, and refreshes it if
-// it changed or its last refresh failed. A definition without a status leaves that as it is. Without write, nothing is stored and the
-// server is not asked.
+// it changed or its last refresh failed. A definition without a status leaves that
+// as it is. Without write, nothing is stored and the server is not asked.
 func (r *Registry) Apply(
 	ctx context.Context, p tool.Principal, s definition.ServerSpec, write bool,
 ) (definition.Change, error) {

@@ -23,7 +23,8 @@ func FromTaint(t *tool.Taint) *Taint {
 		return nil
 	}
 	return &Taint{
-		Source: string(t.Source), RunID: t.RunID, InvocationID: t.InvocationID, Tool: t.Tool, Version: t.Version, Turn: t.Turn, At: t.At,
+		Source: string(t.Source), RunID: t.RunID, InvocationID: t.InvocationID,
+		Tool: t.Tool, Version: t.Version, Turn: t.Turn, At: t.At,
 	}
 }
 

@@ -112,7 +112,8 @@ func warnOfPlainTokens(ctx context.Context, log *slog.Logger, l net.Listener) {
 		return
 	}
 	log.WarnContext(ctx, "the API for operators listens beyond this machine, without TLS: put TLS in front of it, and let "+
-		"operators alone reach this address, or listen on 127.0.0.1", slog.String("address", l.Addr().String()))
+		"operators alone reach this address, or listen on 127.0.0.1",
+		slog.String("address", l.Addr().String()))
 }
 
 // operatorName is how operators are named.

@@ -286,7 +286,8 @@ func (a *app) serve(ctx context.Context, settings serveSettings) error {
 	}
 	defer stopReconciler()
 	handler = serve.Hosts{
-		Names: settings.hosts, Own: []string{config.PublicURL, config.ContentOrigin}, Setting: "--public-url or --public-host",
+		Names: settings.hosts, Own: []string{config.PublicURL, config.ContentOrigin},
+		Setting: "--public-url or --public-host",
 	}.Guard(listener, handler)
 	settings.log.InfoContext(ctx, "serving", slog.String("url", "http://"+listener.Addr().String()))
 	return a.together(ctx, settings.metrics, o, probe.New(append(probe.Database(s), probe.Temporal(temporal))...),
