@@ -111,8 +111,8 @@ func warnOfPlainTokens(ctx context.Context, log *slog.Logger, l net.Listener) {
 	if serve.Local(l) {
 		return
 	}
-	log.WarnContext(ctx, "the API for operators listens beyond this machine, without TLS: put TLS in front of it, and let "+
-		"operators alone reach this address, or listen on 127.0.0.1",
+	log.WarnContext(ctx, "the API for operators listens beyond this machine, without TLS: put TLS in front of it, and "+
+		"let operators alone reach this address, or listen on 127.0.0.1",
 		slog.String("address", l.Addr().String()))
 }
 
