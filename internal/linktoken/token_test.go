@@ -2,6 +2,7 @@ package linktoken_test
 
 import (
 	"encoding/base64"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"log/slog"
@@ -72,7 +73,7 @@ func TestTokensAreNotPrinted(t *testing.T) {
 	printed.Write(written)
 	require.Contains(t, printed.String(), string(kind)+"…")
 	for _, shown := range []string{
-		token.Text(), fmt.Sprint(secret)[1:20], fmt.Sprintf("%x", secret), fmt.Sprintf("%#v", secret)[8:30],
+		token.Text(), fmt.Sprint(secret)[1:20], hex.EncodeToString(secret), fmt.Sprintf("%#v", secret)[8:30],
 	} {
 		require.NotContains(t, printed.String(), shown)
 	}
