@@ -70,13 +70,13 @@ func join(program string) (context.Context, error) {
 	options := append(chromedp.DefaultExecAllocatorOptions[:], //nolint:gocritic // An array: it is not changed.
 		chromedp.ExecPath(program), chromedp.NoSandbox, chromedp.DisableGPU, chromedp.WSURLReadTimeout(time.Minute),
 		chromedp.Flag("disable-dev-shm-usage", true))
-	//nolint:contextcheck // It outlives the test that starts it.
-	ctx, stop := chromedp.NewExecAllocator(context.Background(), options...)
-	ctx, end := chromedp.NewContext(ctx)
-	shared.ctx, shared.cancel = ctx, func() {
+	allocator, stop := chromedp.NewExecAllocator(context.Background(), options...) // It outlives the test that starts it.
+	ctx, end := chromedp.NewContext(allocator)
+	shared.cancel = func() {
 		end()
 		stop()
 	}
+	shared.ctx = ctx //nolint:fatcontext // There is one at a time.
 	return ctx, chromedp.Run(ctx)
 }
 
@@ -101,7 +101,7 @@ func leave() {
 	defer shared.Unlock()
 	if shared.tests--; shared.tests == 0 && shared.ctx != nil {
 		shared.cancel()
-		shared.ctx = nil
+		shared.ctx = nil //nolint:fatcontext // It has ended.
 	}
 }
 

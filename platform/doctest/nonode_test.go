@@ -26,10 +26,10 @@ var ofNode = []string{"node", "nodejs", "npm", "npx", "corepack", "yarn", "pnpm"
 // readable is a folder that the user of the database may read too.
 func readable(t *testing.T) string {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "toolcrib")
+	dir, err := os.MkdirTemp("", "toolcrib") //nolint:usetesting // t.TempDir is closed to the user of the database.
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	require.NoError(t, os.Chmod(dir, 0o755)) //nolint:gosec // It has no secret.
+	require.NoError(t, os.Chmod(dir, 0o755))
 	return dir
 }
 

@@ -41,7 +41,7 @@ func newOwnDatabase(t *testing.T) (*ownDatabase, *storetest.Database) {
 		"", "toolcrib-restart-",
 	)
 	require.NoError(t, err)
-	require.NoError(t, os.Chmod(dir, 0o711)) //nolint:gosec // The account that runs PostgreSQL passes through.
+	require.NoError(t, os.Chmod(dir, 0o711)) // The account that runs PostgreSQL passes through.
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	o := &ownDatabase{
 		t:   t,

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"os/exec"
 	"path/filepath"
 	"testing"
@@ -69,7 +70,7 @@ func TestMCPInspectorListsAndCalls(t *testing.T) {
 
 	var whole mcp.ReadResourceResult
 	c.inspector(node, folder, front.URL+"/mcp", &whole, "--method", "resources/read",
-		"--uri", "toolcrib://runs/"+called.Meta["toolcrib/run-id"].(string)) //nolint:forcetypeassert // It was compared.
+		"--uri", fmt.Sprintf("toolcrib://runs/%v", called.Meta["toolcrib/run-id"]))
 	require.Len(t, whole.Contents, 1)
 	require.Contains(t, whole.Contents[0].Text, "old keys")
 	var none mcp.CallToolResult

@@ -50,7 +50,8 @@ func TestHosts(t *testing.T) {
 			"0.0.0.0", serve.Hosts{Own: []string{public}}, slices.Concat(own, local, foreign), nil,
 		},
 		"BeyondLoopbackByNames": {
-			"0.0.0.0", serve.Hosts{Names: []string{"api.internal"}, Own: []string{public, content}},
+			"0.0.0.0",
+			serve.Hosts{Names: []string{"api.internal"}, Own: []string{public, content}},
 			slices.Concat(own, local, []string{"api.internal", "api.internal:80"}), foreign,
 		},
 	} {
