@@ -112,6 +112,7 @@ func TestAPersonMakesAndPublishesATool(t *testing.T) {
 
 	v := visit(t, newSite(t, ""), browser(t))
 	v.signIn(t)
+	v.open(t, "/tools")
 	v.do(t, chromedp.Click(`a[href$="/tools/new"]`, chromedp.ByQuery), chromedp.WaitVisible(`a[href$="type=http"]`, chromedp.ByQuery),
 		chromedp.Click(`a[href$="type=http"]`, chromedp.ByQuery), chromedp.WaitVisible(`#field-slug`, chromedp.ByQuery))
 
@@ -213,6 +214,7 @@ func TestTheRegistryIsWalkedAndChanged(t *testing.T) {
 
 	v := visit(t, newSite(t, ""), browser(t))
 	v.signIn(t)
+	v.open(t, "/tools")
 	v.do(t, until(`document.querySelector(".facets")?.innerText.includes("Custom")`))
 	v.open(t, "/tools?search=lookUp&open=lookUp49")
 	v.do(t, button("Next"), until(`location.search.includes("open=lookUp50") && location.search.includes("search=lookUp")`),
@@ -321,6 +323,7 @@ func TestToolsLeadToANewGraph(t *testing.T) {
 
 	v := visit(t, newSite(t, ""), browser(t))
 	v.signIn(t)
+	v.open(t, "/tools")
 	v.do(t, chromedp.Click(`a[href$="/graphs/new"]`, chromedp.ByQuery), until(`location.pathname.endsWith("/graphs/new")`), settled())
 	v.blameless(t)
 }
