@@ -26,11 +26,12 @@ func TestPagesDoNotMove(t *testing.T) {
 
 	v := visit(t, newSite(t, ""), browser(t))
 	v.onNewPages(t, `window.moved = []; new PerformanceObserver((list) => list.getEntries().forEach((e) => {
-		if (!e.hadRecentInput) moved.push({by: e.value, what: e.sources.map((s) => (s.node?.outerHTML ?? s.node?.textContent ?? "").slice(0, 120))});
+		if (!e.hadRecentInput) moved.push({by: e.value, what: e.sources.map((s) => [s.previousRect, s.currentRect].map((r) => r.x + "," + r.y).join(" to ") + " " +
+			(s.node?.outerHTML ?? s.node?.textContent ?? "").slice(0, 120))});
 	})).observe({type: "layout-shift", buffered: true});`)
 	v.signIn(t)
 	for _, cold := range []bool{true, false, false} {
-		for _, path := range []string{"/tools", "/runs", "/agents", "/calls", ""} {
+		for _, path := range []string{"/tools", "/runs", "/agents", "/calls", "/inbox", "/inbox/inputs", ""} {
 			if cold {
 				v.do(t, network.ClearBrowserCache())
 			}
