@@ -105,9 +105,12 @@ func leave() {
 	}
 }
 
-// Until waits for a condition of the page, an expression of JavaScript. The page may be another one by then.
+// Until waits for a condition of the page, an expression of JavaScript. The page may be another one by then. It waits
+// for two minutes at most.
 func Until(condition string) chromedp.Action {
 	return chromedp.ActionFunc(func(ctx context.Context) error {
+		ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
+		defer cancel()
 		for {
 			var holds bool
 			if err := chromedp.Evaluate("!!("+condition+")", &holds).Do(ctx); err == nil && holds {

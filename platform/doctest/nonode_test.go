@@ -109,6 +109,8 @@ func TestTheConsoleNeedsNoNode(t *testing.T) {
 		}
 	})
 	require.NoError(t, chromedp.Run(tab, network.Enable(), chromedp.Navigate(at.Console),
+		browsertest.Until(`document.querySelector("main h1")?.innerText === "Overview"`),
+		chromedp.Evaluate(`document.querySelector("nav a[href$='/tools']").click()`, nil),
 		browsertest.Until(`location.pathname.endsWith("/tools") && document.querySelector("main h1")`),
 		browsertest.Until(`document.querySelectorAll("tbody tr").length > 5`),
 		chromedp.Click("tbody a", chromedp.ByQuery), browsertest.Until(`document.querySelector("aside h3, aside h2")`)))
