@@ -212,8 +212,12 @@ func TestResolvingScansNothing(t *testing.T) {
 		"ListToolPolicies":   {db.ListToolPolicies, []string{tenant, "array[" + id + "]::uuid[]"}},
 		"ListTools": {
 			db.ListTools, []string{
-				tenant, "false", "'m'", id, "''", "null", "''", "true", "''", "''", "''", "false",
-				"''", "''", "100",
+				tenant, "false", "'m'", id, "''", "null", "''", "''", "''", "''", "false", "''", "''", "100",
+			},
+		},
+		"SearchTools": {
+			db.SearchTools, []string{
+				tenant, "false", "'m'", id, "'x'", "''", "null", "''", "''", "''", "false", "''", "''", "100",
 			},
 		},
 		"ListEntries": {db.ListEntries, []string{tenant, "'m'", "null", "''", "''", "''", "100"}},

@@ -5450,6 +5450,8 @@ END) stored,
     constraint tool_registry_status_check CHECK ((status = ANY (ARRAY['draft'::text, 'published'::text, 'deprecated'::text, 'disabled'::text]))),
     constraint tool_registry_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE
 );
+CREATE INDEX tool_registry_long_texts ON public.tool_registry USING btree (scope_id, slug) WHERE ((deleted_at IS NULL) AND (NOT ((tenant_id IS NOT NULL) AND (tenant_slugs = '{}'::text[]) AND ((octet_length(name) + octet_length(description)) <= 1000))));
+CREATE INDEX tool_registry_texts ON public.tool_registry USING btree (scope_id, slug, lower((((((slug || ' '::text) || name) || ' '::text) || description) COLLATE "C"))) INCLUDE (id, tenant_id, tenant_slugs, archived_at, name, description) WHERE ((deleted_at IS NULL) AND ((tenant_id IS NOT NULL) AND (tenant_slugs = '{}'::text[]) AND ((octet_length(name) + octet_length(description)) <= 1000)));
 CREATE TRIGGER audit AFTER INSERT OR DELETE OR UPDATE ON public.tool_registry FOR EACH ROW EXECUTE FUNCTION audit_row('{reads_declared_at}', '{}');
 CREATE TRIGGER quota_changed AFTER UPDATE OF deleted_at ON public.tool_registry FOR EACH ROW WHEN (((new.tenant_id IS NOT NULL) AND ((new.deleted_at IS NULL) <> (old.deleted_at IS NULL)))) EXECUTE FUNCTION count_tools();
 CREATE TRIGGER quota_gone AFTER DELETE ON public.tool_registry REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_tools();
@@ -5463,7 +5465,7 @@ create policy erased_delete on tool_registry for delete to toolcrib_owner using 
   WHERE (e.tenant_id = tool_registry.tenant_id)))));
 create policy platform_globals on tool_registry for all to toolcrib_owner using ((tenant_id IS NULL)) with check ((tenant_id IS NULL));
 create policy tenant_insert on tool_registry for insert to public with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid));
-create policy tenant_read on tool_registry for select to public using (((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid) OR ((tenant_id IS NULL) AND ((tenant_slugs = '{}'::text[]) OR (( SELECT n.slug
+create policy tenant_read on tool_registry for select to public using (((tenant_id = ( SELECT (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid AS "nullif")) OR ((tenant_id IS NULL) AND ((tenant_slugs = '{}'::text[]) OR (( SELECT n.slug
    FROM tenants n
   WHERE (n.id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid)) = ANY (tenant_slugs))))));
 create policy tenant_update on tool_registry for update to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid));

@@ -169,24 +169,37 @@ func (s *Store) ListTools(ctx context.Context, tenant tool.TenantID, q registry.
 	if err != nil {
 		return nil, err
 	}
-	rows, err := ask(ctx, s.doInOrder, op, tenant, (*db.Queries).ListTools, params)
+	var rows []db.ToolRegistry
+	if params.Search == "" || strings.IndexFunc(params.Search, notASCII) >= 0 {
+		rows, err = ask(ctx, s.doInOrder, op, tenant, (*db.Queries).ListTools, params)
+	} else {
+		rows, err = ask(ctx, s.doInOrder, op, tenant, (*db.Queries).SearchTools, searchParams(params))
+	}
 	if err != nil {
 		return nil, err
 	}
 	return collect(rows, s.seen)
 }
 
+func searchParams(p db.ListToolsParams) db.SearchToolsParams {
+	return db.SearchToolsParams{
+		ScopeID: p.ScopeID, Archived: p.Archived, AfterSlug: p.AfterSlug, AfterID: p.AfterID,
+		Search: strings.ToLower(p.Search), Status: p.Status, UpdatedSince: p.UpdatedSince,
+		Implementation: p.Implementation, Bucket: p.Bucket, Category: p.Category, SwitchedOff: p.SwitchedOff,
+		Egress: p.Egress, Risk: p.Risk, Limit: p.Limit,
+	}
+}
+
 func listParams(op string, tenant tool.TenantID, q registry.ToolQuery) (db.ListToolsParams, error) {
 	if err := checkIDs(op, q.AfterID); err != nil {
 		return db.ListToolsParams{}, err
 	}
-	search := text(q.Search)
 	return db.ListToolsParams{
 		ScopeID: scopeID(tenant), AfterSlug: text(q.AfterSlug), AfterID: cmp.Or(q.AfterID, globalScope),
 		Status:         string(q.Status),
 		Implementation: string(q.Implementation), Bucket: string(q.Bucket),
 		Category: text(q.Category), Egress: string(q.Egress), Risk: string(q.Risk),
-		Search: search, SearchAscii: strings.IndexFunc(search, notASCII) < 0,
+		Search:       text(q.Search),
 		UpdatedSince: optionalTime(q.UpdatedSince), Archived: q.Archived,
 		SwitchedOff: q.SwitchedOff, Limit: pageSize(q.Limit),
 	}, nil

@@ -38,8 +38,7 @@ func TestToolPagesWalkAnIndex(t *testing.T) {
 	for name, q := range map[string]struct{ sql, arguments string }{
 		"list_tools": {
 			db.ListTools, "'%s', false, '', '00000000-0000-0000-0000-000000000000', '', null, " +
-				"'tool1', true, 'http', '', '', false, '', ''" +
-				", 50",
+				"'tool1', 'http', '', '', false, '', '', 50",
 		},
 		"list_entries": {db.ListEntries, "'%s', '', null, 'http', '', 'tool1', 50"},
 	} {

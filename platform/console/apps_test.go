@@ -36,9 +36,18 @@ type appServer struct {
 	canary    atomic.Int64 // Requests that nothing may make.
 	outside   string       // The host of both.
 
+	attached sync.Once
+
 	mu      sync.Mutex
 	reports []map[string]any
 	called  []string
+}
+
+// forget drops what apps of other tests reported.
+func (a *appServer) forget() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.reports, a.called = nil, nil
 }
 
 // newAppServer runs for the whole package, as the platform does that knows its host.
@@ -138,8 +147,15 @@ func (s *site) ask(t *testing.T, method, path, body string) int {
 	return answer.StatusCode
 }
 
-// attachWeather attaches the server, and publishes what it brings.
+// attachWeather attaches the server, and publishes what it brings. Its apps are not shown yet.
 func (s *site) attachWeather(t *testing.T, a *appServer) {
+	t.Helper()
+	a.forget()
+	a.attached.Do(func() { s.attachOnce(t, a) })
+	s.showApps(t, "false")
+}
+
+func (s *site) attachOnce(t *testing.T, a *appServer) {
 	t.Helper()
 	require.Equal(t, http.StatusCreated, s.ask(t, http.MethodPost, "/v1/mcp/servers",
 		`{"slug":"weather","server_url":"`+a.url+`","allowed_tools":["*"],"trust_hints":true}`))

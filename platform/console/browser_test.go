@@ -19,6 +19,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 	"github.com/stretchr/testify/require"
 
+	"github.com/toolcrib/toolcrib/platform/appframe"
 	"github.com/toolcrib/toolcrib/platform/browsertest"
 	"github.com/toolcrib/toolcrib/wait"
 )
@@ -60,6 +61,7 @@ func visit(t *testing.T, s *site, started context.Context) *visitor { //nolint:r
 		case *network.EventRequestWillBeSent:
 			to, err := url.Parse(e.Request.URL)
 			switch {
+			case err == nil && s.content != "" && to.Host == s.content && to.Path == appframe.Path:
 			case err != nil || to.Host != origin.Host && to.Scheme != "data" && to.Scheme != "blob":
 				fault("a request leaves: " + e.Request.URL)
 			case to.Host == origin.Host && to.Path != origin.Path && !strings.HasPrefix(to.Path, origin.Path+"/"):

@@ -53,6 +53,7 @@ type site struct {
 	*storetest.Fixture
 	url, slug, key string
 	prefix         string
+	content        string       // The host of the content origin; empty for none.
 	streams        atomic.Int64 // That are open.
 	cut            func()       // Breaks all connections.
 	restart        func()       // Ends the server, and begins another one at its address.

@@ -49,6 +49,12 @@ func TestMain(m *testing.M) {
 // under names of their own.
 func live(t *testing.T) *visitor {
 	t.Helper()
+	return liveAt(t, func(s *site) *site { return s })
+}
+
+// liveAt is live at the site that another one of the running platform makes.
+func liveAt(t *testing.T, at func(*site) *site) *visitor {
+	t.Helper()
 	started := browser(t)
 	running.once.Do(func() {
 		running.apps = newAppServer()
@@ -65,7 +71,7 @@ func live(t *testing.T) *visitor {
 	d := running.dev
 	key, err := os.ReadFile(filepath.Join(d.Stack().DataDir(), dev.ConsoleKeyFile))
 	require.NoError(t, err)
-	v := visit(t, &site{url: d.URL() + *under, prefix: *under, slug: d.Tenant().Slug, key: d.Key()}, started)
+	v := visit(t, at(&site{url: d.URL() + *under, prefix: *under, slug: d.Tenant().Slug, key: d.Key()}), started)
 	v.do(t, chromedp.Navigate(v.url+"/login"), settled(),
 		chromedp.SendKeys("#key", strings.TrimSpace(string(key))+kb.Enter, chromedp.ByQuery),
 		until(atHome), settled())

@@ -272,20 +272,9 @@ func withContent(cfg HandlerConfig, rest http.Handler) http.Handler {
 	if cfg.ContentOrigin == "" {
 		return rest
 	}
-	own := host(cfg.ContentOrigin)
-	page := appframe.Handler(appframe.Options{
+	return appframe.Origin(host(cfg.ContentOrigin), appframe.Options{
 		Around: origin(cfg.PublicURL), TLS: strings.HasPrefix(cfg.ContentOrigin, "https://"),
-	})
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		switch {
-		case !strings.EqualFold(r.Host, own):
-			rest.ServeHTTP(w, r)
-		case r.URL.Path == appframe.Path:
-			page.ServeHTTP(w, r)
-		default:
-			http.NotFound(w, r)
-		}
-	})
+	}, rest)
 }
 
 // withPages serves the pages that people without an account can open, and the console, beside the API.

@@ -64,8 +64,7 @@ order by tenant_id nulls last;
 
 -- name: ListTools :many
 -- Walks the index of each scope in the order of slugs and stops when the page is full. The
--- conditions on a row are in the order of their cost. A search in ASCII ignores the case of
--- ASCII letters, which costs half as much as that of all letters.
+-- conditions on a row are in the order of their cost. SearchTools is for a search in ASCII.
 select t.*
 from (select @scope_id::uuid as id union select '00000000-0000-0000-0000-000000000000'::uuid) s
 cross join lateral (
@@ -75,9 +74,7 @@ cross join lateral (
       and case
         when @status::text <> '' and r.status <> @status then false
         when r.updated_at < sqlc.narg('updated_since')::timestamptz then false
-        when @search::text <> '' and 0 = strpos(case when @search_ascii::boolean
-                then lower((r.slug || ' ' || r.name || ' ' || r.description) collate "C")
-                else lower(r.slug || ' ' || r.name || ' ' || r.description) end, lower(@search))
+        when @search::text <> '' and 0 = strpos(lower(r.slug || ' ' || r.name || ' ' || r.description), lower(@search))
             and r.id <> all (array(
                 select o.tool_id from tool_overrides o
                 where o.scope_id in (@scope_id, '00000000-0000-0000-0000-000000000000') and strpos(lower(o.description), lower(@search)) > 0))
@@ -100,6 +97,63 @@ cross join lateral (
             else 'low' end then false
         else true end
     order by r.slug
+    limit sqlc.arg('limit')::int
+) t
+order by t.slug, t.id
+limit sqlc.arg('limit')::int;
+
+-- name: SearchTools :many
+-- ListTools with a search in ASCII, in lower case, which ignores the case of ASCII letters alone. Searches the
+-- index that has the text of most tools, and the rows of those whose text is too long for it.
+select t.*
+from (select @scope_id::uuid as id union select '00000000-0000-0000-0000-000000000000'::uuid) s
+cross join lateral (
+    select r.*
+    from (
+        (select x.id, x.slug from tool_registry x
+        where x.scope_id = s.id and x.deleted_at is null
+          and (x.tenant_id is not null and x.tenant_slugs = '{}' and octet_length(x.name) + octet_length(x.description) <= 1000)
+          and (x.archived_at is not null) = @archived::boolean
+          and x.slug >= @after_slug and (x.slug > @after_slug or x.id > @after_id::uuid)
+          and (strpos(lower((x.slug || ' ' || x.name || ' ' || x.description) collate "C"), @search::text) > 0
+            or x.id = any (array(
+                select o.tool_id from tool_overrides o
+                where o.scope_id in (@scope_id, '00000000-0000-0000-0000-000000000000') and strpos(lower(o.description), @search) > 0)))
+        order by x.slug)
+        union all
+        (select x.id, x.slug from tool_registry x
+        where x.scope_id = s.id and x.deleted_at is null
+          and not (x.tenant_id is not null and x.tenant_slugs = '{}' and octet_length(x.name) + octet_length(x.description) <= 1000)
+          and (x.archived_at is not null) = @archived
+          and x.slug >= @after_slug and (x.slug > @after_slug or x.id > @after_id)
+          and (strpos(lower((x.slug || ' ' || x.name || ' ' || x.description) collate "C"), @search) > 0
+            or x.id = any (array(
+                select o.tool_id from tool_overrides o
+                where o.scope_id in (@scope_id, '00000000-0000-0000-0000-000000000000') and strpos(lower(o.description), @search) > 0)))
+        order by x.slug)
+    ) f
+    join tool_registry r on r.scope_id = s.id and r.id = f.id
+    where case
+        when @status::text <> '' and r.status <> @status then false
+        when r.updated_at < sqlc.narg('updated_since')::timestamptz then false
+        when @implementation::text <> '' and @implementation <>
+            coalesce(nullif(r.implementation_type, ''), r.config_schema -> 'implementation' ->> 'type', '') then false
+        when @bucket::text <> '' and @bucket <> case
+            when r.is_system or r.builtin_key <> '' then 'built_in'
+            when 'mcp' in (r.implementation_type, r.config_schema -> 'implementation' ->> 'type') then 'mcp'
+            when r.artifact_id <> '' or 'artifact' =
+                coalesce(nullif(r.implementation_type, ''), r.config_schema -> 'implementation' ->> 'type') then 'artifact'
+            else 'custom' end then false
+        when @category::text <> '' and r.category <> @category then false
+        when @switched_off::boolean and r.id <> all (array(
+            select o.tool_id from tool_overrides o where o.scope_id = @scope_id and not o.enabled)) then false
+        when @egress::text <> '' and r.egress_class <> @egress then false
+        when @risk::text <> '' and @risk <> case
+            when r.egress_class = 'write' or r.interaction -> 'risk' ->> 'level' = 'high' then 'high'
+            when r.egress_class = 'read_only' or r.interaction -> 'risk' ->> 'level' = 'medium' then 'medium'
+            else 'low' end then false
+        else true end
+    order by f.slug
     limit sqlc.arg('limit')::int
 ) t
 order by t.slug, t.id

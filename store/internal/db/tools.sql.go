@@ -941,35 +941,33 @@ cross join lateral (
       and case
         when $5::text <> '' and r.status <> $5 then false
         when r.updated_at < $6::timestamptz then false
-        when $7::text <> '' and 0 = strpos(case when $8::boolean
-                then lower((r.slug || ' ' || r.name || ' ' || r.description) collate "C")
-                else lower(r.slug || ' ' || r.name || ' ' || r.description) end, lower($7))
+        when $7::text <> '' and 0 = strpos(lower(r.slug || ' ' || r.name || ' ' || r.description), lower($7))
             and r.id <> all (array(
                 select o.tool_id from tool_overrides o
                 where o.scope_id in ($1, '00000000-0000-0000-0000-000000000000') and strpos(lower(o.description), lower($7)) > 0))
             then false
-        when $9::text <> '' and $9 <>
+        when $8::text <> '' and $8 <>
             coalesce(nullif(r.implementation_type, ''), r.config_schema -> 'implementation' ->> 'type', '') then false
-        when $10::text <> '' and $10 <> case
+        when $9::text <> '' and $9 <> case
             when r.is_system or r.builtin_key <> '' then 'built_in'
             when 'mcp' in (r.implementation_type, r.config_schema -> 'implementation' ->> 'type') then 'mcp'
             when r.artifact_id <> '' or 'artifact' =
                 coalesce(nullif(r.implementation_type, ''), r.config_schema -> 'implementation' ->> 'type') then 'artifact'
             else 'custom' end then false
-        when $11::text <> '' and r.category <> $11 then false
-        when $12::boolean and r.id <> all (array(
+        when $10::text <> '' and r.category <> $10 then false
+        when $11::boolean and r.id <> all (array(
             select o.tool_id from tool_overrides o where o.scope_id = $1 and not o.enabled)) then false
-        when $13::text <> '' and r.egress_class <> $13 then false
-        when $14::text <> '' and $14 <> case
+        when $12::text <> '' and r.egress_class <> $12 then false
+        when $13::text <> '' and $13 <> case
             when r.egress_class = 'write' or r.interaction -> 'risk' ->> 'level' = 'high' then 'high'
             when r.egress_class = 'read_only' or r.interaction -> 'risk' ->> 'level' = 'medium' then 'medium'
             else 'low' end then false
         else true end
     order by r.slug
-    limit $15::int
+    limit $14::int
 ) t
 order by t.slug, t.id
-limit $15::int
+limit $14::int
 `
 
 type ListToolsParams struct {
@@ -980,7 +978,6 @@ type ListToolsParams struct {
 	Status         string
 	UpdatedSince   *time.Time
 	Search         string
-	SearchAscii    bool
 	Implementation string
 	Bucket         string
 	Category       string
@@ -991,8 +988,7 @@ type ListToolsParams struct {
 }
 
 // Walks the index of each scope in the order of slugs and stops when the page is full. The
-// conditions on a row are in the order of their cost. A search in ASCII ignores the case of
-// ASCII letters, which costs half as much as that of all letters.
+// conditions on a row are in the order of their cost. SearchTools is for a search in ASCII.
 func (q *Queries) ListTools(ctx context.Context, arg ListToolsParams) ([]ToolRegistry, error) {
 	rows, err := q.db.Query(ctx, ListTools,
 		arg.ScopeID,
@@ -1002,7 +998,6 @@ func (q *Queries) ListTools(ctx context.Context, arg ListToolsParams) ([]ToolReg
 		arg.Status,
 		arg.UpdatedSince,
 		arg.Search,
-		arg.SearchAscii,
 		arg.Implementation,
 		arg.Bucket,
 		arg.Category,
@@ -1166,6 +1161,155 @@ func (q *Queries) ListVersionsBySlug(ctx context.Context, arg ListVersionsBySlug
 			&i.ReadsDeclaredBy,
 			&i.ReadsDeclaredAt,
 			&i.Withheld,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const SearchTools = `-- name: SearchTools :many
+select t.id, t.tenant_id, t.scope_id, t.scope, t.slug, t.name, t.description, t.category, t.icon, t.schema, t.config_schema, t.interaction, t.implementation_type, t.egress_class, t.requires_approval, t.permission_policy, t.required_permission, t.tenant_slugs, t.status, t.is_active, t.is_system, t.builtin_key, t.builtin_template_id, t.is_builtin_template, t.artifact_id, t.artifact_version, t.version, t.revision, t.published_at, t.created_at, t.updated_at, t.egress_rules, t.quarantine, t.deleted_at, t.reads_declared_by, t.reads_declared_at, t.archived_at, t.archived_by
+from (select $1::uuid as id union select '00000000-0000-0000-0000-000000000000'::uuid) s
+cross join lateral (
+    select r.id, r.tenant_id, r.scope_id, r.scope, r.slug, r.name, r.description, r.category, r.icon, r.schema, r.config_schema, r.interaction, r.implementation_type, r.egress_class, r.requires_approval, r.permission_policy, r.required_permission, r.tenant_slugs, r.status, r.is_active, r.is_system, r.builtin_key, r.builtin_template_id, r.is_builtin_template, r.artifact_id, r.artifact_version, r.version, r.revision, r.published_at, r.created_at, r.updated_at, r.egress_rules, r.quarantine, r.deleted_at, r.reads_declared_by, r.reads_declared_at, r.archived_at, r.archived_by
+    from (
+        (select x.id, x.slug from tool_registry x
+        where x.scope_id = s.id and x.deleted_at is null
+          and (x.tenant_id is not null and x.tenant_slugs = '{}' and octet_length(x.name) + octet_length(x.description) <= 1000)
+          and (x.archived_at is not null) = $2::boolean
+          and x.slug >= $3 and (x.slug > $3 or x.id > $4::uuid)
+          and (strpos(lower((x.slug || ' ' || x.name || ' ' || x.description) collate "C"), $5::text) > 0
+            or x.id = any (array(
+                select o.tool_id from tool_overrides o
+                where o.scope_id in ($1, '00000000-0000-0000-0000-000000000000') and strpos(lower(o.description), $5) > 0)))
+        order by x.slug)
+        union all
+        (select x.id, x.slug from tool_registry x
+        where x.scope_id = s.id and x.deleted_at is null
+          and not (x.tenant_id is not null and x.tenant_slugs = '{}' and octet_length(x.name) + octet_length(x.description) <= 1000)
+          and (x.archived_at is not null) = $2
+          and x.slug >= $3 and (x.slug > $3 or x.id > $4)
+          and (strpos(lower((x.slug || ' ' || x.name || ' ' || x.description) collate "C"), $5) > 0
+            or x.id = any (array(
+                select o.tool_id from tool_overrides o
+                where o.scope_id in ($1, '00000000-0000-0000-0000-000000000000') and strpos(lower(o.description), $5) > 0)))
+        order by x.slug)
+    ) f
+    join tool_registry r on r.scope_id = s.id and r.id = f.id
+    where case
+        when $6::text <> '' and r.status <> $6 then false
+        when r.updated_at < $7::timestamptz then false
+        when $8::text <> '' and $8 <>
+            coalesce(nullif(r.implementation_type, ''), r.config_schema -> 'implementation' ->> 'type', '') then false
+        when $9::text <> '' and $9 <> case
+            when r.is_system or r.builtin_key <> '' then 'built_in'
+            when 'mcp' in (r.implementation_type, r.config_schema -> 'implementation' ->> 'type') then 'mcp'
+            when r.artifact_id <> '' or 'artifact' =
+                coalesce(nullif(r.implementation_type, ''), r.config_schema -> 'implementation' ->> 'type') then 'artifact'
+            else 'custom' end then false
+        when $10::text <> '' and r.category <> $10 then false
+        when $11::boolean and r.id <> all (array(
+            select o.tool_id from tool_overrides o where o.scope_id = $1 and not o.enabled)) then false
+        when $12::text <> '' and r.egress_class <> $12 then false
+        when $13::text <> '' and $13 <> case
+            when r.egress_class = 'write' or r.interaction -> 'risk' ->> 'level' = 'high' then 'high'
+            when r.egress_class = 'read_only' or r.interaction -> 'risk' ->> 'level' = 'medium' then 'medium'
+            else 'low' end then false
+        else true end
+    order by f.slug
+    limit $14::int
+) t
+order by t.slug, t.id
+limit $14::int
+`
+
+type SearchToolsParams struct {
+	ScopeID        string
+	Archived       bool
+	AfterSlug      string
+	AfterID        string
+	Search         string
+	Status         string
+	UpdatedSince   *time.Time
+	Implementation string
+	Bucket         string
+	Category       string
+	SwitchedOff    bool
+	Egress         string
+	Risk           string
+	Limit          int32
+}
+
+// ListTools with a search in ASCII, in lower case, which ignores the case of ASCII letters alone. Searches the
+// index that has the text of most tools, and the rows of those whose text is too long for it.
+func (q *Queries) SearchTools(ctx context.Context, arg SearchToolsParams) ([]ToolRegistry, error) {
+	rows, err := q.db.Query(ctx, SearchTools,
+		arg.ScopeID,
+		arg.Archived,
+		arg.AfterSlug,
+		arg.AfterID,
+		arg.Search,
+		arg.Status,
+		arg.UpdatedSince,
+		arg.Implementation,
+		arg.Bucket,
+		arg.Category,
+		arg.SwitchedOff,
+		arg.Egress,
+		arg.Risk,
+		arg.Limit,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []ToolRegistry
+	for rows.Next() {
+		var i ToolRegistry
+		if err := rows.Scan(
+			&i.ID,
+			&i.TenantID,
+			&i.ScopeID,
+			&i.Scope,
+			&i.Slug,
+			&i.Name,
+			&i.Description,
+			&i.Category,
+			&i.Icon,
+			&i.Schema,
+			&i.ConfigSchema,
+			&i.Interaction,
+			&i.ImplementationType,
+			&i.EgressClass,
+			&i.RequiresApproval,
+			&i.PermissionPolicy,
+			&i.RequiredPermission,
+			&i.TenantSlugs,
+			&i.Status,
+			&i.IsActive,
+			&i.IsSystem,
+			&i.BuiltinKey,
+			&i.BuiltinTemplateID,
+			&i.IsBuiltinTemplate,
+			&i.ArtifactID,
+			&i.ArtifactVersion,
+			&i.Version,
+			&i.Revision,
+			&i.PublishedAt,
+			&i.CreatedAt,
+			&i.UpdatedAt,
+			&i.EgressRules,
+			&i.Quarantine,
+			&i.DeletedAt,
+			&i.ReadsDeclaredBy,
+			&i.ReadsDeclaredAt,
+			&i.ArchivedAt,
+			&i.ArchivedBy,
 		); err != nil {
 			return nil, err
 		}
