@@ -208,8 +208,8 @@ func (s *Store) DetachServer(ctx context.Context, server mcpserver.Server) error
 }
 
 // holdServer keeps the server that a published version runs on from being detached before the transaction ends. It
-// fails with tool.Conflict where it is detached. It comes before the head is locked, as changes of servers lock those of
-// their tools.
+// fails with tool.Conflict where it is detached. It comes before the head is locked, as changes of servers lock those
+// of their tools.
 func holdServer(ctx context.Context, q *db.Queries, op string, t tool.Tool, v *tool.Version) error {
 	slug := mcpserver.SlugOf(&v.Snapshot.Definition)
 	if !v.Published || t.Global() || slug == "" {
