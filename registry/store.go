@@ -55,7 +55,8 @@ type Store interface {
 	// former names of its snapshot, in the place of those it had; one that
 	// another tool of the same scope has is a Conflict too, unless it is a
 	// former name whose last day is over. A canary is promoted by a published v
-	// whose Withheld is 0, and stays as it is otherwise.
+	// whose Withheld is 0, and stays as it is otherwise. A published v of a
+	// tenant's tool that runs on a server which is not attached is a Conflict.
 	AddVersion(ctx context.Context, t tool.Tool, v tool.Version) (tool.Tool, tool.Version, error)
 	// ListVersions returns a tool's versions, newest first.
 	ListVersions(ctx context.Context, tenant tool.TenantID, toolID string) ([]tool.Version, error)

@@ -184,11 +184,43 @@ func (s *Store) DetachServer(ctx context.Context, server mcpserver.Server) error
 		gone, err := q.DetachServer(ctx, db.DetachServerParams{
 			TenantID: string(server.Tenant), ID: server.ID, Revision: server.Revision,
 		})
-		if err != nil || gone > 0 {
+		switch {
+		case err != nil:
+			return err
+		case gone == 0:
+			return serverChanged(ctx, q, op, server)
+		}
+		// Nothing that runs on it is published from now on: see holdServer. What was is seen by this statement.
+		tools, err := q.ListServerTools(ctx, db.ListServerToolsParams{
+			ScopeID: scopeID(server.Tenant), Server: text(server.Slug),
+		})
+		if err != nil {
 			return err
 		}
-		return serverChanged(ctx, q, op, server)
+		for i := range tools {
+			if status := tool.Status(tools[i].Status); status == tool.Published || status == tool.Deprecated {
+				return &tool.Error{Kind: tool.Conflict, Op: op, Msg: fmt.Sprintf(
+					"server %q is in use: tool %q was published meanwhile", server.Slug, tools[i].Slug)}
+			}
+		}
+		return nil
 	})
+}
+
+// holdServer keeps the server that a published version runs on from being detached before the transaction ends. It
+// fails with tool.Conflict where it is detached. It comes before the head is locked, as changes of servers lock those
+// of their tools.
+func holdServer(ctx context.Context, q *db.Queries, op string, t tool.Tool, v *tool.Version) error {
+	slug := mcpserver.SlugOf(&v.Snapshot.Definition)
+	if !v.Published || t.Global() || slug == "" {
+		return nil
+	}
+	held, err := q.HoldServer(ctx, db.HoldServerParams{TenantID: string(t.Tenant), Slug: text(slug)})
+	if err == nil && held == 0 {
+		return &tool.Error{Kind: tool.Conflict, Op: op, Path: "/implementation_config/server", Msg: fmt.Sprintf(
+			"no server %q is attached: attach it before publishing what runs on it", slug)}
+	}
+	return err
 }
 
 // FindServer implements [mcpserver.Store].

@@ -43,6 +43,9 @@ func addVersion(
 	if err != nil {
 		return head, stored, err
 	}
+	if err := holdServer(ctx, q, op, t, &v); err != nil {
+		return head, stored, err
+	}
 	names, _ := furtherNames(v.Snapshot.Interaction)
 	if v.Published && len(names) > 0 {
 		if err := lockNames(ctx, q, t.Tenant, slices.Clone(names)...); err != nil {

@@ -125,6 +125,12 @@ func remoteConfigOf(d *tool.Definition) (remoteConfig, bool) {
 	return c, true
 }
 
+// SlugOf returns the slug of the attached server that a tool runs on; empty for none.
+func SlugOf(d *tool.Definition) string {
+	c, _ := remoteConfigOf(d)
+	return c.Server
+}
+
 // definitionOf reconstructs the server's definition from an imported tool whose
 // server row was removed.
 func definitionOf(d *tool.Definition, c remoteConfig) *ToolDefinition {

@@ -19,7 +19,8 @@ type Store interface {
 	// server trusted, and takes it back where the address, the transport or the command changes.
 	TrustServer(ctx context.Context, s Server, trusted bool) (Server, error)
 	// DetachServer removes a server, under the rules of SaveServer. Imported tools
-	// stay.
+	// stay. It fails with Conflict while published or deprecated tools run on the
+	// server.
 	DetachServer(ctx context.Context, s Server) error
 	FindServer(ctx context.Context, tenant tool.TenantID, slugOrID string) (Server, error)
 	// ListServers returns a page in the order of slugs.

@@ -3,7 +3,6 @@ package registrytest
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"slices"
 	"strings"
 	"time"
@@ -110,6 +109,11 @@ func (s *Store) DetachServer(_ context.Context, row mcpserver.Server) error {
 	if err != nil {
 		return err
 	}
+	for _, t := range s.toolsOn(have.row.Tenant, have.row.Slug) {
+		if t.Status == tool.Published || t.Status == tool.Deprecated {
+			return conflict("server %q is in use: tool %q was published meanwhile", have.row.Slug, t.Slug)
+		}
+	}
 	delete(s.servers, have.row.ID)
 	return nil
 }
@@ -213,26 +217,23 @@ func (s *Store) PinTool(_ context.Context, id tool.TenantID, toolID, digest, by 
 func (s *Store) ListServerTools(_ context.Context, id tool.TenantID, serverSlug string) ([]tool.Tool, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	return s.toolsOn(id, serverSlug), nil
+}
+
+// toolsOn returns the tenant's tools of which the draft or a published version runs on a server.
+func (s *Store) toolsOn(id tool.TenantID, serverSlug string) []tool.Tool {
 	var out []tool.Tool
 	for _, t := range s.tools {
-		uses := runsOn(t.Definition, serverSlug)
+		uses := mcpserver.SlugOf(&t.Definition) == serverSlug
 		for _, v := range s.versions[t.ID] {
-			uses = uses || v.Published && runsOn(v.Snapshot.Definition, serverSlug)
+			uses = uses || v.Published && mcpserver.SlugOf(&v.Snapshot.Definition) == serverSlug
 		}
 		if t.Tenant == id && uses {
 			out = append(out, s.seen(t))
 		}
 	}
 	slices.SortFunc(out, func(a, b tool.Tool) int { return strings.Compare(a.Slug, b.Slug) })
-	return out, nil
-}
-
-// runsOn reports whether a definition names a server.
-func runsOn(d tool.Definition, serverSlug string) bool {
-	var config struct {
-		Server string `json:"server"`
-	}
-	return d.ImplementationType() == tool.MCP && json.Unmarshal(d.Config, &config) == nil && config.Server == serverSlug
+	return out
 }
 
 // server finds a tenant's server by slug or id.

@@ -59,6 +59,7 @@ func Run(t *testing.T, fixture func(t *testing.T) Fixture) {
 		{"servers come back as they were stored", testServerRoundTrip},
 		{"what a server offers comes back as it was stored", testRemoteTools},
 		{"a server and what it brings are written together", testServerAtomicity},
+		{"a server is not detached from what is published", testServerInUse},
 		{"servers of other tenants are not found", testServerIsolation},
 		{"artifacts come back as they were stored", testArtifactRoundTrip},
 		{"artifacts of other tenants are not found", testArtifactIsolation},

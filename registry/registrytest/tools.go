@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/toolcrib/toolcrib/registry"
+	"github.com/toolcrib/toolcrib/registry/mcpserver"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
@@ -107,6 +108,10 @@ func (s *Store) AddVersion(_ context.Context, t tool.Tool, v tool.Version) (tool
 	defer s.mu.Unlock()
 	if err := s.checkTool(t); err != nil {
 		return tool.Tool{}, tool.Version{}, err
+	}
+	on := mcpserver.SlugOf(&v.Snapshot.Definition)
+	if v.Published && !t.Global() && on != "" && s.server(t.Tenant, on) == nil {
+		return tool.Tool{}, tool.Version{}, conflict("no server %q is attached", on)
 	}
 	versions := s.versions[t.ID]
 	i := slices.IndexFunc(versions, func(have tool.Version) bool { return have.Number == v.Number })

@@ -38,6 +38,10 @@ with detached as (
 )
 select d.id from detached d;
 
+-- name: HoldServer :execrows
+-- Keeps an attached server from being detached, or changed, until the transaction ends.
+select s.id from mcp_servers s where s.tenant_id = @tenant_id and s.slug = @slug and s.detached_at is null for share;
+
 -- name: PutRemoteTool :exec
 insert into mcp_remote_tools as r (
     tenant_id, server_id, name, tool_id, state, reason, pinned_digest, pinned, approved_digest, approved_by, approved_at,

@@ -282,6 +282,24 @@ func (q *Queries) FindToolOrigin(ctx context.Context, arg FindToolOriginParams) 
 	return i, err
 }
 
+const HoldServer = `-- name: HoldServer :execrows
+select s.id from mcp_servers s where s.tenant_id = $1 and s.slug = $2 and s.detached_at is null for share
+`
+
+type HoldServerParams struct {
+	TenantID string
+	Slug     string
+}
+
+// Keeps an attached server from being detached, or changed, until the transaction ends.
+func (q *Queries) HoldServer(ctx context.Context, arg HoldServerParams) (int64, error) {
+	result, err := q.db.Exec(ctx, HoldServer, arg.TenantID, arg.Slug)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
 const ListRemoteTools = `-- name: ListRemoteTools :many
 select r.tenant_id, r.server_id, r.name, r.tool_id, r.state, r.reason, r.pinned_digest, r.pinned, r.approved_digest, r.approved_by, r.approved_at, r.seen_digest, r.seen, r.first_seen_at, r.seen_at, r.changed_at, coalesce(t.slug, '')::text as tool_slug, coalesce(t.status, '')::text as tool_status,
        coalesce(t.quarantine, '')::text as quarantine
