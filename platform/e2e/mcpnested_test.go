@@ -62,11 +62,12 @@ func nestedDesk(t *testing.T) (c *mcpDesk, o *office, secret string) {
 func nestedModel() agent.Model {
 	return agent.ModelFunc(func(_ context.Context, req *agent.ModelRequest) (*agent.ModelResponse, error) {
 		if req.Turn > 1 {
-			said := "got"
+			var said strings.Builder
+			said.WriteString("got")
 			for _, c := range req.Messages[len(req.Messages)-1].Content {
-				said += " " + c.Text + string(c.JSON)
+				said.WriteString(" " + c.Text + string(c.JSON))
 			}
-			return &agent.ModelResponse{Text: said}, nil
+			return &agent.ModelResponse{Text: said.String()}, nil
 		}
 		arguments := map[string]any{"name": "a"}
 		if req.Tools[0].Name == "askSomeone" {
