@@ -257,17 +257,21 @@ func TestTransactionsHaveTimeouts(t *testing.T) {
 	t.Parallel()
 
 	var seen statements
-	d := storetest.NewDatabase(t, store.Options{MaxConns: 1, Tracer: &seen})
+	d := storetest.NewDatabase(t)
 	tenant := d.Tenant(t)
-	_, err := d.Store.FindTenant(t.Context(), tenant)
+	// With the defaults, which those of tests are longer than.
+	opened, err := store.Open(t.Context(), d.URL, store.Options{SetRole: store.AppRole, MaxConns: 1, Tracer: &seen})
+	require.NoError(t, err)
+	t.Cleanup(opened.Close)
+	_, err = opened.FindTenant(t.Context(), tenant)
 	require.NoError(t, err)
 	require.Equal(t, []any{string(tenant), "2700", "2000", "15000", `{"kind":"system","subject":"toolcrib"}`}, seen.settings())
-	_, err = d.Store.EnsurePartitions(t.Context(), 3)
+	_, err = opened.EnsurePartitions(t.Context(), 3)
 	require.NoError(t, err)
 	require.Equal(t, []any{"", "54000", "2000", "15000", `{"kind":"system","subject":"toolcrib"}`}, seen.settings())
-	_, err = d.Store.SweepRequests(t.Context())
+	_, err = opened.SweepRequests(t.Context())
 	require.NoError(t, err)
-	require.Equal(t, []string{"2700ms", "2s", "15s"}, store.SessionTimeouts(t, d.Store), "they end with their transaction")
+	require.Equal(t, []string{"2700ms", "2s", "15s"}, store.SessionTimeouts(t, opened), "they end with their transaction")
 }
 
 // The server ends a statement that takes too long, in a batch too, and the
