@@ -16,11 +16,6 @@ func (s *site) accountPages() []string {
 	return []string{"/account", "/runs?paused=true", "/tools?switched_off=true"}
 }
 
-// click clicks the button that has a text.
-func click(text string) chromedp.Action {
-	return chromedp.Click(`//button[normalize-space(.)="`+text+`"]`, chromedp.BySearch)
-}
-
 // A person sees what they may do and which browsers they are signed in with, and ends the session of another one,
 // whose pages show nothing more.
 func TestAPersonEndsASession(t *testing.T) {
@@ -36,7 +31,7 @@ func TestAPersonEndsASession(t *testing.T) {
 		until(`document.querySelectorAll("section[aria-label='Your browsers'] .badge").length === 1`),
 		until(`document.querySelector("section[aria-label='Your browsers']").innerText.includes("Chrome on Linux")`),
 		until(`document.querySelector("section[aria-label='What you may do']").innerText.includes("tools.write")`))
-	one.do(t, click("End…"), chromedp.WaitVisible(`[role=alertdialog]`, chromedp.ByQuery), click("End"),
+	one.do(t, button("End…"), chromedp.WaitVisible(`[role=alertdialog]`, chromedp.ByQuery), button("End"),
 		until(`document.querySelectorAll("section[aria-label='Your browsers'] tbody tr").length === 1`))
 	two.do(t, until(`location.pathname.endsWith("/login")`), until(`!document.body.innerText.includes("refundOrder")`))
 	one.do(t, until(isLive))
@@ -50,7 +45,7 @@ func TestAPersonEndsASession(t *testing.T) {
 	one.open(t, "/access?show=all&open="+key)
 	one.do(t, until(`document.querySelectorAll("aside .signed-in li").length === 2`),
 		chromedp.Click(`aside .signed-in button`, chromedp.ByQuery),
-		chromedp.WaitVisible(`[role=alertdialog]`, chromedp.ByQuery), click("End"),
+		chromedp.WaitVisible(`[role=alertdialog]`, chromedp.ByQuery), button("End"),
 		until(`document.querySelectorAll("aside .signed-in li").length === 1`))
 	two.do(t, until(`location.pathname.endsWith("/login")`))
 	one.blameless(t)

@@ -102,7 +102,12 @@ func said(text string) chromedp.Action {
 
 func button(text string) chromedp.Action {
 	at := `//button[normalize-space()="` + text + `"][last()]`
-	return chromedp.Tasks{chromedp.WaitEnabled(at, chromedp.BySearch), chromedp.Click(at, chromedp.BySearch)}
+	quoted, _ := json.Marshal(at)
+	// Where the button is does not matter: a dialog may still be moving to its place.
+	return chromedp.Tasks{chromedp.WaitEnabled(at, chromedp.BySearch), chromedp.Evaluate(`(() => {
+		const b = document.evaluate(`+string(quoted)+`, document, null, XPathResult.FIRST_ORDERED_NODE_TYPE).singleNodeValue;
+		b.focus(); b.click();
+	})()`, nil)}
 }
 
 // A person makes a tool, publishes it, and adds an input that calls need from then on: as a patch that is
