@@ -43,7 +43,7 @@ test: ## Run every test, with real PostgreSQL and a real Temporal server
 # a C compiler. In the platform it would compile Temporal's server a second time.
 .PHONY: test-root
 test-root:
-	go test $$([[ $$(go env CGO_ENABLED) == 0 ]] || echo -race) ./...
+	go test $$([[ $$(go env CGO_ENABLED) == 0 ]] || echo -race) -timeout 45m ./...
 
 .PHONY: test-platform
 test-platform:
@@ -57,7 +57,7 @@ test-deploy:
 
 .PHONY: race
 race: ## Run every test under the race detector, the platform's too (slow)
-	@scripts/with-postgres bash -c 'go test -race ./... && cd platform && go test -race ./...'
+	@scripts/with-postgres bash -c 'go test -race -timeout 1h ./... && cd platform && go test -race -timeout 2h ./...'
 
 .PHONY: fuzz
 fuzz: ## Ask the API for everything, properly and otherwise, for FUZZ_TIME (1m)
