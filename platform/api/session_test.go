@@ -320,8 +320,8 @@ func TestStreamOfABrowser(t *testing.T) {
 	require.Empty(t, s.rest(), "nothing follows")
 }
 
-// A session is renewed by what a person does. Its stream, what that looks at again, and what a page asks by itself
-// leave its end where it was.
+// Requests that a person causes renew a session. Its event stream, the authority checks of that stream, and background
+// requests of a page do not change when it expires.
 func TestPagesDoNotKeepSessions(t *testing.T) {
 	t.Parallel()
 

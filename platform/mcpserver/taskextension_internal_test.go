@@ -33,8 +33,8 @@ func (longCall) Subscribe(context.Context, tool.TenantID, string) (func() <-chan
 	return func() <-chan struct{} { return nil }, func() {}
 }
 
-// A client that takes tasks gets one for a call that takes long, and for each when the server stops; another is told
-// that the call goes on.
+// A client that declares the extension gets a task for a long call, and for every call when the server stops. Any other
+// client gets the answer that the call continues.
 func TestCallsBecomeTasks(t *testing.T) {
 	t.Parallel()
 
