@@ -53,10 +53,11 @@ type site struct {
 	*storetest.Fixture
 	url, slug, key string
 	prefix         string
-	content        string       // The host of the content origin; empty for none.
-	streams        atomic.Int64 // That are open.
-	cut            func()       // Breaks all connections.
-	restart        func()       // Ends the server, and begins another one at its address.
+	content        string                       // The host of the content origin; empty for none.
+	streams        atomic.Int64                 // That are open.
+	cut            func()                       // Breaks all connections.
+	restart        func()                       // Ends the server, and begins another one at its address.
+	another        atomic.Pointer[http.Handler] // Another build of the pages, once it is served instead.
 	vault          *vault.Vault
 	gate           *egress.Gate           // Of webhooks.
 	receiver       atomic.Pointer[string] // The host and port of this machine that it lets them reach.
@@ -141,6 +142,9 @@ func (s *site) handler(pages, answers http.Handler) http.Handler {
 				return
 			}
 			pages = built
+		}
+		if another := s.another.Load(); another != nil {
+			pages = *another
 		}
 		if at, ok := strings.CutPrefix(r.URL.Path, s.prefix); !ok || console.Serves(at) {
 			pages.ServeHTTP(w, r)

@@ -1,6 +1,7 @@
-import { createRoute, createRouter, lazyRouteComponent, redirect } from "@tanstack/react-router";
+import { createRoute, createRouter, redirect } from "@tanstack/react-router";
 import { me } from "./api/queries";
 import { config } from "./config";
+import { lazyPage } from "./load";
 import { client } from "./query";
 import { accountRoutes } from "./routes/account";
 import { agentsRoutes } from "./routes/agents";
@@ -32,13 +33,13 @@ const login = createRoute({
   getParentRoute: () => root,
   path: "/login",
   validateSearch: texts("to"),
-  component: lazyRouteComponent(() => import("./pages/login"), "Login"),
+  component: lazyPage(() => import("./pages/login"), "Login"),
 });
 
 const tenants = createRoute({
   getParentRoute: () => root,
   path: "/t",
-  component: lazyRouteComponent(() => import("./pages/tenants"), "Tenants"),
+  component: lazyPage(() => import("./pages/tenants"), "Tenants"),
 });
 
 export const router = createRouter({

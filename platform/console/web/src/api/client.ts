@@ -59,6 +59,11 @@ export function address(path: string, query?: Query): string {
   return config.prefix + path + (text ? "?" + text : "");
 }
 
+let failed = false; // The last request did not reach the server.
+
+// unreached reports whether the server is away, as far as this tab knows.
+export const unreached = (): boolean => failed;
+
 // send makes a request of a tenant, or of none, and checks that the answer is of the same.
 export async function send(tenant: string | undefined, path: string, ask: Ask, accept: string): Promise<Response> {
   const headers: Record<string, string> = { Accept: accept, ...ask.headers };
@@ -79,8 +84,10 @@ export async function send(tenant: string | undefined, path: string, ask: Ask, a
     });
   } catch (cause) {
     if (ask.signal?.aborted) throw cause;
+    failed = true;
     throw new ApiError("unavailable", 0, "The server cannot be reached.");
   }
+  failed = false;
   if (!answer.ok) throw await problem(answer, tenant !== undefined);
   const of = answer.headers.get("X-Toolcrib-Tenant");
   if (tenant && of !== tenant) throw new ApiError("internal", 0, "The answer is of another tenant. It is not shown.");

@@ -1,10 +1,11 @@
 import { useQuery } from "@tanstack/react-query";
-import { lazy, Suspense } from "react";
+import { Suspense } from "react";
 import { json, toolForm } from "../api/queries";
 import type { Call } from "../api/runs";
 import type { Result } from "../form/output";
+import { lazyPart } from "../load";
 
-const AppView = lazy(() => import("./app"));
+const AppView = lazyPart(() => import("./app"));
 
 // AppOfCall offers the app of a call's tool, where there is one and the call has a result that is whole.
 export function AppOfCall({ tenant, of: c }: { tenant: string; of: Call }) {

@@ -1,7 +1,8 @@
-import { lazy, Suspense, useMemo, useState } from "react";
+import { Suspense, useMemo, useState } from "react";
+import { lazyPart } from "../load";
 import type { Line } from "./plot";
 
-const Plot = lazy(() => import("./plot"));
+const Plot = lazyPart(() => import("./plot"));
 
 export interface Series {
   name: string;

@@ -1,8 +1,9 @@
-import { lazy, Suspense, type ComponentProps } from "react";
+import { Suspense, type ComponentProps } from "react";
+import { lazyPart } from "../load";
 import { Loading } from "../ui/states";
 
 // CallAnswer is a CallOutput, loaded where it is first shown.
-const Loaded = lazy(() => import("./answer"));
+const Loaded = lazyPart(() => import("./answer"));
 
 export function CallAnswer(props: ComponentProps<typeof Loaded>) {
   return (

@@ -1,5 +1,6 @@
-import { lazy, Suspense, useEffect, useId, useRef, useState } from "react";
+import { Suspense, useEffect, useId, useRef, useState } from "react";
 import { parse, print, type Json } from "../api/json";
+import { lazyPart } from "../load";
 import { Frame, usePart, type InputProps } from "./frame";
 import { Input } from "./groups";
 import { equal, isObject, members, nameOf, textOf, type Field } from "./spec";
@@ -7,7 +8,7 @@ import { useForm } from "./store";
 
 // What no field can express is written as JSON, or as one of the alternatives that its schema lists.
 
-const Code = lazy(() => import("./code"));
+const Code = lazyPart(() => import("./code"));
 
 // JsonInput edits a value as JSON. of and write are for a part of the value at the path.
 export function JsonInput(p: InputProps & { of?: Json | undefined; write?: (v: Json | undefined) => void; check?: (v: Json | undefined) => string | undefined }) {

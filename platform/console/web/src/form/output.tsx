@@ -1,6 +1,7 @@
-import { lazy, Suspense, useMemo, useState, type ReactNode } from "react";
+import { Suspense, useMemo, useState, type ReactNode } from "react";
 import { Num, print, type Json } from "../api/json";
 import type { AppOf } from "../apps/app";
+import { lazyPart } from "../load";
 import { JsonView } from "../ui/json";
 import { bootstrapFieldRegistry } from "./bootstrap";
 import { FieldDefinitionDisplay } from "./show";
@@ -9,7 +10,7 @@ import { OutputContext, toolOutputToBlocks } from "./views";
 
 bootstrapFieldRegistry();
 
-const AppView = lazy(() => import("../apps/app"));
+const AppView = lazyPart(() => import("../apps/app"));
 
 // What a tool answered. All of it is text of others: nothing is run, and nothing is loaded from elsewhere.
 

@@ -1,13 +1,14 @@
 import { Link } from "@tanstack/react-router";
-import { lazy, Suspense } from "react";
+import { Suspense } from "react";
 import type { Run, Tool } from "../api/queries";
+import { lazyPart } from "../load";
 import { tabOptions } from "../ui/page";
 import { Loading } from "../ui/states";
 
 // The tabs that pages of tools and runs have of graphs. What draws them is loaded when it is looked at.
 
-const OfTool = lazy(() => import("./tool").then((m) => ({ default: m.ToolGraph })));
-const OfRun = lazy(() => import("./run").then((m) => ({ default: m.RunGraph })));
+const OfTool = lazyPart(() => import("./tool").then((m) => ({ default: m.ToolGraph })));
+const OfRun = lazyPart(() => import("./run").then((m) => ({ default: m.RunGraph })));
 
 export const isGraph = (t: { implementation_type?: string }): boolean => t.implementation_type === "graph" || t.implementation_type === "composition";
 export const hasGraph = (r: Run): boolean => !!r.tools?.some(isGraph);

@@ -1,11 +1,12 @@
 import { useQuery } from "@tanstack/react-query";
-import { lazy, Suspense } from "react";
+import { Suspense } from "react";
 import { Link, useParams, useSearch } from "@tanstack/react-router";
 import { address } from "../api/client";
 import { json, tool, toolForm, type Tool } from "../api/queries";
 import { Described } from "../form/described";
 import type { FormSpec } from "../form/spec";
 import { ToolGraphLink, ToolGraphTab } from "../graph/tabs";
+import { lazyPart } from "../load";
 import { JsonView } from "../ui/json";
 import { Page, tabOptions } from "../ui/page";
 import { Back, Badge, Facts, Id, Status, Time } from "../ui/parts";
@@ -19,8 +20,8 @@ import { ToolActions, Users } from "./tools/lifecycle";
 import { Overrides } from "./tools/overrides";
 import { Versions } from "./tools/versions";
 
-const TestPanel = lazy(() => import("../form/test"));
-const Sessions = lazy(() => import("./share/sessions"));
+const TestPanel = lazyPart(() => import("../form/test"));
+const Sessions = lazyPart(() => import("./share/sessions"));
 
 const tabs = [
   ["", "Definition"],

@@ -1,4 +1,5 @@
-import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
+import { createRoute } from "@tanstack/react-router";
+import { lazyPage } from "../load";
 import { tenant, texts } from "./base";
 
 // Who is signed in.
@@ -7,7 +8,7 @@ const account = createRoute({
   getParentRoute: () => tenant,
   path: "/account",
   validateSearch: texts("cursor"),
-  component: lazyRouteComponent(() => import("../pages/account"), "Account"),
+  component: lazyPage(() => import("../pages/account"), "Account"),
 });
 
 export const accountRoutes = [account] as const;

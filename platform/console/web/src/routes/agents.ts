@@ -1,4 +1,5 @@
-import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
+import { createRoute } from "@tanstack/react-router";
+import { lazyPage } from "../load";
 import { tenant, texts } from "./base";
 
 // Agents, and graphs.
@@ -7,7 +8,7 @@ const agents = createRoute({
   getParentRoute: () => tenant,
   path: "/agents",
   validateSearch: texts("search", "status", "cursor", "open"),
-  component: lazyRouteComponent(() => import("../pages/agents/list"), "Agents"),
+  component: lazyPage(() => import("../pages/agents/list"), "Agents"),
 });
 
 const editing = texts("tab", "search", "bucket", "type", "shown", "from", "to", "cursor");
@@ -16,14 +17,14 @@ const newAgent = createRoute({
   getParentRoute: () => tenant,
   path: "/agents/new",
   validateSearch: editing,
-  component: lazyRouteComponent(() => import("../pages/agents/agent"), "NewAgent"),
+  component: lazyPage(() => import("../pages/agents/agent"), "NewAgent"),
 });
 
 const agent = createRoute({
   getParentRoute: () => tenant,
   path: "/agents/$agent",
   validateSearch: editing,
-  component: lazyRouteComponent(() => import("../pages/agents/agent"), "AgentPage"),
+  component: lazyPage(() => import("../pages/agents/agent"), "AgentPage"),
 });
 
 const drawn = texts("node", "show", "version");
@@ -32,14 +33,14 @@ const newGraph = createRoute({
   getParentRoute: () => tenant,
   path: "/graphs/new",
   validateSearch: drawn,
-  component: lazyRouteComponent(() => import("../graph/edit"), "NewGraph"),
+  component: lazyPage(() => import("../graph/edit"), "NewGraph"),
 });
 
 const editGraph = createRoute({
   getParentRoute: () => tenant,
   path: "/tools/$tool/graph/edit",
   validateSearch: drawn,
-  component: lazyRouteComponent(() => import("../graph/edit"), "EditGraph"),
+  component: lazyPage(() => import("../graph/edit"), "EditGraph"),
 });
 
 export const agentsRoutes = [agents, newAgent, agent, newGraph, editGraph] as const;

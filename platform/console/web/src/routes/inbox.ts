@@ -1,4 +1,5 @@
-import { createRoute, lazyRouteComponent, redirect } from "@tanstack/react-router";
+import { createRoute, redirect } from "@tanstack/react-router";
+import { lazyPage } from "../load";
 import { tenant, texts } from "./base";
 
 // What waits for a person.
@@ -7,7 +8,7 @@ const inbox = createRoute({
   getParentRoute: () => tenant,
   path: "/inbox",
   validateSearch: texts("status", "tool", "cursor", "open", "mine", "order", "batch"),
-  component: lazyRouteComponent(() => import("../pages/inbox/approvals"), "Approvals"),
+  component: lazyPage(() => import("../pages/inbox/approvals"), "Approvals"),
 });
 
 // Requests for approval had a page of their own.
@@ -24,28 +25,28 @@ const inputs = createRoute({
   getParentRoute: () => tenant,
   path: "/inbox/inputs",
   validateSearch: texts("status", "cursor", "open", "order"),
-  component: lazyRouteComponent(() => import("../pages/inbox/inputs"), "Inputs"),
+  component: lazyPage(() => import("../pages/inbox/inputs"), "Inputs"),
 });
 
 const calls = createRoute({
   getParentRoute: () => tenant,
   path: "/inbox/calls",
   validateSearch: texts("status", "tool", "cursor", "open", "order"),
-  component: lazyRouteComponent(() => import("../pages/inbox/calls"), "Calls"),
+  component: lazyPage(() => import("../pages/inbox/calls"), "Calls"),
 });
 
 const quarantines = createRoute({
   getParentRoute: () => tenant,
   path: "/inbox/quarantines",
   validateSearch: texts("open"),
-  component: lazyRouteComponent(() => import("../pages/inbox/quarantines"), "Quarantines"),
+  component: lazyPage(() => import("../pages/inbox/quarantines"), "Quarantines"),
 });
 
 const grants = createRoute({
   getParentRoute: () => tenant,
   path: "/inbox/grants",
   validateSearch: texts("tool", "cursor", "active", "new", "version", "agent", "requester"),
-  component: lazyRouteComponent(() => import("../pages/inbox/grants"), "Grants"),
+  component: lazyPage(() => import("../pages/inbox/grants"), "Grants"),
 });
 
 export const inboxRoutes = [inbox, approvals, inputs, calls, quarantines, grants] as const;

@@ -1,4 +1,5 @@
-import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
+import { createRoute } from "@tanstack/react-router";
+import { lazyPage } from "../load";
 import { tenant } from "./base";
 
 // What one sees first.
@@ -6,7 +7,7 @@ import { tenant } from "./base";
 const overview = createRoute({
   getParentRoute: () => tenant,
   path: "/",
-  component: lazyRouteComponent(() => import("../pages/overview"), "OverviewPage"),
+  component: lazyPage(() => import("../pages/overview"), "OverviewPage"),
 });
 
 export const streamRoutes = [overview] as const;

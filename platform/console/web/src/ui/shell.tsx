@@ -1,9 +1,10 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, Outlet, useNavigate, useParams, useRouterState } from "@tanstack/react-router";
-import { lazy, Suspense, useEffect, useRef, useState } from "react";
+import { Suspense, useEffect, useRef, useState } from "react";
 import { me, type Me } from "../api/queries";
 import { setPaused, useEvents, useLive } from "../api/stream";
 import { config } from "../config";
+import { lazyPart } from "../load";
 import { keysOff } from "./keys";
 import { groups, pages } from "./pages";
 import { bye } from "./session";
@@ -11,8 +12,8 @@ import { Failed } from "./states";
 import { applyTheme, theme, type Theme } from "./theme";
 import { Waiting } from "./waiting";
 
-const Palette = lazy(() => import("./palette").then((m) => ({ default: m.Palette })));
-const Help = lazy(() => import("./help").then((m) => ({ default: m.Help })));
+const Palette = lazyPart(() => import("./palette").then((m) => ({ default: m.Palette })));
+const Help = lazyPart(() => import("./help").then((m) => ({ default: m.Help })));
 
 // Shell is what surrounds every page of a tenant.
 export function Shell() {

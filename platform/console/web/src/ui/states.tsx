@@ -1,6 +1,7 @@
 import { useIsFetching } from "@tanstack/react-query";
 import { useEffect, useState, type ReactNode } from "react";
 import { ApiError } from "../api/client";
+import { PartError, Unloaded } from "../load";
 import { Copy } from "./parts";
 
 // The four states of what is shown: loading, empty, failed, absent.
@@ -44,7 +45,7 @@ export function Command({ text }: { text: string }) {
 
 // Failed is an error with what one needs to ask about it. What is not there and what is not permitted look alike.
 export function Failed({ error, retry, what = "This" }: { error: unknown; retry?: () => void; what?: string }) {
-  if (error instanceof TypeError && /import/.test(error.message)) return <Another />;
+  if (error instanceof PartError) return <Unloaded error={error} />;
   const e = error instanceof ApiError ? error : new ApiError("internal", 0, "The page has a defect.");
   if (e.absent) return <Absent what={what} permissions={e.permissions} />;
   return (
@@ -81,18 +82,6 @@ function Again({ retry }: { retry: () => void }) {
     }}>
       {asked ? "Trying again…" : "Try again"}
     </button>
-  );
-}
-
-// Another is shown where a part of the pages is not there any more: the server has another build.
-function Another() {
-  return (
-    <div className="state" role="alert">
-      <p className="state-title">The console was updated</p>
-      <button type="button" className="button primary" onClick={() => location.reload()}>
-        Load it again
-      </button>
-    </div>
   );
 }
 

@@ -1,11 +1,12 @@
 import { AlertDialog } from "@base-ui/react/alert-dialog";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useBlocker, useNavigate, useParams } from "@tanstack/react-router";
-import { lazy, Suspense, useEffect, useRef, useState } from "react";
+import { Suspense, useEffect, useRef, useState } from "react";
 import { address, ApiError, call } from "../../api/client";
 import { print, type Json } from "../../api/json";
 import { at, may, me, tool, type List, type Tool } from "../../api/queries";
 import type { SavedTool } from "../../api/tools";
+import { lazyPart } from "../../load";
 import { say } from "../../ui/live";
 import { Page } from "../../ui/page";
 import { Back, Id, Time } from "../../ui/parts";
@@ -14,7 +15,7 @@ import { Empty, Failed, Loading } from "../../ui/states";
 import { draftOf, type Draft, type Fields } from "./draft";
 import { ToolEditor, useTypeName } from "./editor";
 
-const TestOfDraft = lazy(() => import("../../form/test").then((m) => ({ default: m.TestOfDraft })));
+const TestOfDraft = lazyPart(() => import("../../form/test").then((m) => ({ default: m.TestOfDraft })));
 
 // The draft of a tool is edited whole, and saved if no other change came between.
 

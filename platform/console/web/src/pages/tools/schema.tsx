@@ -1,13 +1,14 @@
-import { lazy, Suspense, useId, useState, type ReactNode } from "react";
+import { Suspense, useId, useState, type ReactNode } from "react";
 import { ApiError } from "../../api/client";
 import { print, type Json } from "../../api/json";
 import { check } from "../../api/tools";
 import type { Field, FormSpec } from "../../form/spec";
+import { lazyPart } from "../../load";
 import { Loading } from "../../ui/states";
 import { get, set } from "./draft";
 import { useEditing } from "./editing";
 
-const FieldsEditor = lazy(() => import("../../form/editor").then((m) => ({ default: m.FieldsEditor })));
+const FieldsEditor = lazyPart(() => import("../../form/editor").then((m) => ({ default: m.FieldsEditor })));
 
 // SchemaField is a schema: as JSON Schema, or as the list of fields that it is made of. The draft has one of both;
 // the server makes each of the other, as it does when a definition is saved.
