@@ -10,6 +10,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
+	"go.temporal.io/sdk/activity"
 
 	"github.com/toolcrib/toolcrib/agent"
 	"github.com/toolcrib/toolcrib/executors/function"
@@ -18,7 +19,8 @@ import (
 	"github.com/toolcrib/toolcrib/worker"
 )
 
-// trips lists the round trips of a store, by the names of their last statements.
+// trips lists the round trips of a store for runs, by the names of their last statements: those of activities, and
+// the admissions of calls. What a process does in the background does not depend on its runs.
 type trips struct {
 	mu    sync.Mutex
 	names []string
@@ -39,32 +41,28 @@ func (*trips) TraceQueryEnd(context.Context, *pgx.Conn, pgx.TraceQueryEndData) {
 
 func (*trips) TraceBatchStart(ctx context.Context, _ *pgx.Conn, d pgx.TraceBatchStartData) context.Context {
 	last := d.Batch.QueuedQueries[d.Batch.Len()-1].SQL
-	return context.WithValue(ctx, (*trips)(nil), statementName.FindStringSubmatch(last)[1])
+	name := statementName.FindStringSubmatch(last)[1]
+	if !activity.IsActivity(ctx) && name != "AdmitCall" {
+		return ctx
+	}
+	return context.WithValue(ctx, (*trips)(nil), name)
 }
 
 func (*trips) TraceBatchQuery(context.Context, *pgx.Conn, pgx.TraceBatchQueryData) {}
 
 func (t *trips) TraceBatchEnd(ctx context.Context, _ *pgx.Conn, _ pgx.TraceBatchEndData) {
-	name, _ := ctx.Value((*trips)(nil)).(string)
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.names = append(t.names, name)
+	if name, ok := ctx.Value((*trips)(nil)).(string); ok {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		t.names = append(t.names, name)
+	}
 }
 
-// take returns the round trips since the last take, without those of a process that do
-// not depend on its runs.
+// take returns the round trips since the last take.
 func (t *trips) take() []string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	var out []string
-	for _, name := range t.names {
-		switch name {
-		case "NotifyEvents", "SealEvents", "SealAudit", "ListCancelRequests", "SweepRequests", "SweepRetention",
-			"RetentionState", "DropEmptyPartitions": // In the background.
-		default:
-			out = append(out, name)
-		}
-	}
+	out := t.names
 	t.names = nil
 	return out
 }
