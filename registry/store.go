@@ -26,7 +26,8 @@ type Store interface {
 	CreateTool(ctx context.Context, t tool.Tool) (tool.Tool, error)
 	// UpdateTool stores a changed head if its revision is still t.Revision,
 	// else fails with Conflict, caused by [definition.ErrChanged]. The returned tool has
-	// the next revision.
+	// the next revision. A tenant's tool that is published or deprecated, and runs on a
+	// server which is not attached, is a Conflict.
 	UpdateTool(ctx context.Context, t tool.Tool) (tool.Tool, error)
 	// RenameTool gives a tool another slug, under the rules of UpdateTool, and
 	// keeps the slug it had as a former name of it until the end of lastDay

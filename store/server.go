@@ -207,18 +207,18 @@ func (s *Store) DetachServer(ctx context.Context, server mcpserver.Server) error
 	})
 }
 
-// holdServer keeps the server that a published version runs on from being detached before the transaction ends. It
-// fails with tool.Conflict where it is detached. It comes before the head is locked, as changes of servers lock those
-// of their tools.
-func holdServer(ctx context.Context, q *db.Queries, op string, t tool.Tool, v *tool.Version) error {
-	slug := mcpserver.SlugOf(&v.Snapshot.Definition)
-	if !v.Published || t.Global() || slug == "" {
+// holdServer keeps the server that a definition runs on from being detached before the transaction ends, where t runs
+// what was published of it. It fails with tool.Conflict where the server is detached. It comes before the head is
+// locked, as changes of servers lock those of their tools.
+func holdServer(ctx context.Context, q *db.Queries, op string, t tool.Tool, d *tool.Definition) error {
+	slug := mcpserver.SlugOf(d)
+	if t.Global() || slug == "" {
 		return nil
 	}
 	held, err := q.HoldServer(ctx, db.HoldServerParams{TenantID: string(t.Tenant), Slug: text(slug)})
 	if err == nil && held == 0 {
 		return &tool.Error{Kind: tool.Conflict, Op: op, Path: "/implementation_config/server", Msg: fmt.Sprintf(
-			"no server %q is attached: attach it before publishing what runs on it", slug)}
+			"no server %q is attached: attach it before what runs on it is published or enabled", slug)}
 	}
 	return err
 }

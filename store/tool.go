@@ -11,6 +11,7 @@ import (
 
 	"github.com/toolcrib/toolcrib/registry"
 	"github.com/toolcrib/toolcrib/registry/definition"
+	"github.com/toolcrib/toolcrib/registry/mcpserver"
 	"github.com/toolcrib/toolcrib/store/internal/db"
 	"github.com/toolcrib/toolcrib/tool"
 )
@@ -59,7 +60,17 @@ func createParams(row db.ToolRegistry) db.CreateToolParams {
 func (s *Store) UpdateTool(ctx context.Context, t tool.Tool) (tool.Tool, error) {
 	const op = "store.UpdateTool"
 	var updated tool.Tool
-	err := s.do(ctx, op, t.Tenant, func(q *db.Queries) (err error) {
+	do := s.do
+	runs := (t.Status == tool.Published || t.Status == tool.Deprecated) && mcpserver.SlugOf(&t.Definition) != ""
+	if runs {
+		do = s.inTx
+	}
+	err := do(ctx, op, t.Tenant, func(q *db.Queries) (err error) {
+		if runs {
+			if err := holdServer(ctx, q, op, t, &t.Definition); err != nil {
+				return err
+			}
+		}
 		updated, err = updateTool(ctx, q, op, t)
 		return err
 	})

@@ -43,8 +43,10 @@ func addVersion(
 	if err != nil {
 		return head, stored, err
 	}
-	if err := holdServer(ctx, q, op, t, &v); err != nil {
-		return head, stored, err
+	if v.Published {
+		if err := holdServer(ctx, q, op, t, &v.Snapshot.Definition); err != nil {
+			return head, stored, err
+		}
 	}
 	names, _ := furtherNames(v.Snapshot.Interaction)
 	if v.Published && len(names) > 0 {

@@ -119,6 +119,8 @@ func TestDetach(t *testing.T) {
 	registrytest.RequireRefused(t, b.runs(t, "filesReadFile"), tool.Conflict, "", "disabled")
 	_, err = b.registry.Servers().Get(t.Context(), b.ada, "files")
 	require.Equal(t, tool.NotFound, tool.KindOf(err))
+	_, err = b.registry.Enable(t.Context(), b.ada, tool.Ref{Slug: "filesReadFile"})
+	registrytest.RequireRefused(t, err, tool.Conflict, "/implementation_config/server", `no server "files" is attached`)
 	_, err = b.registry.Enable(t.Context(), b.ada, tool.Ref{Slug: "filesListDir"})
 	require.NoError(t, err)
 	_, _, err = b.registry.Publish(t.Context(), b.ada, tool.Ref{Slug: "filesListDir"})

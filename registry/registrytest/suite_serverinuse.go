@@ -26,7 +26,7 @@ func published(t *testing.T, f Fixture, slug, server string) (tool.Tool, tool.Ve
 }
 
 // A server stays while a tool that runs on it is published or deprecated, whatever its caller read before, and nothing
-// is published on a server that is gone.
+// is published or enabled on a server that is gone.
 func testServerInUse(t *testing.T, f Fixture) {
 	t.Helper()
 
@@ -48,9 +48,19 @@ func testServerInUse(t *testing.T, f Fixture) {
 		require.Equal(t, server.Revision, found.Revision, "nothing of it was written")
 	}
 	head.Status = tool.Disabled
-	_, err = f.Store.UpdateTool(t.Context(), head)
+	head, err = f.Store.UpdateTool(t.Context(), head)
 	require.NoError(t, err)
 	require.NoError(t, f.Store.DetachServer(t.Context(), server))
+	for _, status := range []tool.Status{tool.Published, tool.Deprecated} {
+		enabled := head
+		enabled.Status = status
+		_, err = f.Store.UpdateTool(t.Context(), enabled)
+		requireKind(t, tool.Conflict, err)
+		require.ErrorContains(t, err, `no server "files" is attached`)
+	}
+	head.Description = "Edited."
+	_, err = f.Store.UpdateTool(t.Context(), head)
+	require.NoError(t, err, "what does not run is edited")
 
 	attach(t, f.Store, f.Other, "files")
 	late, v := published(t, f, "filesLate", "files")

@@ -3,6 +3,7 @@ package registrytest
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -46,6 +47,10 @@ func (s *Store) UpdateTool(_ context.Context, t tool.Tool) (tool.Tool, error) {
 	defer s.mu.Unlock()
 	if err := s.checkTool(t); err != nil {
 		return tool.Tool{}, err
+	}
+	runs := t.Status == tool.Published || t.Status == tool.Deprecated
+	if on := mcpserver.SlugOf(&t.Definition); runs && !t.Global() && on != "" && s.server(t.Tenant, on) == nil {
+		return tool.Tool{}, unattached(on)
 	}
 	t.Revision++
 	return s.keepTool(t), nil
@@ -102,6 +107,10 @@ func (s *Store) ListTools(_ context.Context, id tool.TenantID, q registry.ToolQu
 	return out, nil
 }
 
+func unattached(server string) error {
+	return &tool.Error{Kind: tool.Conflict, Path: "/implementation_config/server", Msg: fmt.Sprintf("no server %q is attached", server)}
+}
+
 // AddVersion implements [registry.Store].
 func (s *Store) AddVersion(_ context.Context, t tool.Tool, v tool.Version) (tool.Tool, tool.Version, error) {
 	s.mu.Lock()
@@ -111,7 +120,7 @@ func (s *Store) AddVersion(_ context.Context, t tool.Tool, v tool.Version) (tool
 	}
 	on := mcpserver.SlugOf(&v.Snapshot.Definition)
 	if v.Published && !t.Global() && on != "" && s.server(t.Tenant, on) == nil {
-		return tool.Tool{}, tool.Version{}, conflict("no server %q is attached", on)
+		return tool.Tool{}, tool.Version{}, unattached(on)
 	}
 	versions := s.versions[t.ID]
 	i := slices.IndexFunc(versions, func(have tool.Version) bool { return have.Number == v.Number })
