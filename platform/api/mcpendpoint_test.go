@@ -109,15 +109,7 @@ func TestMCPHostileClients(t *testing.T) {
 		}
 		return out
 	}
-	for name, c := range map[string]struct { //nolint:paralleltest // They share a session.
-		method string // POST when empty.
-		body   string
-		header map[string]string
-		key    []string
-		status int
-		code   int    // Of the protocol's error; zero for none.
-		says   string // In the answer.
-	}{
+	b.answersAll(t, map[string]mcpSituation{
 		"no key":      {body: hello, key: []string{""}, status: 401, says: "an API key is required"},
 		"a wrong key": {body: hello, key: []string{"tck_wrong"}, status: 401, says: "not valid"},
 		"a page elsewhere": {
@@ -212,23 +204,7 @@ func TestMCPHostileClients(t *testing.T) {
 			body:   `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":99}}`,
 			header: with(), status: 202,
 		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			method := c.method
-			if method == "" {
-				method = http.MethodPost
-			}
-			got := said{b.send(t, method, "/mcp", c.body, mcpHeader(c.header), c.key...), t}
-			require.Equal(t, c.status, got.status, string(got.body))
-			require.Contains(t, string(got.body), c.says)
-			if c.code != 0 {
-				m := got.message()
-				require.NotNil(t, m.Error, string(got.body))
-				require.Equal(t, c.code, m.Error.Code)
-			}
-			require.NotContains(t, b.log.String(), "panicked")
-		})
-	}
+	})
 	got := b.speak(t, list, with())
 	require.Contains(t, string(got.message().Result), `"name":"say"`, "the session has survived all of it")
 }

@@ -3,6 +3,7 @@ package api_test
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"encoding/json"
 	"fmt"
@@ -47,15 +48,7 @@ func TestMCPHostileMessages(t *testing.T) {
 	const list = `{"jsonrpc":"2.0","id":2,"method":"tools/list"}`
 	as := func(id string) string { return `{"jsonrpc":"2.0","id":` + id + `,"method":"tools/list"}` }
 	deep := strings.Repeat("[", 100_000) + strings.Repeat("]", 100_000)
-	for name, c := range map[string]struct { //nolint:paralleltest // They share a session.
-		method string // POST when empty.
-		body   string
-		header map[string]string
-		key    []string
-		status int
-		code   int    // Of the protocol's error; zero for none.
-		says   string // In the answer.
-	}{
+	b.answersAll(t, map[string]mcpSituation{
 		// What a message is.
 		"an id of half a megabyte": {
 			body: as(`"` + strings.Repeat("x", 1<<19) + `"`), header: with(),
@@ -299,13 +292,29 @@ func TestMCPHostileMessages(t *testing.T) {
 			body: alone("initialize", ""), header: apart("Mcp-Method", "initialize"),
 			status: 404, code: -32601, says: "initialize",
 		},
-	} {
+	})
+	got := b.speak(t, list, with())
+	require.Contains(t, string(got.message().Result), `"name":"say"`, "the session has survived all of it")
+}
+
+// mcpSituation is what a client sends, and what it gets.
+type mcpSituation struct {
+	method string // POST when empty.
+	body   string
+	header map[string]string
+	key    []string
+	status int
+	code   int    // Of the protocol's error; zero for none.
+	says   string // In the answer.
+}
+
+// answersAll sends what each situation has.
+func (b *bundle) answersAll(t *testing.T, situations map[string]mcpSituation) {
+	t.Helper()
+
+	for name, c := range situations { //nolint:paralleltest // They share a session.
 		t.Run(name, func(t *testing.T) {
-			method := c.method
-			if method == "" {
-				method = http.MethodPost
-			}
-			got := said{b.send(t, method, "/mcp", c.body, mcpHeader(c.header), c.key...), t}
+			got := said{b.send(t, cmp.Or(c.method, http.MethodPost), "/mcp", c.body, mcpHeader(c.header), c.key...), t}
 			require.Equal(t, c.status, got.status, string(got.body))
 			require.Contains(t, string(got.body), c.says)
 			if c.code != 0 {
@@ -316,8 +325,6 @@ func TestMCPHostileMessages(t *testing.T) {
 			require.NotContains(t, b.log.String(), "panicked")
 		})
 	}
-	got := b.speak(t, list, with())
-	require.Contains(t, string(got.message().Result), `"name":"say"`, "the session has survived all of it")
 }
 
 // packed compresses a text.

@@ -1,1 +1,1 @@
-import{Y as e,ot as t}from"./main.js";import{r as n}from"./client.js";var r=t=>e(t,[`overview`],`/v1/overview`),i=(e,r)=>t({queryKey:[e,`search`,r],queryFn:({signal:t})=>n(e,`/v1/search`,{signal:t,query:{q:r}}),enabled:r!==``});export{i as n,r as t};
+import{X as e,st as t}from"./main.js";import{r as n}from"./client.js";var r=t=>e(t,[`overview`],`/v1/overview`),i=(e,r)=>t({queryKey:[e,`search`,r],queryFn:({signal:t})=>n(e,`/v1/search`,{signal:t,query:{q:r}}),enabled:r!==``});export{i as n,r as t};

@@ -3,6 +3,7 @@ import { config } from "../config";
 import { address, ApiError, call, send, type Query } from "./client";
 import { parse, type Json } from "./json";
 import { at, list, one, type Invocation, type List } from "./queries";
+import { sent } from "./sse";
 
 // What forms, and calls from a page, ask.
 
@@ -123,10 +124,10 @@ export async function run(tenant: string, tool: string, c: NewCall, on: (f: Fram
     const answer = await send(tenant, `/v1/tools/${at(tool)}/test/stream`, { method: "POST", body, signal }, "text/event-stream");
     const id = answer.headers.get("Location")?.split("/").pop() ?? "";
     if (id) on({ event: "begun", data: id });
-    await frames(answer, (f) => {
-      if (f.event === "test.result") outcome = f.data as unknown as Outcome;
-      else on(f);
-    });
+    for await (const { event, data } of sent(answer)) {
+      if (event === "test.result") outcome = parse(data) as unknown as Outcome;
+      else on({ event, data: parse(data) });
+    }
     return outcome ?? (await ended(tenant, id, signal));
   }
   const body = { arguments: c.arguments, version, mode: c.mode, wait_s: 0 };
@@ -142,14 +143,15 @@ export async function follow(tenant: string, id: string, on: (f: Frame) => void,
     let over = false;
     const answer = await send(tenant, `/v1/runs/${at(id)}/events`, { query: { after }, signal }, "text/event-stream");
     if (answer.status !== 200) break;
-    await frames(answer, (f) => {
-      if (f.event === "end") over = true;
+    for await (const { event, data: text } of sent(answer)) {
+      if (event === "end") over = true;
       else {
-        after = Number((f.data as { seq?: Json })?.seq ?? after);
+        const data = parse(text);
+        after = Number((data as { seq?: Json })?.seq ?? after);
         tries = 0;
-        on(f);
+        on({ event, data });
       }
-    });
+    }
     if (over) break;
   }
   return ended(tenant, id, signal);
@@ -168,24 +170,3 @@ async function ended(tenant: string, id: string, signal: AbortSignal): Promise<O
 }
 
 export const cancel = (tenant: string, id: string) => call<unknown>(tenant, `/v1/runs/${at(id)}/cancel`, { method: "POST" });
-
-// frames reads server-sent events.
-async function frames(answer: Response, on: (f: Frame) => void): Promise<void> {
-  const reader = answer.body!.pipeThrough(new TextDecoderStream()).getReader();
-  let rest = "";
-  for (;;) {
-    const { done, value } = await reader.read();
-    if (done) return;
-    const blocks = (rest + value).split("\n\n");
-    rest = blocks.pop()!;
-    for (const block of blocks) {
-      let event = "message";
-      let data = "";
-      for (const line of block.split("\n")) {
-        if (line.startsWith("event:")) event = line.slice(6).trim();
-        if (line.startsWith("data:")) data += line.slice(line[5] === " " ? 6 : 5);
-      }
-      if (data) on({ event, data: parse(data) });
-    }
-  }
-}

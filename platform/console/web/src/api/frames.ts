@@ -1,4 +1,5 @@
 import { parse } from "./json";
+import { sent } from "./sse";
 
 // The events of a stream of topics, as the server sends them.
 
@@ -24,27 +25,8 @@ export interface Frame {
 
 // follow reads the events of an answer until it breaks off.
 export async function* follow(answer: Response): AsyncGenerator<Frame> {
-  const reader = answer.body!.pipeThrough(new TextDecoderStream()).getReader();
-  let rest = "";
-  try {
-    for (;;) {
-      const { done, value } = await reader.read();
-      if (done) return;
-      const blocks = (rest + value).split("\n\n");
-      rest = blocks.pop()!;
-      for (const block of blocks) {
-        let name = "";
-        let data = "";
-        for (const line of block.split("\n")) {
-          if (line.startsWith("event:")) name = line.slice(6).trim();
-          if (line.startsWith("data:")) data += line.slice(5);
-        }
-        if (!data) continue;
-        const { event, ...more } = parse(data) as unknown as Record<string, unknown>;
-        yield { cursor: "", topic: "", ...more, ...(event !== undefined && { said: event }), event: name } as unknown as Frame;
-      }
-    }
-  } finally {
-    reader.cancel().catch(() => {});
+  for await (const { event: name, data } of sent(answer)) {
+    const { event, ...more } = parse(data) as unknown as Record<string, unknown>;
+    yield { cursor: "", topic: "", ...more, ...(event !== undefined && { said: event }), event: name } as unknown as Frame;
   }
 }

@@ -5,6 +5,7 @@ import { ApiError, call, send, type Query } from "./client";
 import { parse, type Json } from "./json";
 import { at, list, one, type List } from "./queries";
 import type { components } from "./schema";
+import { sent } from "./sse";
 import { useLive } from "./stream";
 
 // What the pages of spaces, tool sessions and published views ask.
@@ -87,11 +88,13 @@ export function useSpace(tenant: string, id: string, upto: number | undefined): 
       .request(name, { signal: stop.signal }, async () => {
         for (let wait = 1000; !stop.signal.aborted; wait = Math.min(wait * 2, 30_000)) {
           try {
-            await followSpace(tenant, id, last.current, stop.signal, (text) => {
+            const query = { after: last.current };
+            const answer = await send(tenant, `/v1/spaces/${at(id)}/events`, { query, signal: stop.signal }, "text/event-stream");
+            for await (const { data } of sent(answer)) {
               wait = 1000;
-              channel.postMessage(text);
-              take(parse(text) as unknown as SpaceMessage);
-            });
+              channel.postMessage(data);
+              take(parse(data) as unknown as SpaceMessage);
+            }
           } catch (cause) {
             if (cause instanceof ApiError && cause.absent) return; // It may not be seen any more.
           }
@@ -106,27 +109,6 @@ export function useSpace(tenant: string, id: string, upto: number | undefined): 
     };
   }, [tenant, id, paused, ready, client]);
   return changed;
-}
-
-// followSpace hands on the data of each event.
-async function followSpace(tenant: string, id: string, after: number, signal: AbortSignal, on: (data: string) => void): Promise<void> {
-  const answer = await send(tenant, `/v1/spaces/${at(id)}/events`, { query: { after }, signal }, "text/event-stream");
-  const reader = answer.body!.pipeThrough(new TextDecoderStream()).getReader();
-  let rest = "";
-  try {
-    for (;;) {
-      const { done, value } = await reader.read();
-      if (done) return;
-      const blocks = (rest + value).split("\n\n");
-      rest = blocks.pop()!;
-      for (const block of blocks) {
-        const data = block.split("\n").filter((l) => l.startsWith("data:")).map((l) => l.slice(5)).join("");
-        if (data) on(data);
-      }
-    }
-  } finally {
-    reader.cancel().catch(() => {});
-  }
 }
 
 export const post = <T>(tenant: string, path: string, body: unknown, method = "POST", headers?: Record<string, string>) =>

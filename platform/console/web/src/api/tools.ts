@@ -3,6 +3,7 @@ import { ApiError, call, send, type Ask, type Query } from "./client";
 import { parse } from "./json";
 import { at, list, one, type List, type Tool } from "./queries";
 import type { components } from "./schema";
+import { sent } from "./sse";
 
 // What the pages of the registry ask, and what they change.
 
@@ -78,19 +79,5 @@ export const act = <T = Tool>(t: string, slug: string, action: string, body: unk
 // events reads server-sent events of an answer: their names and data.
 export async function* events(t: string, path: string, body: unknown, signal: AbortSignal): AsyncGenerator<[name: string, data: unknown]> {
   const answer = await send(t, path, { method: "POST", body, signal }, "text/event-stream");
-  const reader = answer.body!.pipeThrough(new TextDecoderStream()).getReader();
-  let rest = "";
-  for (;;) {
-    const { value, done } = await reader.read();
-    if (done) return;
-    rest += value;
-    const parts = rest.split("\n\n");
-    rest = parts.pop()!;
-    for (const part of parts) {
-      const lines = part.split("\n");
-      const name = lines.find((l) => l.startsWith("event:"))?.slice(6).trim() ?? "message";
-      const data = lines.filter((l) => l.startsWith("data:")).map((l) => l.slice(5).trimStart()).join("\n");
-      if (data) yield [name, parse(data)];
-    }
-  }
+  for await (const { event, data } of sent(answer)) yield [event, parse(data)];
 }
