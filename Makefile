@@ -76,6 +76,10 @@ waits: ## Let WAIT_ACTIONS (10000) decisions, results and time-outs race, and ch
 rates: ## Let eight workers call up to the rate of a profile for RATE_TIME (60s), and count the calls
 	@scripts/with-postgres go test ./store -count=1 -v -run TestRateOfEightWorkers -rate-time $(or $(RATE_TIME),60s)
 
+.PHONY: corpora
+corpora: ## Compare what the index of words finds in CORPORA (200) corpora with a search of all passages
+	@scripts/with-postgres go test ./store -count=1 -v -timeout 1h -run TestTheBestPassagesAreFound -corpora $(or $(CORPORA),200)
+
 .PHONY: console-figures
 console-figures: ## Measure pages of the console in a browser, with 100,000 tools and a run of 20,000 events
 	@scripts/with-postgres bash -c 'cd platform && go test ./console -count=1 -v -run TestFigures -figures'

@@ -178,18 +178,14 @@ func TestResolvingScansNothing(t *testing.T) {
 	t.Parallel()
 
 	a := newAudience(t)
-	super := a.Conn(t)
-	for _, sql := range []string{
+	storetest.Seed(t, a.Conn(t),
 		`insert into tool_registry (id, tenant_id, slug, name, version, tenant_slugs)
 			select gen_random_uuid(), null, 'global' || i, 'x', '1.0.0', case when i % 2 = 0 then '{}' else array['somebody'] end
 			from generate_series(1, 20000) i`,
 		`insert into tool_versions (id, tool_id, tenant_id, version, digest, schema_snapshot)
 			select gen_random_uuid(), t.id, t.tenant_id, '1.0.0', repeat('0', 64), '{}' from tool_registry t where t.slug like 'global%'`,
 		"analyze",
-	} {
-		_, err := super.Exec(t.Context(), sql)
-		require.NoError(t, err)
-	}
+	)
 	conn := a.Conn(t)
 	for _, sql := range []string{
 		"set role " + store.AppRole, "set plan_cache_mode = force_generic_plan",

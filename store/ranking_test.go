@@ -3,6 +3,7 @@ package store_test
 import (
 	"cmp"
 	"context"
+	"flag"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -159,7 +160,9 @@ func nearnessOf(c counted, query []string) float64 {
 	return float64(len(query)) / float64(shortest)
 }
 
-// Of 200 corpora, with documents replaced and deleted and blocks of the index
+var corpora = flag.Uint64("corpora", 60, "how many corpora the index of words is compared with a search of all passages for")
+
+// Of many corpora, with documents replaced and deleted and blocks of the index
 // merged, the first five passages are those of a comparison of all.
 func TestTheBestPassagesAreFound(t *testing.T) {
 	t.Parallel()
@@ -169,7 +172,7 @@ func TestTheBestPassagesAreFound(t *testing.T) {
 	conn := d.Conn(t)
 	_, err := conn.Exec(t.Context(), "select set_config('app.tenant_id', $1, false)", string(tenant))
 	require.NoError(t, err)
-	for seed := range uint64(200) {
+	for seed := range *corpora {
 		c := newCorpus(t, d.Store, retrieval.Pipeline{Tenant: tenant, Language: "simple"}, seed)
 		documents := 2 + c.rand.IntN(5)
 		for n := range documents {

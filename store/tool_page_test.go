@@ -24,17 +24,15 @@ func TestToolPagesWalkAnIndex(t *testing.T) {
 	d := storetest.NewDatabase(t)
 	f := storetest.NewFixture(t, d)
 	conn := d.Conn(t)
-	for _, sql := range []string{
+	storetest.Seed(t, conn,
 		`insert into tenants (id, slug, name) select gen_random_uuid(), 'crowd-' || n, 'x' from generate_series(1, 400) n`,
 		`insert into tool_registry (id, tenant_id, slug, name, implementation_type, status, version)
 			select gen_random_uuid(), t.id, 'tool' || n, 'x', 'http', 'draft', '1.0.0'
 			from tenants t, generate_series(1, case when t.slug like 'crowd-%' then 50 else 3000 end) n order by random()`,
 		"vacuum analyze tool_registry",
-		"set role " + store.AppRole,
-	} {
-		_, err := conn.Exec(t.Context(), sql)
-		require.NoError(t, err)
-	}
+	)
+	_, err := conn.Exec(t.Context(), "set role "+store.AppRole)
+	require.NoError(t, err)
 	for name, q := range map[string]struct{ sql, arguments string }{
 		"list_tools": {
 			db.ListTools, "'%s', false, '', '00000000-0000-0000-0000-000000000000', '', null, " +

@@ -23,19 +23,17 @@ func TestToolSearchesReadAnIndexAlone(t *testing.T) {
 	d := storetest.NewDatabase(t)
 	f := storetest.NewFixture(t, d)
 	conn := d.Conn(t)
-	for _, sql := range []string{
+	storetest.Seed(t, conn,
 		`insert into tenants (id, slug, name) select gen_random_uuid(), 'crowd-' || n, 'x' from generate_series(1, 100) n`,
 		`insert into tool_registry (id, tenant_id, slug, name, description, implementation_type, status, version)
 			select gen_random_uuid(), t.id, 'tool' || n, 'Name ' || n, repeat('what it does ', case when n = 77 then 100 else 9 end),
 				'http', 'draft', '1.0.0'
 			from tenants t, generate_series(1, case when t.slug like 'crowd-%' then 50 else 3000 end) n order by random()`,
 		"vacuum analyze tool_registry",
-		"set role " + store.AppRole,
-	} {
-		_, err := conn.Exec(t.Context(), sql)
-		require.NoError(t, err)
-	}
-	_, err := conn.Prepare(t.Context(), "search_tools", db.SearchTools)
+	)
+	_, err := conn.Exec(t.Context(), "set role "+store.AppRole)
+	require.NoError(t, err)
+	_, err = conn.Prepare(t.Context(), "search_tools", db.SearchTools)
 	require.NoError(t, err)
 	explain := func(search string) string {
 		tx, err := conn.Begin(t.Context())

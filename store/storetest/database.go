@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"net/url"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -101,6 +102,17 @@ func (d *Database) Key(tb testing.TB, tenant tool.TenantID, permissions ...strin
 func (d *Database) Conn(tb testing.TB) *pgx.Conn {
 	tb.Helper()
 	return Connect(tb, d.URL)
+}
+
+// Seed runs statements that add very many rows, on a superuser's connection. Triggers do not fire: there are no
+// entries of the audit log, nothing is counted and references are not checked.
+func Seed(tb testing.TB, conn *pgx.Conn, statements ...string) {
+	tb.Helper()
+	for _, sql := range slices.Concat([]string{"set session_replication_role = replica"}, statements,
+		[]string{"reset session_replication_role"}) {
+		_, err := conn.Exec(tb.Context(), sql)
+		require.NoError(tb, err)
+	}
 }
 
 // Connect returns a connection that closes when the test ends.
