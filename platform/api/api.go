@@ -1,12 +1,15 @@
 package api
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
+	"net/url"
 	"path"
 	"reflect"
+	"strings"
 	"sync"
 	"time"
 
@@ -368,13 +371,22 @@ func (s *server) describe() huma.Config {
 	c.DocsPath, c.SchemasPath = "", ""
 	c.RejectUnknownQueryParameters = true
 	c.Transformers = []huma.Transformer{s.transform}
-	c.Servers = []*huma.Server{{URL: "/", Description: "The server that this description comes from"}}
+	c.Servers = []*huma.Server{{URL: s.root(), Description: "The server that this description comes from"}}
 	c.Components.SecuritySchemes = map[string]*huma.SecurityScheme{
 		"key": {
 			Type: "http", Scheme: "bearer", Description: "An API key, tck_…, or a token of an issuer that the server accepts",
 		},
 	}
 	return c
+}
+
+// root is the path that the API is under, where people reach the server.
+func (s *server) root() string {
+	u, err := url.Parse(s.cfg.PublicURL)
+	if err != nil {
+		return "/"
+	}
+	return cmp.Or(strings.TrimRight(u.Path, "/"), "/")
 }
 
 // schemaName names a type in the description: types of the wire by their own

@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/toolcrib/toolcrib/platform/api"
 	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
 )
 
@@ -49,6 +50,20 @@ func describedOperations(t *testing.T, b *bundle) map[string]described {
 	}
 	require.Greater(t, len(out), 35)
 	return out
+}
+
+// A client that is made from the description finds the API where a proxy has it.
+func TestTheDescriptionNamesItsPlace(t *testing.T) {
+	t.Parallel()
+	for public, want := range map[string]string{
+		"": "/", "https://tools.example.com": "/", "https://tools.example.com/": "/", "https://example.com/a/b/": "/a/b",
+	} {
+		b := setup(t, func(c *api.Config) { c.PublicURL = public })
+		var doc struct{ Servers []struct{ URL string } }
+		b.do(t, http.MethodGet, "/openapi.json", "", "").into(t, &doc)
+		require.Len(t, doc.Servers, 1)
+		require.Equal(t, want, doc.Servers[0].URL, public)
+	}
 }
 
 // Every operation says what it is for, and shows what goes in and comes out.

@@ -5,6 +5,8 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -78,6 +80,27 @@ func TestWrongServers(t *testing.T) {
 			require.NotContains(t, got.err, "planted")
 			require.NotContains(t, got.err, "upstream")
 		})
+	}
+}
+
+// A server below a path of a proxy is one like any other.
+func TestAServerBelowAPath(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	to, err := url.Parse(s.vars[cli.ServerVariable])
+	require.NoError(t, err)
+	passes := http.StripPrefix("/a/b", httputil.NewSingleHostReverseProxy(to))
+	s.vars[cli.ServerVariable] = start(t, false, func(w http.ResponseWriter, r *http.Request) {
+		if !strings.HasPrefix(r.URL.Path, "/a/b/") {
+			http.Error(w, "another site", http.StatusTeapot)
+			return
+		}
+		passes.ServeHTTP(w, r)
+	}) + "/a/b"
+	for _, end := range []string{"", "/"} {
+		s.vars[cli.ServerVariable] += end
+		s.ok(t, "tool", "list")
+		s.ok(t, "run", "list", "--json")
 	}
 }
 
