@@ -55,6 +55,7 @@ type site struct {
 	prefix         string
 	content        string                       // The host of the content origin; empty for none.
 	streams        atomic.Int64                 // That are open.
+	delay          atomic.Int64                 // Of what begins a stream.
 	cut            func()                       // Breaks all connections.
 	restart        func()                       // Ends the server, and begins another one at its address.
 	another        atomic.Pointer[http.Handler] // Another build of the pages, once it is served instead.
@@ -153,6 +154,7 @@ func (s *site) handler(pages, answers http.Handler) http.Handler {
 		if strings.Contains(r.Header.Get("Accept"), "text/event-stream") {
 			s.streams.Add(1)
 			defer s.streams.Add(-1)
+			time.Sleep(time.Duration(s.delay.Load()))
 		}
 		http.StripPrefix(s.prefix, answers).ServeHTTP(w, r)
 	})

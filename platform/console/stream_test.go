@@ -3,6 +3,7 @@ package console_test
 import (
 	"context"
 	"fmt"
+	"path"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -163,6 +164,41 @@ func TestTenTabsFollowRuns(t *testing.T) {
 	write("Last")
 	reads("Part", "More", "Last")
 	require.EqualValues(t, 1, s.streams.Load())
+}
+
+// Tabs say what they show while the stream of the one that leads is being opened: it has that too.
+func TestASlowStreamHasAllTopics(t *testing.T) {
+	t.Parallel()
+
+	s, started := newSite(t, ""), browser(t)
+	first := visit(t, s, started)
+	first.signIn(t)
+	first.do(t, until(isLive))
+	var tabs []*visitor
+	for range 2 {
+		run := s.NewRun(t)
+		v := visit(t, s, started)
+		v.open(t, "/runs/"+run.ID)
+		v.do(t, until(isLive))
+		tabs = append(tabs, v)
+		require.NoError(t, s.Store.AppendOutput(t.Context(), agent.Output{
+			Tenant: s.Tenant, RunID: run.ID, Turn: 1, Attempt: 1, Text: "Part.",
+		}))
+		v.do(t, until(`document.querySelector(".open-text")?.innerText.trim() === "Part."`))
+	}
+	s.delay.Store(int64(time.Second))
+	first.do(t, chromedp.ActionFunc(func(context.Context) error { return chromedp.Cancel(first.ctx) })) //nolint:contextcheck // The tab's.
+	for _, v := range tabs {
+		v.do(t, until(isLive))
+	}
+	for _, v := range tabs {
+		var at string
+		v.do(t, chromedp.Location(&at))
+		require.NoError(t, s.Store.AppendOutput(t.Context(), agent.Output{
+			Tenant: s.Tenant, RunID: path.Base(at), Turn: 1, Attempt: 1, Text: " More.",
+		}))
+		v.do(t, until(`document.querySelector(".open-text")?.innerText.trim() === "Part. More."`))
+	}
 }
 
 // Where it is paused, nothing is asked for, and what is new is counted.

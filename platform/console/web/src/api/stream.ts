@@ -296,12 +296,14 @@ class Feed {
   private async connect(signal: AbortSignal, began: () => void): Promise<void> {
     const first = !this.cursors.has("runs");
     this.over.clear();
-    const answer = await send(this.tenant, "/v1/stream", { query: { topics: this.list().join(",") }, signal }, "text/event-stream");
+    const topics = this.list().join(",");
+    const answer = await send(this.tenant, "/v1/stream", { query: { topics }, signal }, "text/event-stream");
     for await (const f of follow(answer)) {
       if (f.event === "hello") {
         began();
         this.connection = f.connection!;
         this.state(true, first);
+        if (this.list().join(",") !== topics) this.changed(); // Tabs have said meanwhile what they show.
         continue;
       }
       if (navigator.locks) this.tell({ kind: "frame", frame: f });
