@@ -233,29 +233,44 @@ func TestARunIsShown(t *testing.T) {
 
 const unknownRun = "01975c2e-7d1a-7c3e-9f00-0000000000c1"
 
-// No page has a fault of accessibility that axe finds, in light and dark, wide and narrow, and none is
-// wider than the screen.
+// look is how a page is seen.
+type look struct {
+	scheme string
+	width  int64
+}
+
+// looks are those that every page is checked in: each scheme and each width, and with -prefix each with the other.
+func looks() []look {
+	all := []look{{"light", 1280}, {"dark", 320}}
+	if *under != "" {
+		all = append(all, look{"light", 320}, look{"dark", 1280})
+	}
+	return all
+}
+
+// No page has a fault of accessibility that axe finds, in light and dark, wide and narrow, and none is wider than the
+// screen. Every page works under a prefix, behind a proxy that has another site at its root: it asks for nothing
+// outside, and no link leads there.
 //
 //nolint:tparallel,paralleltest,contextcheck // One browser, one tab after another, with the context of the test.
 func TestPagesAreAccessible(t *testing.T) {
 	t.Parallel()
 
-	s, started := newSite(t, ""), browser(t)
+	s, started := newSite(t, "/a/b"), browser(t)
 	for _, a := range areas() {
 		t.Run(a.name, func(t *testing.T) {
 			v := visit(t, s, started)
 			v.signIn(t)
 			for _, page := range a.pages(s) {
 				v.open(t, page)
-				for _, scheme := range []string{"light", "dark"} {
-					for _, width := range []int64{1280, 320} {
-						v.do(t, emulation.SetDeviceMetricsOverride(width, 800, 1, false), emulation.SetEmulatedMedia().
-							WithFeatures([]*emulation.MediaFeature{
-								{Name: "prefers-color-scheme", Value: scheme}, {Name: "prefers-reduced-motion", Value: "reduce"},
-							}), settled())
-						v.accessible(t, scheme, page)
-					}
+				for _, l := range looks() {
+					v.do(t, emulation.SetDeviceMetricsOverride(l.width, 800, 1, false), emulation.SetEmulatedMedia().
+						WithFeatures([]*emulation.MediaFeature{
+							{Name: "prefers-color-scheme", Value: l.scheme}, {Name: "prefers-reduced-motion", Value: "reduce"},
+						}), settled())
+					v.accessible(t, l.scheme, page)
 				}
+				v.staysInside(t, page)
 			}
 			v.blameless(t)
 		})
@@ -264,6 +279,16 @@ func TestPagesAreAccessible(t *testing.T) {
 	v.do(t, chromedp.Navigate(v.url+"/login"), settled())
 	v.accessible(t, "dark", "/login")
 	v.blameless(t)
+}
+
+// staysInside fails where the page has a link of its server that is not under the prefix.
+func (v *visitor) staysInside(t *testing.T, page string) {
+	t.Helper()
+	var outside []string
+	v.do(t, chromedp.Evaluate(`[...document.querySelectorAll("a[href], form[action], img[src]")]
+		.map((e) => e.href ?? e.src ?? e.action)
+		.filter((at) => at.startsWith(location.origin) && !at.startsWith("`+v.url+`/"))`, &outside))
+	require.Empty(t, outside, page)
 }
 
 func (v *visitor) accessible(t *testing.T, where ...string) {
@@ -278,31 +303,6 @@ func (v *visitor) accessible(t *testing.T, where ...string) {
 	v.do(t, chromedp.Evaluate("if (!window.axe) {"+axe+"}", nil), chromedp.Evaluate(run, &found,
 		func(p *runtime.EvaluateParams) *runtime.EvaluateParams { return p.WithAwaitPromise(true) }))
 	require.Empty(t, found, "%v", where)
-}
-
-// Every page works under a prefix, behind a proxy that has another site at its root: it asks for nothing outside,
-// and no link leads outside.
-//
-//nolint:tparallel,paralleltest,contextcheck // One browser, one tab after another, with the context of the test.
-func TestPagesUnderAPrefix(t *testing.T) {
-	t.Parallel()
-
-	s, started := newSite(t, "/a/b"), browser(t)
-	for _, a := range areas() {
-		t.Run(a.name, func(t *testing.T) {
-			v := visit(t, s, started)
-			v.signIn(t)
-			for _, page := range a.pages(s) {
-				v.open(t, page)
-				var outside []string
-				v.do(t, chromedp.Evaluate(`[...document.querySelectorAll("a[href], form[action], img[src]")]
-					.map((e) => e.href ?? e.src ?? e.action)
-					.filter((at) => at.startsWith(location.origin) && !at.startsWith("`+s.url+`/"))`, &outside))
-				require.Empty(t, outside, page)
-			}
-			v.blameless(t)
-		})
-	}
 }
 
 // A tab in which the person signed out shows nothing of the tenant any more, nor does the tab before.
