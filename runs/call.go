@@ -30,6 +30,8 @@ type NewCall struct {
 	// FollowFor is how long the call's output is expected to be followed from its
 	// start on. Zero if it is not.
 	FollowFor time.Duration
+
+	taint *tool.Taint // Of the run of the call that it continues; nil for none.
 }
 
 // Call is a single call, or a test, that was accepted.
@@ -163,6 +165,7 @@ func (c *callStart) run() agent.Run {
 	run := agent.Run{
 		ID: c.RunID, Tenant: p.Tenant, Kind: agent.RunKindToolCall, Mode: node.Mode, Principal: p,
 		Status: agent.RunPending, WorkflowID: c.WorkflowID, FollowFor: c.asked.FollowFor, ByLink: c.asked.ByLink,
+		Taint: c.asked.taint,
 	}
 	if node.Test != nil {
 		run.Kind = agent.RunKindToolTest

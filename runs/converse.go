@@ -161,8 +161,8 @@ type Rerun struct {
 }
 
 // Rerun starts a run of the same agent with the same input and mode, and what the run took
-// over from another one. It fails as [Service.Start] does, and with tool.Conflict for a run
-// that is no agent's.
+// over from another one. Where that run began tainted, its input is what taints the new one. It fails as
+// [Service.Start] does, and with tool.Conflict for a run that is no agent's.
 func (s *Service) Rerun(ctx context.Context, r Rerun) (agent.Run, error) {
 	other, err := s.cfg.Store.FindRun(ctx, r.Principal.Tenant, r.RunID)
 	if err != nil {
@@ -178,6 +178,9 @@ func (s *Service) Rerun(ctx context.Context, r Rerun) (agent.Run, error) {
 	run, err := s.newRun(ctx, n)
 	if err != nil {
 		return agent.Run{}, err
+	}
+	if t := other.Taint; t != nil && t.Turn == 0 {
+		run.Taint = t
 	}
 	var before []agent.Message
 	if other.Continues != nil {

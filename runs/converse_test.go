@@ -155,3 +155,20 @@ func TestRerun(t *testing.T) {
 	require.Equal(t, ids(b.store.before[continued.ID]), ids(b.store.before[again.ID]))
 	require.Equal(t, continued.Continues, again.Continues)
 }
+
+// What a run was begun with stays untrusted when it is repeated; what it read itself is not taken over.
+func TestRerunStaysTainted(t *testing.T) {
+	t.Parallel()
+
+	b, old := ended(t)
+	for turn, tainted := range map[int]bool{0: true, 2: false} {
+		taint := tool.Taint{Source: tool.ByLink, RunID: old.ID, Turn: turn}
+		b.store.runs[b.store.index(old.Tenant, old.ID)].Taint = &taint
+		again, err := b.Rerun(t.Context(), runs.Rerun{Principal: b.principal, RunID: old.ID})
+		require.NoError(t, err)
+		require.Equal(t, tainted, again.Taint != nil, turn)
+		if tainted {
+			require.Equal(t, taint, *again.Taint)
+		}
+	}
+}

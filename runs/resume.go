@@ -41,23 +41,25 @@ func (s *Service) resumed(ctx context.Context, n *NewCall) (*tool.Invocation, er
 	if len(n.Node.Arguments) == 0 {
 		n.Node.Arguments = before.Input
 	}
-	if n.ByLink, err = s.byLink(ctx, n, before.RunID); err != nil {
+	if err := s.inherit(ctx, n, before.RunID); err != nil {
 		return nil, err
 	}
 	n.Node.From = &wire.GraphFrom{EffectID: before.EffectID, RunID: before.RunID, Node: n.Resume.Node}
 	return &before, nil
 }
 
-// byLink reports whether a call that continues another one has what a visitor of a link wrote.
-func (s *Service) byLink(ctx context.Context, n *NewCall, runID string) (bool, error) {
-	if n.ByLink || runID == "" {
-		return n.ByLink, nil
+// inherit gives a call what the run of the one that it continues has of untrusted sources: its nodes go on with what
+// they read there.
+func (s *Service) inherit(ctx context.Context, n *NewCall, runID string) error {
+	if runID == "" {
+		return nil
 	}
 	run, err := s.cfg.Store.FindRun(ctx, n.Principal.Tenant, runID)
 	if err != nil {
-		return false, fmt.Errorf("finding the run of the call to continue: %w", err)
+		return fmt.Errorf("finding the run of the call to continue: %w", err)
 	}
-	return run.ByLink, nil
+	n.ByLink, n.taint = n.ByLink || run.ByLink, run.Taint
+	return nil
 }
 
 // resumes refuses a call that cannot continue another one.

@@ -6,10 +6,13 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/toolcrib/toolcrib/access"
 	"github.com/toolcrib/toolcrib/store/internal/db"
 	"github.com/toolcrib/toolcrib/tool"
 	"github.com/toolcrib/toolcrib/toolembed"
+	"github.com/toolcrib/toolcrib/toolsession"
 	"github.com/toolcrib/toolcrib/wait"
 )
 
@@ -22,11 +25,9 @@ func (d *deciding) authorize(ctx context.Context) error {
 	if d.found.Confirms(p) && (d.found.subject == "" || d.found.subject == p.Subject) {
 		return nil
 	}
-	started := []string{d.found.Requester, d.found.subject}
-	for _, subject := range started[:2] {
-		if maker, ok := toolembed.Maker(subject); ok { // The key let its caller start the run.
-			started = append(started, maker)
-		}
+	started, err := startedBy(ctx, d.q, string(p.Tenant), d.found.Requester, d.found.subject)
+	if err != nil {
+		return err
 	}
 	for _, subject := range started {
 		switch subject {
@@ -54,6 +55,31 @@ func (d *deciding) authorize(ctx context.Context) error {
 		return denied(cause.Error(), cause)
 	}
 	return nil
+}
+
+// startedBy returns subjects that started a run, and those that let them: the key behind the caller of an embed, and
+// who made a tool session and its link.
+func startedBy(ctx context.Context, q *db.Queries, tenant string, subjects ...string) ([]string, error) {
+	subjects = slices.Compact(subjects)
+	started := slices.Clone(subjects)
+	for _, subject := range subjects {
+		if maker, ok := toolembed.Maker(subject); ok {
+			started = append(started, maker)
+		}
+		id, ok := toolsession.OfSubject(subject)
+		if !ok {
+			continue
+		}
+		makers, err := q.FindSessionMakers(ctx, db.FindSessionMakersParams{TenantID: tenant, ID: id})
+		if errors.Is(err, pgx.ErrNoRows) { // It was deleted, long after its end.
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		started = append(started, makers.CreatedBy, makers.ChangedBy)
+	}
+	return started, nil
 }
 
 // lineage returns the subjects behind the principal, and those behind others.
@@ -149,12 +175,17 @@ func (d *deciding) others() string {
 func (s *Store) CountApprovers(
 	ctx context.Context, tenant tool.TenantID, permissions []string, except string,
 ) (int, error) {
-	if maker, ok := toolembed.Maker(except); ok {
-		except = maker
-	}
-	n, err := ask(ctx, s.do, "store.CountApprovers", tenant, (*db.Queries).CountApprovers, db.CountApproversParams{
-		TenantID: string(tenant), Permissions: texts(permissions), Subject: text(except),
-		BuiltinRoles: access.With(permissions),
+	var able int32
+	err := s.do(ctx, "store.CountApprovers", tenant, func(q *db.Queries) error {
+		started, err := startedBy(ctx, q, string(tenant), text(except))
+		if err != nil {
+			return err
+		}
+		able, err = q.CountApprovers(ctx, db.CountApproversParams{
+			TenantID: string(tenant), Permissions: texts(permissions), Subjects: started,
+			BuiltinRoles: access.With(permissions),
+		})
+		return err
 	})
-	return int(n), err
+	return int(able), err
 }

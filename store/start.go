@@ -124,6 +124,13 @@ func acceptParams(op string, a agent.Acceptance) (db.AcceptRunParams, error) {
 		Memo:    memo, StartInput: a.Start.Input, LeaseS: a.Lease.Seconds(), FollowS: a.Run.FollowFor.Seconds(),
 		ByLink: a.Run.ByLink,
 	}
+	if t := a.Run.Taint; t != nil {
+		began := *t
+		began.Turn, began.Rule = 0, ""
+		if params.Taint, err = encodePayload(began); err != nil {
+			return none, err
+		}
+	}
 	if c := a.Run.Continues; c != nil {
 		params.ContinuesRunID, params.ContinuesTurn = &c.RunID, new(number(c.Turn))
 	}

@@ -84,7 +84,7 @@ func (h *Pages) call(w http.ResponseWriter, r *http.Request, g *toolembed.Grant)
 		h.faults(w, problems)
 		return
 	}
-	arguments, err := h.service.arguments(r.Context(), resolved, input)
+	arguments, err := h.service.arguments(r.Context(), resolved, &form, input)
 	if err != nil {
 		h.fault(w, r, &form, err)
 		return

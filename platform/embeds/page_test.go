@@ -319,6 +319,32 @@ func TestRequestsThatAreRefused(t *testing.T) {
 		"another person is not held up")
 }
 
+// What operators set within a field is not a caller's to give, however it is written.
+func TestCallersGiveWhatIsAsked(t *testing.T) {
+	t.Parallel()
+
+	d := newDesk()
+	s := d.service(t)
+	h, token := embeds.NewPages(s), d.token(t, s, "customer-7")
+	for ship, status := range map[string]int{
+		`{"city":"Ulm"}`:                   http.StatusOK,
+		`{"route":"express"}`:              http.StatusUnprocessableEntity,
+		`"{\"route\":\"express\"}"`:        http.StatusUnprocessableEntity,
+		`[{"route":"express"}]`:            http.StatusUnprocessableEntity,
+		`{"city":"Ulm","route":"express"}`: http.StatusUnprocessableEntity,
+	} {
+		body, err := json.Marshal(map[string]any{
+			"once": firstOnce, "values": map[string][]string{"f.order": {"1"}, "f.ship": {ship}},
+		})
+		require.NoError(t, err)
+		calls := len(d.calls)
+		got := post(t, h, tracks+"/calls", token, string(body))
+		require.Equal(t, status, got.status, "%s: %s", ship, got.body)
+		require.Equal(t, status == http.StatusOK, len(d.calls) > calls, ship)
+		require.NotContains(t, got.body, "express", ship)
+	}
+}
+
 // A token is made with an API key, for an origin and a caller, and for a form that people without an account may see.
 func TestTokensThatAreNotMade(t *testing.T) {
 	t.Parallel()

@@ -151,9 +151,10 @@ func callID(g *toolembed.Grant, once string) string {
 	return "embed-" + hex.EncodeToString(sum[:16])
 }
 
-// arguments returns what the tool is called with, of an input that has the fields of the form alone.
+// arguments returns what the tool is called with, of an input that has the fields of the form alone. What a text became
+// is looked at again: it may be an object with what the form does not ask for.
 func (s *Service) arguments(
-	ctx context.Context, r *resolver.Resolved, input map[string]json.RawMessage,
+	ctx context.Context, r *resolver.Resolved, form *publicform.Form, input map[string]json.RawMessage,
 ) (json.RawMessage, error) {
 	raw, err := json.Marshal(input)
 	if err != nil {
@@ -162,7 +163,14 @@ func (s *Service) arguments(
 	if len(raw) > toolembed.MaxInput {
 		return nil, invalid("/input", "the input has %d bytes, and %d are allowed", len(raw), toolembed.MaxInput)
 	}
-	return s.cfg.Calls.Prepare(ctx, r.Version.Snapshot.InputSchema, raw) //nolint:wrapcheck // Its words are the caller's.
+	prepared, err := s.cfg.Calls.Prepare(ctx, r.Version.Snapshot.InputSchema, raw)
+	if err != nil {
+		return nil, err //nolint:wrapcheck // Its words are the caller's.
+	}
+	if path := form.Unasked(prepared); path != "" {
+		return nil, invalid("/input"+path, "the form does not ask for that")
+	}
+	return prepared, nil
 }
 
 // confirmation is what a person confirms: this call, with these arguments.

@@ -139,14 +139,16 @@ type Row struct {
 	Value string `json:"value"`
 }
 
-// Rows returns the members of a result for a table, or else its text.
+// Rows returns the members of a result for a table, or else its text, without what looks like a secret: whether a
+// member does depends on its name too.
 func Rows(raw json.RawMessage) (rows []Row, text string) {
+	raw = redact.JSON(raw)
 	var members map[string]json.RawMessage
 	if json.Unmarshal(raw, &members) != nil || len(members) == 0 || len(members) > maxRows {
 		return nil, Clean(tool.Clip(Plain(raw), maxShown))
 	}
 	for _, key := range slices.Sorted(maps.Keys(members)) {
-		rows = append(rows, Row{Clean(key), Clean(tool.Clip(Plain(redact.JSON(members[key])), maxShown/maxRows))})
+		rows = append(rows, Row{Clean(key), Clean(tool.Clip(Plain(members[key]), maxShown/maxRows))})
 	}
 	return rows, ""
 }

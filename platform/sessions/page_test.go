@@ -293,6 +293,12 @@ func TestResultsOfGuests(t *testing.T) {
 			toolsession.Done,
 			[]string{"&lt;img&gt;", "9007199254740993"},
 		},
+		"secrets": {
+			agent.CallEnd{Status: agent.RunCompleted, Result: tool.JSONResult(json.RawMessage(
+				`{"password":"tuesday-garden","seat":{"password":"tuesday-garden"},"n":9007199254740993,"note":"shown"}`))},
+			toolsession.Done,
+			[]string{"<dt dir=\"auto\">password</dt>", "shown", "9007199254740993"},
+		},
 		"no": {
 			agent.CallEnd{Status: agent.RunCompleted, Result: tool.ErrorResult("the host db.internal is down")},
 			toolsession.Failed,
@@ -316,6 +322,7 @@ func TestResultsOfGuests(t *testing.T) {
 			require.Contains(t, body, s, name)
 		}
 		require.NotContains(t, body, "db.internal", name)
+		require.NotContains(t, body, "tuesday-garden", name)
 		require.NotContains(t, body, "<script", name)
 	}
 }

@@ -143,7 +143,7 @@ func (s *Service) Link(ctx context.Context, p tool.Principal, id string, keep ti
 
 // guest is who submits by a link: the session itself, with what the tool asked for when it was made.
 func guest(session *toolsession.Session) tool.Principal {
-	p := tool.Principal{Tenant: session.Tenant, Subject: "session:" + session.ID, Permissions: []string{}}
+	p := tool.Principal{Tenant: session.Tenant, Subject: toolsession.Subject(session.ID), Permissions: []string{}}
 	if session.Permission != "" {
 		p.Permissions = append(p.Permissions, session.Permission)
 	}

@@ -173,11 +173,11 @@ select subjects_behind(@tenant_id, array[@subject::text])::text[] as own, subjec
 
 -- name: CountApprovers :one
 -- The active keys of the API with one of the permissions, by themselves or by a role, and the people who
--- signed in within 30 days with such a role, without a subject: itself, the person behind it, and what
+-- signed in within 30 days with such a role, without some subjects: themselves, the people behind them, and what
 -- these created.
 with recursive excluded as (
-    select x.subject from unnest(subjects_behind(@tenant_id, array[@subject::text])) as x (subject)
-    where x.subject = @subject or x.subject like 'user:%'
+    select x.subject from unnest(subjects_behind(@tenant_id, @subjects::text[])) as x (subject)
+    where x.subject = any (@subjects) or x.subject like 'user:%'
     union
     select 'key:' || k.id::text from excluded x join api_keys k on k.tenant_id = @tenant_id and k.created_by = x.subject
     where x.subject <> ''

@@ -7,7 +7,7 @@ select pg_advisory_xact_lock(hashtextextended('accept:' || @tenant_id::text, 0))
 -- Nothing is recorded where the tenant is within margin of its limit of unfinished runs: its
 -- own, or else the bound, where 0 is no limit.
 -- The messages of a run that it continues are copied, because messages belong to one run:
--- a run is deleted with its messages, and with no other's.
+-- a run is deleted with its messages, and with no other's. It is tainted as that run is, or as it was asked to be.
 with allowed as (
     select coalesce((select t.max_unfinished_runs from tenants t where t.id = @tenant_id), nullif(@bound::int, 0)) - @margin::int
         as most
@@ -23,7 +23,8 @@ with allowed as (
            'pending', @input, @workflow_id, sqlc.narg('message_id'),
            case when @follow_s::float8 > 0 then now() + make_interval(secs => @follow_s::float8) end,
            sqlc.narg('continues_run_id'), sqlc.narg('continues_turn'),
-           (select c.taint || '{"turn": 0}' from runs c where c.tenant_id = @tenant_id and c.id = sqlc.narg('continues_run_id')),
+           coalesce((select c.taint || '{"turn": 0}' from runs c where c.tenant_id = @tenant_id and c.id = sqlc.narg('continues_run_id')),
+               sqlc.narg('taint')::jsonb),
            @by_link::boolean
     from busy, allowed where allowed.most is null or busy.n < allowed.most
     returning *

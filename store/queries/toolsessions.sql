@@ -92,3 +92,7 @@ where b.tenant_id = @tenant_id and b.session_id = @session_id
   and (sqlc.narg('before')::uuid is null or b.id < sqlc.narg('before'))
 order by b.id desc
 limit sqlc.arg('limit')::int;
+
+-- name: FindSessionMakers :one
+-- Who made a session, and who gave it its link, or changed it after that.
+select s.created_by, s.changed_by from tool_sessions s where s.tenant_id = @tenant_id and s.id = @id;

@@ -35,6 +35,21 @@ func testTaintByLink(t *testing.T, d *Database) {
 		require.Nil(t, f.taint(t, f.nested(t, f.Run).ID), "of a run that no visitor began")
 	})
 
+	t.Run("OfACallThatContinuesATaintedOne", func(t *testing.T) {
+		t.Parallel()
+		f := NewFixture(t, d)
+		accepted := f.Acceptance(t)
+		accepted.Run.Taint = &tool.Taint{
+			RunID: f.Run.ID, InvocationID: f.Run.ID, Tool: "page", Version: "1.0.0", Turn: 2, Rule: tool.TaintDeny,
+		}
+		continued, err := f.Store.AcceptRun(t.Context(), accepted)
+		require.NoError(t, err)
+		want := *accepted.Run.Taint
+		want.Turn, want.Rule = 0, ""
+		require.Equal(t, &want, continued.Taint, "it affects all calls, and the tenant's rule is not stored")
+		require.Equal(t, &want, f.taint(t, continued.ID))
+	})
+
 	t.Run("OfAnAnswer", func(t *testing.T) {
 		t.Parallel()
 		for _, byLink := range []bool{true, false} {

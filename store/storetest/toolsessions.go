@@ -7,8 +7,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/toolcrib/toolcrib/store"
 	"github.com/toolcrib/toolcrib/tool"
 	"github.com/toolcrib/toolcrib/toolsession"
+	"github.com/toolcrib/toolcrib/wait"
 )
 
 // toolSessionCases are the foreign-tenant cases of tool sessions.
@@ -254,6 +256,45 @@ func testToolSessions(t *testing.T, d *Database) {
 			from tool_session_submissions, generate_series(3, $2) i where id = $1`, b.ID, toolsession.MaxSubmissions)
 		_, _, err = f.Store.AddSubmission(t.Context(), aSubmission(t, f.Tenant, b.SessionID))
 		RequireKind(t, tool.Conflict, err)
+	})
+	t.Run("WhoMadeASessionOrItsLinkDecidesNothing", func(t *testing.T) {
+		t.Parallel()
+		f := guarded(t, d)
+		key := func(by string) string {
+			made, _, err := f.Store.CreateKey(t.Context(), store.Key{
+				Tenant: f.Tenant, Name: "test", Permissions: []string{wait.DecidePermission}, CreatedBy: by,
+			})
+			require.NoError(t, err)
+			return "key:" + made.ID
+		}
+		maker, linker := key("user:ada"), key("user:bob")
+		own, other := key(linker), key("user:eve")
+		_, err := f.Store.SetPublishing(t.Context(), f.Tenant, true)
+		require.NoError(t, err)
+		s := f.aToolSession(t)
+		s.CreatedBy = maker
+		s, err = f.Store.CreateToolSession(t.Context(), s)
+		require.NoError(t, err)
+		token, err := toolsession.NewToken(f.Tenant, s.ID)
+		require.NoError(t, err)
+		_, err = f.Store.LinkToolSession(t.Context(), f.Tenant, s.ID, linker, token.Hash(), time.Hour)
+		require.NoError(t, err)
+		e := f.Entry(t)
+		e.Principal.Subject = toolsession.Subject(s.ID)
+		a := f.Ask(t, f.Request(t, e))
+		n, err := f.Store.CountApprovers(t.Context(), f.Tenant, []string{wait.DecidePermission}, a.Requester)
+		require.NoError(t, err)
+		require.Equal(t, 1, n, "the other alone")
+		for _, subject := range []string{
+			a.Requester, maker, linker, own, store.UserSubject + "ada", store.UserSubject + "bob",
+		} {
+			_, err := f.Store.Decide(t.Context(), f.Verdict(a, subject, true))
+			RequireKind(t, tool.Denied, err)
+		}
+		refusals, err := f.Store.MayDecide(t.Context(), f.Verdict(a, linker, true).Principal, []wait.Approval{a})
+		require.NoError(t, err)
+		RequireKind(t, tool.Denied, refusals[0])
+		f.decide(t, a, other, true)
 	})
 	t.Run("SubmissionsByLink", func(t *testing.T) {
 		t.Parallel()

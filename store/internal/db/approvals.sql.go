@@ -168,8 +168,8 @@ func (q *Queries) ClaimEndedApprovals(ctx context.Context, arg ClaimEndedApprova
 
 const CountApprovers = `-- name: CountApprovers :one
 with recursive excluded as (
-    select x.subject from unnest(subjects_behind($1, array[$3::text])) as x (subject)
-    where x.subject = $3 or x.subject like 'user:%'
+    select x.subject from unnest(subjects_behind($1, $3::text[])) as x (subject)
+    where x.subject = any ($3) or x.subject like 'user:%'
     union
     select 'key:' || k.id::text from excluded x join api_keys k on k.tenant_id = $1 and k.created_by = x.subject
     where x.subject <> ''
@@ -196,18 +196,18 @@ select (
 type CountApproversParams struct {
 	TenantID     string
 	Permissions  []string
-	Subject      string
+	Subjects     []string
 	BuiltinRoles []string
 }
 
 // The active keys of the API with one of the permissions, by themselves or by a role, and the people who
-// signed in within 30 days with such a role, without a subject: itself, the person behind it, and what
+// signed in within 30 days with such a role, without some subjects: themselves, the people behind them, and what
 // these created.
 func (q *Queries) CountApprovers(ctx context.Context, arg CountApproversParams) (int32, error) {
 	row := q.db.QueryRow(ctx, CountApprovers,
 		arg.TenantID,
 		arg.Permissions,
-		arg.Subject,
+		arg.Subjects,
 		arg.BuiltinRoles,
 	)
 	var able int32

@@ -26,23 +26,24 @@ with allowed as (
            'pending', $13, $14, $15,
            case when $16::float8 > 0 then now() + make_interval(secs => $16::float8) end,
            $17, $18,
-           (select c.taint || '{"turn": 0}' from runs c where c.tenant_id = $1 and c.id = $17),
-           $19::boolean
+           coalesce((select c.taint || '{"turn": 0}' from runs c where c.tenant_id = $1 and c.id = $17),
+               $19::jsonb),
+           $20::boolean
     from busy, allowed where allowed.most is null or busy.n < allowed.most
     returning id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at, parent_run_id, parent_invocation_id, detached, depth, calls, followed_until, cancel_requested_at, cancel_execution, continues_run_id, continues_turn, inbox, pause_round, paused_at, paused_by, pause_reason, pause_due, taint, by_link
 ), before as (
     insert into messages (id, tenant_id, run_id, parent_id, turn, position, role, content, calls, call_id, is_error, created_at)
     select m.id, m.tenant_id, r.id, m.parent_id, 0, m.position, m.role, m.content, m.calls, m.call_id, m.is_error, m.created_at
     from run r
-    join messages m on m.tenant_id = r.tenant_id and m.run_id = r.continues_run_id and m.id = any($20::uuid[])
+    join messages m on m.tenant_id = r.tenant_id and m.run_id = r.continues_run_id and m.id = any($21::uuid[])
 ), first as (
     insert into messages (id, tenant_id, run_id, parent_id, turn, role, content)
-    select r.head_message_id, r.tenant_id, r.id, $21, 0, $22, $23
+    select r.head_message_id, r.tenant_id, r.id, $22, 0, $23, $24
     from run r where r.head_message_id is not null
 ), start as (
     insert into workflow_starts (tenant_id, workflow_id, run_id, workflow, task_queue, summary, memo, agent, input, next_at)
-    select r.tenant_id, r.workflow_id, r.id, $24, $25, $26, $27, r.agent, $28,
-           now() + make_interval(secs => $29::float8)
+    select r.tenant_id, r.workflow_id, r.id, $25, $26, $27, $28, r.agent, $29,
+           now() + make_interval(secs => $30::float8)
     from run r
 )
 select id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at, parent_run_id, parent_invocation_id, detached, depth, calls, followed_until, cancel_requested_at, cancel_execution, continues_run_id, continues_turn, inbox, pause_round, paused_at, paused_by, pause_reason, pause_due, taint, by_link from run
@@ -67,6 +68,7 @@ type AcceptRunParams struct {
 	FollowS        float64
 	ContinuesRunID *string
 	ContinuesTurn  *int32
+	Taint          []byte
 	ByLink         bool
 	TakenOver      []string
 	ParentID       *string
@@ -130,7 +132,7 @@ type AcceptRunRow struct {
 // Nothing is recorded where the tenant is within margin of its limit of unfinished runs: its
 // own, or else the bound, where 0 is no limit.
 // The messages of a run that it continues are copied, because messages belong to one run:
-// a run is deleted with its messages, and with no other's.
+// a run is deleted with its messages, and with no other's. It is tainted as that run is, or as it was asked to be.
 func (q *Queries) AcceptRun(ctx context.Context, arg AcceptRunParams) (AcceptRunRow, error) {
 	row := q.db.QueryRow(ctx, AcceptRun,
 		arg.TenantID,
@@ -151,6 +153,7 @@ func (q *Queries) AcceptRun(ctx context.Context, arg AcceptRunParams) (AcceptRun
 		arg.FollowS,
 		arg.ContinuesRunID,
 		arg.ContinuesTurn,
+		arg.Taint,
 		arg.ByLink,
 		arg.TakenOver,
 		arg.ParentID,

@@ -214,6 +214,28 @@ func (q *Queries) EndToolSession(ctx context.Context, arg EndToolSessionParams) 
 	return i, err
 }
 
+const FindSessionMakers = `-- name: FindSessionMakers :one
+select s.created_by, s.changed_by from tool_sessions s where s.tenant_id = $1 and s.id = $2
+`
+
+type FindSessionMakersParams struct {
+	TenantID string
+	ID       string
+}
+
+type FindSessionMakersRow struct {
+	CreatedBy string
+	ChangedBy string
+}
+
+// Who made a session, and who gave it its link, or changed it after that.
+func (q *Queries) FindSessionMakers(ctx context.Context, arg FindSessionMakersParams) (FindSessionMakersRow, error) {
+	row := q.db.QueryRow(ctx, FindSessionMakers, arg.TenantID, arg.ID)
+	var i FindSessionMakersRow
+	err := row.Scan(&i.CreatedBy, &i.ChangedBy)
+	return i, err
+}
+
 const LinkToolSession = `-- name: LinkToolSession :one
 update tool_sessions s set
     secret_hash = $1, link_until = now() + make_interval(secs => $2::float8), changed_by = $3, updated_at = now()
