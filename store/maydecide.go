@@ -58,7 +58,7 @@ func (d *deciding) authorize(ctx context.Context) error {
 }
 
 // startedBy returns subjects that started a run, and those that let them: the key behind the caller of an embed, and
-// who made a tool session and its link.
+// who made a tool session and its links.
 func startedBy(ctx context.Context, q *db.Queries, tenant string, subjects ...string) ([]string, error) {
 	subjects = slices.Compact(subjects)
 	started := slices.Clone(subjects)
@@ -77,7 +77,7 @@ func startedBy(ctx context.Context, q *db.Queries, tenant string, subjects ...st
 		if err != nil {
 			return nil, err
 		}
-		started = append(started, makers.CreatedBy, makers.ChangedBy)
+		started = append(started, makers...)
 	}
 	return started, nil
 }

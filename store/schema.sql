@@ -5549,6 +5549,7 @@ create table tool_sessions (
     ended_at timestamp with time zone,
     created_at timestamp with time zone not null default now(),
     updated_at timestamp with time zone not null default now(),
+    link_makers text[] not null default '{}'::text[],
     constraint tool_sessions_pkey PRIMARY KEY (tenant_id, id),
     constraint tool_sessions_check CHECK (((link_until IS NULL) = (secret_hash IS NULL))),
     constraint tool_sessions_check1 CHECK (((ended_at IS NULL) = (status = 'active'::text))),

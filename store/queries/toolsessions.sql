@@ -41,7 +41,8 @@ returning *;
 -- name: LinkToolSession :one
 -- No row for one that has ended, or where the tenant may not publish.
 update tool_sessions s set
-    secret_hash = @secret_hash, link_until = now() + make_interval(secs => @keep_seconds::float8), changed_by = @changed_by, updated_at = now()
+    secret_hash = @secret_hash, link_until = now() + make_interval(secs => @keep_seconds::float8), changed_by = @changed_by, updated_at = now(),
+    link_makers = case when @changed_by = '' or @changed_by = any (s.link_makers) then s.link_makers else s.link_makers || @changed_by::text end
 from tenants t
 where s.tenant_id = @tenant_id and s.id = @id and s.status = 'active' and t.id = s.tenant_id and t.mcp_apps_publish_enabled
 returning s.*;
@@ -94,5 +95,5 @@ order by b.id desc
 limit sqlc.arg('limit')::int;
 
 -- name: FindSessionMakers :one
--- Who made a session, and who gave it its link, or changed it after that.
-select s.created_by, s.changed_by from tool_sessions s where s.tenant_id = @tenant_id and s.id = @id;
+-- Who made a session, who ever gave it a link, and who changed it last.
+select (array[s.created_by, s.changed_by] || s.link_makers)::text[] as makers from tool_sessions s where s.tenant_id = @tenant_id and s.id = @id;

@@ -267,7 +267,7 @@ func testToolSessions(t *testing.T, d *Database) {
 			require.NoError(t, err)
 			return "key:" + made.ID
 		}
-		maker, linker := key("user:ada"), key("user:bob")
+		maker, linker, earlier := key("user:ada"), key("user:bob"), key("user:cyd")
 		own, other := key(linker), key("user:eve")
 		_, err := f.Store.SetPublishing(t.Context(), f.Tenant, true)
 		require.NoError(t, err)
@@ -277,8 +277,10 @@ func testToolSessions(t *testing.T, d *Database) {
 		require.NoError(t, err)
 		token, err := toolsession.NewToken(f.Tenant, s.ID)
 		require.NoError(t, err)
-		_, err = f.Store.LinkToolSession(t.Context(), f.Tenant, s.ID, linker, token.Hash(), time.Hour)
-		require.NoError(t, err)
+		for _, by := range []string{earlier, linker} {
+			_, err = f.Store.LinkToolSession(t.Context(), f.Tenant, s.ID, by, token.Hash(), time.Hour)
+			require.NoError(t, err)
+		}
 		e := f.Entry(t)
 		e.Principal.Subject = toolsession.Subject(s.ID)
 		a := f.Ask(t, f.Request(t, e))
@@ -286,7 +288,7 @@ func testToolSessions(t *testing.T, d *Database) {
 		require.NoError(t, err)
 		require.Equal(t, 1, n, "the other alone")
 		for _, subject := range []string{
-			a.Requester, maker, linker, own, store.UserSubject + "ada", store.UserSubject + "bob",
+			a.Requester, maker, linker, earlier, own, store.UserSubject + "ada", store.UserSubject + "bob",
 		} {
 			_, err := f.Store.Decide(t.Context(), f.Verdict(a, subject, true))
 			RequireKind(t, tool.Denied, err)

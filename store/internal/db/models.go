@@ -985,6 +985,8 @@ type ToolSession struct {
 	EndedAt    *time.Time
 	CreatedAt  time.Time
 	UpdatedAt  time.Time
+	// Who gave the session a link, each once.
+	LinkMakers []string
 }
 
 // Inputs of tool sessions, with the results of their calls; at most 1000 of a session. They go with it.

@@ -92,7 +92,7 @@ select $1, $2, $3, r.id, $4, $5, $6, $7, $8, $9, $10, $11, $11
 from tool_registry r
 where r.id = $12 and r.scope_id in ($1, '00000000-0000-0000-0000-000000000000')
   and r.status <> 'disabled' and r.is_active and r.deleted_at is null and r.quarantine = ''
-returning tenant_id, id, name, tool_id, tool, version, digest, status, entity_ids, config, aggregate, permission, secret_hash, link_until, created_by, changed_by, ended_at, created_at, updated_at
+returning tenant_id, id, name, tool_id, tool, version, digest, status, entity_ids, config, aggregate, permission, secret_hash, link_until, created_by, changed_by, ended_at, created_at, updated_at, link_makers
 `
 
 type CreateToolSessionParams struct {
@@ -147,6 +147,7 @@ func (q *Queries) CreateToolSession(ctx context.Context, arg CreateToolSessionPa
 		&i.EndedAt,
 		&i.CreatedAt,
 		&i.UpdatedAt,
+		&i.LinkMakers,
 	)
 	return i, err
 }
@@ -171,7 +172,7 @@ const EndToolSession = `-- name: EndToolSession :one
 update tool_sessions s set
     status = $1, ended_at = now(), secret_hash = null, link_until = null, changed_by = $2, updated_at = now()
 where s.tenant_id = $3 and s.id = $4 and s.status = 'active'
-returning tenant_id, id, name, tool_id, tool, version, digest, status, entity_ids, config, aggregate, permission, secret_hash, link_until, created_by, changed_by, ended_at, created_at, updated_at
+returning tenant_id, id, name, tool_id, tool, version, digest, status, entity_ids, config, aggregate, permission, secret_hash, link_until, created_by, changed_by, ended_at, created_at, updated_at, link_makers
 `
 
 type EndToolSessionParams struct {
@@ -210,12 +211,13 @@ func (q *Queries) EndToolSession(ctx context.Context, arg EndToolSessionParams) 
 		&i.EndedAt,
 		&i.CreatedAt,
 		&i.UpdatedAt,
+		&i.LinkMakers,
 	)
 	return i, err
 }
 
 const FindSessionMakers = `-- name: FindSessionMakers :one
-select s.created_by, s.changed_by from tool_sessions s where s.tenant_id = $1 and s.id = $2
+select (array[s.created_by, s.changed_by] || s.link_makers)::text[] as makers from tool_sessions s where s.tenant_id = $1 and s.id = $2
 `
 
 type FindSessionMakersParams struct {
@@ -223,25 +225,21 @@ type FindSessionMakersParams struct {
 	ID       string
 }
 
-type FindSessionMakersRow struct {
-	CreatedBy string
-	ChangedBy string
-}
-
-// Who made a session, and who gave it its link, or changed it after that.
-func (q *Queries) FindSessionMakers(ctx context.Context, arg FindSessionMakersParams) (FindSessionMakersRow, error) {
+// Who made a session, who ever gave it a link, and who changed it last.
+func (q *Queries) FindSessionMakers(ctx context.Context, arg FindSessionMakersParams) ([]string, error) {
 	row := q.db.QueryRow(ctx, FindSessionMakers, arg.TenantID, arg.ID)
-	var i FindSessionMakersRow
-	err := row.Scan(&i.CreatedBy, &i.ChangedBy)
-	return i, err
+	var makers []string
+	err := row.Scan(&makers)
+	return makers, err
 }
 
 const LinkToolSession = `-- name: LinkToolSession :one
 update tool_sessions s set
-    secret_hash = $1, link_until = now() + make_interval(secs => $2::float8), changed_by = $3, updated_at = now()
+    secret_hash = $1, link_until = now() + make_interval(secs => $2::float8), changed_by = $3, updated_at = now(),
+    link_makers = case when $3 = '' or $3 = any (s.link_makers) then s.link_makers else s.link_makers || $3::text end
 from tenants t
 where s.tenant_id = $4 and s.id = $5 and s.status = 'active' and t.id = s.tenant_id and t.mcp_apps_publish_enabled
-returning s.tenant_id, s.id, s.name, s.tool_id, s.tool, s.version, s.digest, s.status, s.entity_ids, s.config, s.aggregate, s.permission, s.secret_hash, s.link_until, s.created_by, s.changed_by, s.ended_at, s.created_at, s.updated_at
+returning s.tenant_id, s.id, s.name, s.tool_id, s.tool, s.version, s.digest, s.status, s.entity_ids, s.config, s.aggregate, s.permission, s.secret_hash, s.link_until, s.created_by, s.changed_by, s.ended_at, s.created_at, s.updated_at, s.link_makers
 `
 
 type LinkToolSessionParams struct {
@@ -282,12 +280,13 @@ func (q *Queries) LinkToolSession(ctx context.Context, arg LinkToolSessionParams
 		&i.EndedAt,
 		&i.CreatedAt,
 		&i.UpdatedAt,
+		&i.LinkMakers,
 	)
 	return i, err
 }
 
 const ListToolSessions = `-- name: ListToolSessions :many
-select s.tenant_id, s.id, s.name, s.tool_id, s.tool, s.version, s.digest, s.status, s.entity_ids, s.config, s.aggregate, s.permission, s.secret_hash, s.link_until, s.created_by, s.changed_by, s.ended_at, s.created_at, s.updated_at, coalesce(s.link_until > now() and s.status = 'active', false)::boolean as linked,
+select s.tenant_id, s.id, s.name, s.tool_id, s.tool, s.version, s.digest, s.status, s.entity_ids, s.config, s.aggregate, s.permission, s.secret_hash, s.link_until, s.created_by, s.changed_by, s.ended_at, s.created_at, s.updated_at, s.link_makers, coalesce(s.link_until > now() and s.status = 'active', false)::boolean as linked,
     (select count(*) from tool_session_submissions b where b.tenant_id = s.tenant_id and b.session_id = s.id)::int as submissions
 from tool_sessions s
 where s.tenant_id = $1
@@ -351,6 +350,7 @@ func (q *Queries) ListToolSessions(ctx context.Context, arg ListToolSessionsPara
 			&i.ToolSession.EndedAt,
 			&i.ToolSession.CreatedAt,
 			&i.ToolSession.UpdatedAt,
+			&i.ToolSession.LinkMakers,
 			&i.Linked,
 			&i.Submissions,
 		); err != nil {
@@ -454,7 +454,7 @@ func (q *Queries) LockToolSession(ctx context.Context, arg LockToolSessionParams
 }
 
 const OpenToolSession = `-- name: OpenToolSession :one
-select s.tenant_id, s.id, s.name, s.tool_id, s.tool, s.version, s.digest, s.status, s.entity_ids, s.config, s.aggregate, s.permission, s.secret_hash, s.link_until, s.created_by, s.changed_by, s.ended_at, s.created_at, s.updated_at
+select s.tenant_id, s.id, s.name, s.tool_id, s.tool, s.version, s.digest, s.status, s.entity_ids, s.config, s.aggregate, s.permission, s.secret_hash, s.link_until, s.created_by, s.changed_by, s.ended_at, s.created_at, s.updated_at, s.link_makers
 from tool_sessions s join tenants t on t.id = s.tenant_id and t.status = 'active'
 where s.tenant_id = $1 and s.id = $2 and s.secret_hash = $3 and s.link_until > now() and s.status = 'active'
   and exists (
@@ -493,6 +493,7 @@ func (q *Queries) OpenToolSession(ctx context.Context, arg OpenToolSessionParams
 		&i.EndedAt,
 		&i.CreatedAt,
 		&i.UpdatedAt,
+		&i.LinkMakers,
 	)
 	return i, err
 }
@@ -543,7 +544,7 @@ func (q *Queries) SettleToolSubmission(ctx context.Context, arg SettleToolSubmis
 const UnlinkToolSession = `-- name: UnlinkToolSession :one
 update tool_sessions s set secret_hash = null, link_until = null, changed_by = $1, updated_at = now()
 where s.tenant_id = $2 and s.id = $3
-returning tenant_id, id, name, tool_id, tool, version, digest, status, entity_ids, config, aggregate, permission, secret_hash, link_until, created_by, changed_by, ended_at, created_at, updated_at
+returning tenant_id, id, name, tool_id, tool, version, digest, status, entity_ids, config, aggregate, permission, secret_hash, link_until, created_by, changed_by, ended_at, created_at, updated_at, link_makers
 `
 
 type UnlinkToolSessionParams struct {
@@ -575,6 +576,7 @@ func (q *Queries) UnlinkToolSession(ctx context.Context, arg UnlinkToolSessionPa
 		&i.EndedAt,
 		&i.CreatedAt,
 		&i.UpdatedAt,
+		&i.LinkMakers,
 	)
 	return i, err
 }

@@ -1,0 +1,1 @@
+alter table tool_sessions drop column link_makers;
