@@ -160,7 +160,7 @@ func nearnessOf(c counted, query []string) float64 {
 	return float64(len(query)) / float64(shortest)
 }
 
-var corpora = flag.Uint64("corpora", 60, "how many corpora the index of words is compared with a search of all passages for")
+var corpora = flag.Uint64("corpora", 60, "in how many corpora the index of words is compared with all passages")
 
 // Of many corpora, with documents replaced and deleted and blocks of the index
 // merged, the first five passages are those of a comparison of all.

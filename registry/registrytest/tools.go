@@ -108,7 +108,9 @@ func (s *Store) ListTools(_ context.Context, id tool.TenantID, q registry.ToolQu
 }
 
 func unattached(server string) error {
-	return &tool.Error{Kind: tool.Conflict, Path: "/implementation_config/server", Msg: fmt.Sprintf("no server %q is attached", server)}
+	return &tool.Error{
+		Kind: tool.Conflict, Path: "/implementation_config/server", Msg: fmt.Sprintf("no server %q is attached", server),
+	}
 }
 
 // AddVersion implements [registry.Store].
