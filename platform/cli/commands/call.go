@@ -119,6 +119,10 @@ func (a *app) call(ctx context.Context, c *client.Client, send toolCall, name st
 	call, err := send(ctx, name, in)
 	done()
 	if err != nil {
+		if ctx.Err() != nil && !a.Printer.JSON {
+			_, _ = fmt.Fprintf(a.Env.Err, "the call may go on; see it with: toolcrib invocations list --tool %s\n",
+				terminal.Clean(name)) // It is interrupted in any case.
+		}
 		return err
 	}
 	for _, warning := range call.Warnings {
@@ -127,12 +131,12 @@ func (a *app) call(ctx context.Context, c *client.Client, send toolCall, name st
 	err = a.Printer.Show(call, func(w io.Writer) error {
 		if call.Result == nil {
 			if asked := a.asked(ctx, c, call.RunID); asked.ID != "" {
-				whose := "an approval by somebody else"
+				whose, flags := "an approval by somebody else", a.ApproverFlags()
 				if asked.Own {
-					whose = "your confirmation"
+					whose, flags = "your confirmation", ""
 				}
-				_, err := fmt.Fprintf(w, "waits for %s: toolcrib approvals approve %s\nthen: toolcrib run follow %s\n",
-					whose, terminal.Clean(asked.ID), terminal.Clean(call.RunID))
+				_, err := fmt.Fprintf(w, "waits for %s: toolcrib approvals approve %s%s\nthen: toolcrib run follow %s\n",
+					whose, terminal.Clean(asked.ID), terminal.Clean(flags), terminal.Clean(call.RunID))
 				return err
 			}
 			if next := a.awaited(ctx, c, call.RunID); next != "" {
