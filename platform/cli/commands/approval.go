@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -61,7 +60,7 @@ var approvalListing = listing[v1.Approval]{
 	row: func(v v1.Approval) []string {
 		expires := ""
 		if v.Status == wait.Pending {
-			expires = "in " + max(time.Until(v.ExpiresAt), 0).Round(time.Minute).String()
+			expires = terminal.Until(v.ExpiresAt)
 		}
 		return []string{
 			v.ID, versioned(v.Tool, v.Version), v.Agent, string(v.Status), terminal.Shorten(string(v.Arguments), 60), expires,

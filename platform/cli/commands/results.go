@@ -51,7 +51,7 @@ var pendingCallListing = listing[v1.PendingCall]{
 	row: func(v v1.PendingCall) []string {
 		left := ""
 		if v.Status == wait.CallWaiting && v.AnswerBy != nil {
-			left = "in " + max(time.Until(*v.AnswerBy), 0).Round(time.Second).String()
+			left = terminal.Until(*v.AnswerBy)
 		}
 		return []string{
 			v.ID, versioned(v.Tool, v.Version), string(v.Status), terminal.Shorten(string(v.Arguments), 60), left,

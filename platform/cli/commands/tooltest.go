@@ -44,6 +44,9 @@ schema, and called where the tool only reads and the server has this draft.`,
 			if definition.IsContract(args[0]) {
 				return a.testContracts(cmd.Context(), cmd.InOrStdin(), c, args)
 			}
+			if err := pinned(args, &in.Version); err != nil {
+				return err
+			}
 			call := v1.NewCall{Version: in.Version, Mode: tool.Debug}
 			var err error
 			if in.Arguments, err = arguments.read(cmd.Context(), c, cmd.InOrStdin(), args[0], call); err != nil {
