@@ -66,6 +66,12 @@ export function Login() {
             The key is traded for a session of this browser, and not kept in it. The session ends with the key, and after 12
             hours without use.
           </p>
+          {config.development && (
+            <p className="muted">
+              A <code>toolcrib dev</code> of this machine has a key for browsers in its data folder:{" "}
+              <code>.toolcrib/console-key</code>.
+            </p>
+          )}
         </form>
         {meta.data && <p className="muted version">Toolcrib {meta.data.version}</p>}
       </Page>
