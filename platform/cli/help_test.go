@@ -51,9 +51,14 @@ func TestNotFoundNamesTheList(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
 	for _, args := range [][]string{
-		{"run", "show", "01987a3c-0000-7000-8000-000000000001"}, {"space", "read", "nowhere"}, {"webhook", "show", "none"},
-		{"profile", "delete", "none"}, {"toolset", "show", "none"}, {"approvals", "show", "01987a3c-0000-7000-8000-000000000001"},
-		{"view", "show", "01987a3c-0000-7000-8000-000000000001"}, {"schedule", "show", "none"},
+		{"run", "show", "01987a3c-0000-7000-8000-000000000001"},
+		{"space", "read", "nowhere"},
+		{"webhook", "show", "none"},
+		{"profile", "delete", "none"},
+		{"toolset", "show", "none"},
+		{"approvals", "show", "01987a3c-0000-7000-8000-000000000001"},
+		{"view", "show", "01987a3c-0000-7000-8000-000000000001"},
+		{"schedule", "show", "none"},
 	} {
 		ended := s.run(t, args...)
 		require.Equal(t, cli.ExitNotFound, ended.code, args)

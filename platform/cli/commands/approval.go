@@ -261,7 +261,8 @@ func (a *app) hintApprover(in v1.DecideOne, err error) error {
 	if in.Approve {
 		verb = "approve"
 	}
-	return cli.WithHint(err, fmt.Sprintf("toolcrib dev keeps a key for that: toolcrib approvals %s %s%s", verb, in.ID, flags))
+	return cli.WithHint(err, fmt.Sprintf("toolcrib dev keeps a key for that: toolcrib approvals %s %s%s", verb,
+		in.ID, flags))
 }
 
 // showDecided prints what became of decisions, and fails if one of them did: as they all did, where

@@ -85,7 +85,8 @@ func (a *app) printBatch(of []v1.Approval) error {
 	if len(of) < 2 || a.Printer.JSON {
 		return nil
 	}
-	_, err := fmt.Fprintf(a.Printer.Out, "these %d calls of one turn together:\n  toolcrib approvals approve --batch %s%s\n",
+	_, err := fmt.Fprintf(a.Printer.Out,
+		"these %d calls of one turn together:\n  toolcrib approvals approve --batch %s%s\n",
 		len(of), terminal.Clean(of[0].Batch), terminal.Clean(a.ApproverFlags()))
 	return err
 }

@@ -77,7 +77,8 @@ dots leads into an object, and a name given several times makes a list.`,
 	cmd.Flags().StringVarP(&arguments.text, "args", "a", "", "arguments, a JSON object")
 	cmd.Flags().StringVar(&arguments.file, "args-file", "", "file with the arguments; - for the standard input")
 	cmd.Flags().StringArrayVar(&arguments.pairs, "arg", nil, "an argument, as NAME=VALUE; may be repeated")
-	cmd.Flags().StringVar(&in.Version, "version", "", "version or constraint, such as ^1.2; also behind the name, as in TOOL@^1.2")
+	cmd.Flags().StringVar(&in.Version, "version", "",
+		"version or constraint, such as ^1.2; also behind the name, as in TOOL@^1.2")
 	cmd.Flags().StringVar(&in.ID, "id", "", "makes the call one, however often it is asked for")
 	cmd.Flags().StringVar(&mode, "mode", string(tool.Production), "production, or debug to use the draft")
 	cmd.Flags().DurationVar(&wait, "wait", 30*time.Second, "how long to wait for the answer, up to 60s")

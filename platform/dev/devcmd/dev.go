@@ -9,6 +9,7 @@ import (
 	"io"
 	"log/slog"
 	"net"
+	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -77,7 +78,7 @@ A port that is taken is replaced by a free one, and said, unless you ask for it.
 				return err
 			}
 			address := cmp.Or(listen, env.Getenv(cli.ListenVariable))
-			if err := checkListen(cmd.Context(), address); err != nil {
+			if err := checkListen(address); err != nil {
 				return err
 			}
 			names, err := operator.ReadPublicHosts(hosts, env.Getenv)
@@ -109,7 +110,7 @@ A port that is taken is replaced by a free one, and said, unless you ask for it.
 }
 
 // checkListen refuses an address that nothing can listen on, before anything is started.
-func checkListen(ctx context.Context, address string) error {
+func checkListen(address string) error {
 	if address == "" {
 		return nil
 	}
@@ -117,7 +118,7 @@ func checkListen(ctx context.Context, address string) error {
 	if err != nil {
 		return &cli.UsageError{Err: fmt.Errorf("--listen %q is not host:port, such as 127.0.0.1:8080", address)}
 	}
-	if _, err := net.DefaultResolver.LookupPort(ctx, "tcp", port); err != nil {
+	if number, err := strconv.Atoi(port); err == nil && (number < 0 || number > 65535) { // It may be a name.
 		return &cli.UsageError{Err: fmt.Errorf("--listen %q has no port from 0 to 65535", address)}
 	}
 	return nil
