@@ -36,7 +36,7 @@ func (r *Registry) CheckTools(
 	case r.opts.Resolver == nil:
 		return nil
 	case d.Agent != nil && d.Agent.AsksToPublish():
-		return r.checkAgentTools(ctx, p, d.Agent, definition.NewBatch(batch))
+		return r.checkAgentTools(ctx, p, d.Agent, batch)
 	case d.Tool != nil && d.Tool.AsksToPublish():
 		return r.checkToolParts(ctx, p, d.Tool, definition.NewBatch(batch))
 	default:
@@ -45,11 +45,21 @@ func (r *Registry) CheckTools(
 }
 
 func (r *Registry) checkAgentTools(
-	ctx context.Context, p tool.Principal, s *definition.AgentSpec, batch definition.Batch,
+	ctx context.Context, p tool.Principal, s *definition.AgentSpec, definitions []definition.Definition,
 ) error {
+	batch := definition.NewBatch(definitions)
 	refs := slices.DeleteFunc(slices.Clone(s.Tools), func(ref tool.Ref) bool {
 		return batch.Tool(ref.Slug) != nil
 	})
+	for _, ref := range refs {
+		if !drafted(definitions, ref.Slug) {
+			continue
+		}
+		if _, err := r.opts.Resolver.BindNew(ctx, p, []tool.Ref{ref}, tool.Production); tool.KindOf(err) == tool.NotFound {
+			return refusal.New(tool.Conflict, "/tools", "tool %q would be a draft: add publish: true to its definition, which "+
+				"is applied beside this one", ref.Slug)
+		}
+	}
 	for _, ref := range s.Tools {
 		brings := batch.Tool(ref.Slug)
 		if brings == nil || fits(ref, brings.Version) {
@@ -69,6 +79,13 @@ func (r *Registry) checkAgentTools(
 		return err
 	}
 	return r.walkAgent(ctx, p.Tenant, node{"agent", s.Slug, r.agentID(ctx, p.Tenant, s.Slug)}, s.Tools, batch)
+}
+
+// drafted reports whether definitions have a tool of this slug without asking to publish it.
+func drafted(definitions []definition.Definition, slug string) bool {
+	return slices.ContainsFunc(definitions, func(d definition.Definition) bool {
+		return d.Tool != nil && d.Tool.Slug == slug && !d.Tool.AsksToPublish()
+	})
 }
 
 // fits reports whether a version number satisfies the constraint of a reference. An

@@ -93,6 +93,20 @@ func TestCheckToolsLeavesOutWhatTheBatchPublishes(t *testing.T) {
 	registrytest.RequireRefused(t, err, tool.NotFound, "/implementation_config/steps/0/tool", `tool "ask" not found`)
 }
 
+// A tool that the definitions leave a draft is named as such to the agent beside it.
+func TestAgentBesideADraft(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t)
+	batch := batchOf(with("desk", "weigh"), spec("weigh"))
+	err := b.registry.CheckTools(t.Context(), b.ada, batch[0], batch)
+	registrytest.RequireRefused(t, err, tool.Conflict, "/tools", `tool "weigh" would be a draft: add publish: true`)
+	err = b.registry.CheckTools(t.Context(), b.ada, batch[0], batch[:1])
+	registrytest.RequireRefused(t, err, tool.NotFound, "/tools", `tool "weigh" not found`)
+	batch[1].Tool.Publish = true
+	require.NoError(t, b.registry.CheckTools(t.Context(), b.ada, batch[0], batch))
+}
+
 func TestCheckSkills(t *testing.T) {
 	t.Parallel()
 

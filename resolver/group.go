@@ -47,11 +47,6 @@ func (r *Resolver) Group(
 	}
 	for i, v := range versions {
 		item := &found[i]
-		if v.Number != item.Version { // The same content under several numbers.
-			named := *v
-			named.Number = item.Version
-			v = &named
-		}
 		tools = append(tools, &Resolved{
 			Tool: item.Tool, Version: v, Draft: item.Draft, Shadows: item.Shadows, Overrides: item.Overrides.Revisions(),
 		})

@@ -92,8 +92,8 @@ func (r *Resolver) Version(ctx context.Context, tenant tool.TenantID, toolID, di
 	return v, nil
 }
 
-// Versions returns the contents of items of a list, in their order, as their overrides adapt them. Those that
-// are not in memory are read together.
+// Versions returns the contents of items of a list, in their order, under the numbers of the items and as their
+// overrides adapt them. Those that are not in memory are read together.
 // It fails as [Resolver.Version] does.
 func (r *Resolver) Versions(ctx context.Context, tenant tool.TenantID, items []Item) ([]*tool.Version, error) {
 	out, err := r.stored(ctx, tenant, items)
@@ -101,7 +101,13 @@ func (r *Resolver) Versions(ctx context.Context, tenant tool.TenantID, items []I
 		if err != nil {
 			return nil, err
 		}
-		out[i], err = r.adapt(tenant, out[i], items[i].Overrides)
+		v := out[i]
+		if v.Number != items[i].Version { // The same content under several numbers, or in memory as the draft that it was.
+			named := *v
+			named.Number, named.Published = items[i].Version, !items[i].Draft
+			v = &named
+		}
+		out[i], err = r.adapt(tenant, v, items[i].Overrides)
 	}
 	return out, err
 }

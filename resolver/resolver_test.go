@@ -348,3 +348,39 @@ func TestResolveSameContentTwice(t *testing.T) {
 		require.Equal(t, want, got.Version.Number)
 	}
 }
+
+// A list has the number that a call runs, also where the content was seen before as a draft, or stands under several
+// numbers.
+func TestVersionsHaveTheNumbersOfTheirItems(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t)
+	head := b.add(t, b.acme, "findOrder", status(tool.Draft))
+	req := b.request("findOrder")
+	req.Mode = tool.Debug
+	got, err := b.resolver.Resolve(t.Context(), req)
+	require.NoError(t, err)
+	require.Equal(t, "1.0.0-draft", got.Version.Number)
+	numbers := func(mode tool.Mode) []string {
+		items, _, err := b.resolver.List(t.Context(), req.Principal, mode, resolver.Filter{}, resolver.Page{})
+		require.NoError(t, err)
+		versions, err := b.resolver.Versions(t.Context(), b.acme, items)
+		require.NoError(t, err)
+		out := make([]string, 0, len(versions))
+		for _, v := range versions {
+			out = append(out, v.Number)
+		}
+		return out
+	}
+	require.Equal(t, []string{"1.0.0-draft"}, numbers(tool.Debug))
+
+	for _, number := range []string{"1.0.0", "1.1.0"} {
+		head.Status = tool.Published
+		head, _, err = b.store.AddVersion(t.Context(), head, tool.Version{
+			ToolID: head.ID, Tenant: b.acme, Slug: head.Slug, Number: number, Published: true,
+			Digest: got.Version.Digest, Snapshot: got.Version.Snapshot,
+		})
+		require.NoError(t, err)
+		require.Equal(t, []string{number}, numbers(tool.Production), "it was tested as a draft before")
+	}
+}

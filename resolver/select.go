@@ -221,7 +221,11 @@ func authority(
 		e.Err = errNotPermitted
 		return e
 	}
-	log.pass(RulePermission, "requires %q, held by %s", t.RequiredPermission, req.Principal.Subject)
+	if t.RequiredPermission == "" {
+		log.pass(RulePermission, "requires none")
+	} else {
+		log.pass(RulePermission, "requires %q, held by %s", t.RequiredPermission, req.Principal.Subject)
+	}
 	if !t.Active {
 		return log.refuse(RuleActive, tool.Conflict, fmt.Sprintf("tool %q is inactive", t.Slug))
 	}

@@ -170,7 +170,7 @@ func TestValidateMessages(t *testing.T) {
 		},
 		{
 			"a pattern", `{"properties":{"a":{"pattern":"^[A-Z]<&$"}}}`, `{"a":"b"}`, "/a",
-			"at /a expected a string that matches ^[A-Z]<&$, got a string of 1 characters",
+			"at /a expected a string that matches ^[A-Z]<&$, got a string of 1 character",
 		},
 		{
 			"an item", `{"properties":{"a":{"items":{"type":"string"}}}}`, `{"a":["x",2]}`, "/a/1",
@@ -200,7 +200,7 @@ func TestValidateMessages(t *testing.T) {
 			"at /a expected null, got an integer; at /b expected null, got an integer; at /c expected null, got an integer; " +
 				"and 2 more",
 		},
-		{"the top", ``, `[1]`, "", "at the top expected object, got an array of 1 items"},
+		{"the top", ``, `[1]`, "", "at the top expected object, got an array of 1 item"},
 		{"no JSON", ``, `{"a":`, "", "not JSON: it ends early"},
 		{"a number beyond reason", ``, `{"a":[1e99999]}`, "/a/0", "at /a/0: a number out of range"},
 		{"digits beyond reason", ``, `{"a":` + strings.Repeat("9", 2000) + `}`, "/a", "at /a: a number with too many digits"},

@@ -2,6 +2,7 @@ package schema
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -25,11 +26,11 @@ func expectation(keyword string, m map[string]any) string {
 	case "multipleOf":
 		return "a multiple of " + literal(arg)
 	case "minLength", "maxLength":
-		return fmt.Sprintf("a string of %s %s characters", bounds[keyword], literal(arg))
+		return "a string of " + bounds[keyword] + " " + counted(literal(arg), "character", "characters")
 	case "minItems", "maxItems":
-		return fmt.Sprintf("an array of %s %s items", bounds[keyword], literal(arg))
+		return "an array of " + bounds[keyword] + " " + counted(literal(arg), "item", "items")
 	case "minProperties", "maxProperties":
-		return fmt.Sprintf("an object of %s %s properties", bounds[keyword], literal(arg))
+		return "an object of " + bounds[keyword] + " " + counted(literal(arg), "property", "properties")
 	case "pattern":
 		return "a string that matches " + tool.Clip(fmt.Sprint(arg), 80)
 	case "format":
@@ -92,15 +93,23 @@ func literal(v any) string {
 	return tool.Clip(string(raw), 60)
 }
 
+// counted writes a number of things.
+func counted(n, one, many string) string {
+	if n == "1" {
+		return n + " " + one
+	}
+	return n + " " + many
+}
+
 // describe names the kind and size of a value, never the value.
 func describe(v *jsonvalue.Value) string {
 	switch v.Kind() {
 	case jsonvalue.String:
-		return fmt.Sprintf("a string of %d characters", utf8.RuneCountInString(v.Text()))
+		return "a string of " + counted(strconv.Itoa(utf8.RuneCountInString(v.Text())), "character", "characters")
 	case jsonvalue.Array:
-		return fmt.Sprintf("an array of %d items", v.Len())
+		return "an array of " + counted(strconv.Itoa(v.Len()), "item", "items")
 	case jsonvalue.Object:
-		return fmt.Sprintf("an object of %d properties", v.Len())
+		return "an object of " + counted(strconv.Itoa(v.Len()), "property", "properties")
 	case jsonvalue.Null:
 		return "null"
 	case jsonvalue.False, jsonvalue.True, jsonvalue.Number:

@@ -22,10 +22,13 @@ const DefaultMaxConns = 16
 // MaxMaxConns is the maximum of [Options.MaxConns].
 const MaxMaxConns = 10_000
 
+// malformedURL is said of a URL that names no database. It never quotes the URL, which has a password.
+const malformedURL = "the database URL is malformed: expected one such as postgres://user:password@host:5432/name"
+
 func connect(ctx context.Context, url string, opts Options) (*Store, error) {
 	config, err := pgxpool.ParseConfig(url)
 	if err != nil {
-		return nil, &tool.Error{Kind: tool.Invalid, Op: "store.Open", Msg: "the database URL is malformed", Err: err}
+		return nil, &tool.Error{Kind: tool.Invalid, Op: "store.Open", Msg: malformedURL, Err: err}
 	}
 	limit := DefaultMaxConns
 	switch parsed, err := pgx.ParseConfig(url); { // It keeps the pool's parameters.

@@ -28,7 +28,7 @@ func CreateAppLogin(ctx context.Context, ownerURL, name string) (string, error) 
 	}
 	u, err := url.Parse(ownerURL)
 	if err != nil || u.Host == "" {
-		return "", &tool.Error{Kind: tool.Invalid, Op: op, Msg: "the database URL is malformed"}
+		return "", &tool.Error{Kind: tool.Invalid, Op: op, Msg: malformedURL}
 	}
 	conn, err := dialOnce(ctx, ownerURL)
 	if err != nil {

@@ -35,7 +35,7 @@ func withMigrator(ctx context.Context, op, url string, fn func(m *migrator) erro
 	conn, err := dialOnce(ctx, url)
 	if err != nil {
 		if _, ok := errors.AsType[*pgconn.ParseConfigError](err); ok {
-			return &tool.Error{Kind: tool.Invalid, Op: op, Msg: "the database URL is malformed", Err: err}
+			return &tool.Error{Kind: tool.Invalid, Op: op, Msg: malformedURL, Err: err}
 		}
 		return reached(failure(op, err))
 	}

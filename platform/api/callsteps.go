@@ -224,7 +224,10 @@ func dataOf[T any](e *tool.Event) (out T) {
 }
 
 func (r *callRecord) recorded() string {
-	detail := fmt.Sprintf("the ledger has the effect as %s after %d attempts", r.effect.Phase, r.effect.Attempt)
+	detail := fmt.Sprintf("the ledger has the effect as %s, without an attempt", r.effect.Phase)
+	if r.effect.Attempt > 0 {
+		detail = fmt.Sprintf("the ledger has the effect as %s, at attempt %d", r.effect.Phase, r.effect.Attempt)
+	}
 	if r.effect.SentBefore {
 		detail += "; an earlier attempt may have sent a request"
 	}

@@ -68,7 +68,7 @@ func TestExplainCall(t *testing.T) {
 	require.Empty(t, stages[v1.StageWaits])
 	require.Contains(t, stages[v1.StageEnd][0].Detail, "failed: unavailable: the host refused")
 	require.NotContains(t, stages[v1.StageEnd][0].Detail, "hunter22", "details are masked")
-	require.Contains(t, stages[v1.StageEffect][0].Detail, "the ledger has the effect as done")
+	require.Contains(t, stages[v1.StageEffect][0].Detail, "the ledger has the effect as done, without an attempt")
 
 	for _, id := range []string{uuid.NewString(), "seven"} {
 		got := b.do(t, http.MethodGet, "/v1/invocations/"+id+"/explain", "")

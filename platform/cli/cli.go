@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -13,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/toolcrib/toolcrib/audit"
+	"github.com/toolcrib/toolcrib/internal/nearest"
 	"github.com/toolcrib/toolcrib/platform/cli/terminal"
 	"github.com/toolcrib/toolcrib/platform/client"
 )
@@ -93,6 +95,8 @@ mean something: "toolcrib help exit-codes".`,
   toolcrib run start supportDesk --input "Where is my order?" --wait
   toolcrib invocations list`,
 		Version:       a.Env.Version,
+		Args:          noOperands,
+		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
@@ -114,6 +118,7 @@ mean something: "toolcrib help exit-codes".`,
 	root.SetIn(a.Env.In)
 	root.SetOut(a.Env.Out)
 	root.SetErr(a.Env.Err)
+	root.SuggestionsMinimumDistance = 2
 	root.CompletionOptions.DisableDefaultCmd = true // There is one of our own.
 	flags := root.PersistentFlags()
 	flags.StringVar(&a.flags.server, "server", "", "URL of the server (TOOLCRIB_SERVER)")
@@ -131,6 +136,7 @@ mean something: "toolcrib help exit-codes".`,
 	root.AddCommand(a.settingsCommand())
 	registerSettings(root)
 	nameVariables(root)
+	group(root)
 	return root
 }
 
@@ -168,20 +174,27 @@ func (a *App) nameActor(cmd *cobra.Command) {
 func Group(use, short string, commands ...*cobra.Command) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: use, Short: short,
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return nil
-			}
-			if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
-				return fmt.Errorf("%s has no command %q: did you mean %s?", cmd.CommandPath(), args[0], near[0])
-			}
-			return fmt.Errorf("%s has no command %q: see %s --help", cmd.CommandPath(), args[0], cmd.CommandPath())
-		},
+		Args: noOperands,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.SuggestionsMinimumDistance = 2
 	cmd.AddCommand(commands...)
 	return cmd
+}
+
+// noOperands refuses the name of a command that there is not, with the nearest one.
+func noOperands(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	lacks := cmd.CommandPath() + " has no"
+	if !cmd.HasParent() {
+		lacks = "there is no"
+	}
+	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+		return fmt.Errorf("%s command %q: did you mean %s?", lacks, args[0], cmp.Or(nearest.Name(args[0], near), near[0]))
+	}
+	return fmt.Errorf("%s command %q: see %s --help", lacks, args[0], cmd.CommandPath())
 }
 
 // Operands returns the check of a command's operands, which are named in order.

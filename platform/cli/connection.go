@@ -177,6 +177,24 @@ func (a *App) approverSource(by string) (source, error) {
 		"stands for", by, approverContext)
 }
 
+// ApproverFlags returns the flags, with a space before them, by which a command decides on calls that others started:
+// those of the key that toolcrib dev keeps for that, and none where the server is not of toolcrib dev.
+func (a *App) ApproverFlags() string {
+	c, err := a.connection()
+	if err != nil {
+		return ""
+	}
+	s, err := a.contextSource(approverContext, "")
+	if err != nil || !sameServer(s.server.value, c.server.value) {
+		return ""
+	}
+	flags := " --context " + approverContext
+	if a.flags.data != "" {
+		flags = " --data " + a.flags.data + flags
+	}
+	return flags
+}
+
 // devSource reads what toolcrib dev left in its data folder. A folder that
 // others may write to, or that names a server on another machine, was not left
 // there by toolcrib dev.

@@ -2,7 +2,9 @@ package cli
 
 import (
 	"cmp"
+	"fmt"
 	"log/slog"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 )
@@ -16,10 +18,29 @@ func DatabaseFlag(cmd *cobra.Command, url *string) {
 func (a *App) DatabaseURL(flag string) (string, error) {
 	url := cmp.Or(flag, a.Env.Getenv(DatabaseVariable))
 	if url == "" {
-		return "", Usagef("this command needs a database: give --database-url or set %s; toolcrib dev needs none",
+		err := Usagef("this command needs a database: give --database-url or set %s; toolcrib dev needs none",
 			DatabaseVariable)
+		if file := a.devDatabaseFile(); file != "" {
+			return "", WithHint(err, fmt.Sprintf("For that of toolcrib dev: --database-url \"$(cat %s)\"", file))
+		}
+		return "", err
 	}
 	return url, nil
+}
+
+// devDatabaseFile returns the file in which the toolcrib dev that runs here keeps the URL of its database, if it does.
+func (a *App) devDatabaseFile() string {
+	folders := a.dataFolders()
+	if dir := cmp.Or(a.flags.data, a.Env.Getenv(DataVariable)); dir != "" {
+		folders = []string{dir}
+	}
+	for _, dir := range folders {
+		file := filepath.Join(dir, "database-url")
+		if devSource(dir, "").server.value != "" && line(file) != "" {
+			return file
+		}
+	}
+	return ""
 }
 
 // Logger returns the log of a command that is no server: warnings only.

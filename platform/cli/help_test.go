@@ -29,6 +29,46 @@ func quiet() *cobra.Command {
 	return root(cli.Env{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard, Version: "test"})
 }
 
+// Help lists every command under a heading.
+func TestEveryCommandHasAHeading(t *testing.T) {
+	t.Parallel()
+	for _, cmd := range quiet().Commands() {
+		if cmd.IsAvailableCommand() {
+			require.NotEmpty(t, cmd.GroupID, cmd.Name())
+		}
+	}
+	s := setup(t)
+	help := s.ok(t)
+	require.Less(t, strings.Index(help, "\nBegin:\n"), strings.Index(help, "\nOperate servers:\n"), help)
+	require.NotContains(t, help, "Additional Commands", "with that for help")
+	wrong := s.run(t, "toool", "list")
+	require.Equal(t, cli.ExitUsage, wrong.code)
+	require.Equal(t, "toolcrib: there is no command \"toool\": did you mean tool?\n", wrong.err)
+}
+
+// What is not found is listed by a command, which the error names.
+func TestNotFoundNamesTheList(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	for _, args := range [][]string{
+		{"run", "show", "01987a3c-0000-7000-8000-000000000001"},
+		{"space", "read", "nowhere"},
+		{"webhook", "show", "none"},
+		{"profile", "delete", "none"},
+		{"toolset", "show", "none"},
+		{"approvals", "show", "01987a3c-0000-7000-8000-000000000001"},
+		{"view", "show", "01987a3c-0000-7000-8000-000000000001"},
+		{"schedule", "show", "none"},
+	} {
+		ended := s.run(t, args...)
+		require.Equal(t, cli.ExitNotFound, ended.code, args)
+		require.Contains(t, ended.err, "\ntoolcrib "+args[0]+" list shows those there are.\n")
+		found, _, err := quiet().Find([]string{args[0], "list"})
+		require.NoError(t, err)
+		require.Equal(t, "toolcrib "+args[0]+" list", found.CommandPath())
+	}
+}
+
 // Every command says what it is for, at length, and with examples that parse.
 func TestEveryCommandHelps(t *testing.T) {
 	t.Parallel()

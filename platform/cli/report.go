@@ -106,8 +106,26 @@ func (a *App) hint(err error) string {
 	case p.Status == http.StatusForbidden && p.Instance != "":
 		return "toolcrib run show " + terminal.Clean(path.Base(p.Instance)) +
 			" shows the call, and toolcrib tool explain " + terminal.Clean(cmp.Or(a.Called, "TOOL")) + " what decides."
+	case p.Status == http.StatusNotFound:
+		return listHint(p.Detail)
 	case p.Code == tool.InternalError && p.TraceID != "":
 		return "The server's log has it under trace_id " + terminal.Clean(p.TraceID) + "."
+	}
+	return ""
+}
+
+// lists are the commands that list what an answer of the server says is not found, by how it calls that.
+var lists = map[string]string{
+	"agent": "agent", "approval": "approvals", "artifact": "artifact", "budget": "budget", "credential": "credential",
+	"invocation": "invocations", "pipeline": "pipeline", "profile": "profile", "role": "role", "run": "run",
+	"schedule": "schedule", "space": "space", "tool": "tool", "toolset": "toolset", "view": "view", "webhook": "webhook",
+}
+
+// listHint says which command lists those there are, of what was not found.
+func listHint(detail string) string {
+	kind, rest, _ := strings.Cut(detail, " ")
+	if command := lists[kind]; command != "" && strings.HasSuffix(rest, "not found") {
+		return "toolcrib " + command + " list shows those there are."
 	}
 	return ""
 }

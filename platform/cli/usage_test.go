@@ -24,7 +24,7 @@ func TestUsage(t *testing.T) {
 		args []string
 		says string
 	}{
-		{[]string{"nonsense"}, `unknown command "nonsense"`},
+		{[]string{"nonsense"}, `there is no command "nonsense": see toolcrib --help`},
 		{[]string{"tool", "lst"}, `toolcrib tool has no command "lst": did you mean list?`},
 		{[]string{"tool", "show"}, "toolcrib tool show needs a tool"},
 		{[]string{"tool", "show", "a", "b"}, `does not know what to do with "b"`},

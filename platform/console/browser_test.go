@@ -305,6 +305,16 @@ func (v *visitor) accessible(t *testing.T, where ...string) {
 	require.Empty(t, found, "%v", where)
 }
 
+// The address that signs in does so in a tab that has the page of signing in open, where it changes the fragment alone.
+func TestSigningInWhereThePageIsOpen(t *testing.T) {
+	t.Parallel()
+
+	v := visit(t, newSite(t, ""), browser(t))
+	v.do(t, chromedp.Navigate(v.url+"/login"), settled(), chromedp.Evaluate("location.hash = \"k="+code+"\"", nil),
+		until(atHome), settled())
+	v.do(t, until(`location.hash === ""`))
+}
+
 // A tab in which the person signed out shows nothing of the tenant any more, nor does the tab before.
 func TestSigningOut(t *testing.T) {
 	t.Parallel()

@@ -57,6 +57,9 @@ const (
 	KEKFile        = "kek"    // The key that credentials are encrypted by.
 	// TemporalFile holds the host and port of Temporal.
 	TemporalFile = "temporal-address"
+	// DatabaseFile holds the URL of a database that is the platform's own, with its owner's login: what commands of
+	// operators take as --database-url.
+	DatabaseFile = "database-url"
 )
 
 func (c Config) withDefaults() Config {

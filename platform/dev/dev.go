@@ -193,7 +193,11 @@ func (d *Dev) startAPI(ctx context.Context) error {
 		working.Wait()
 		d.served <- err
 	}()
-	return errors.Join(d.write(ServerFile, d.url), d.write(TemporalFile, d.stack.TemporalAddress()))
+	err = errors.Join(d.write(ServerFile, d.url), d.write(TemporalFile, d.stack.TemporalAddress()))
+	if d.stack.PostgresDone() != nil {
+		err = errors.Join(err, d.write(DatabaseFile, d.stack.DatabaseURL()))
+	}
+	return err
 }
 
 // listen takes the address, or another port of its host when that is taken and
@@ -255,7 +259,7 @@ func (d *Dev) Stop(ctx context.Context) error {
 		if d.hangUp != nil {
 			d.hangUp()
 			errs = append(errs, <-d.served)
-			for _, name := range []string{ServerFile, TemporalFile} {
+			for _, name := range []string{ServerFile, TemporalFile, DatabaseFile} {
 				errs = append(errs, ignoreMissing(os.Remove(filepath.Join(d.stack.DataDir(), name))))
 			}
 		}

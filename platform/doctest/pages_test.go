@@ -27,14 +27,14 @@ var (
 		"tools/agent_call.md", "tools/task.md", "tools/composition.md", "tools/graph.md", "agent-spec.md",
 		"tools/rag_retrieval.md",
 		"tools/client.md",
-		"tools/input.md", "files.md", "spaces.md",
+		"tools/input.md", "files.md", "spaces.md", "tool-sessions.md",
 	}
 	// On a PostgreSQL and a Temporal of the reader's.
 	ownTemporal = []string{"your-temporal.md", "plugin.md", "tools/function.md", "tools/custom.md", "thin-tools.md"}
 	// Without anything to run.
 	descriptive = []string{
 		"README.md", "concepts.md", "lifecycle.md", "failure-semantics.md", "upgrades.md", "install.md", "deployment.md",
-		"backup.md", "sizing.md", "security.md", "console.md", "console-pages.md", "tool-sessions.md", "embeds.md",
+		"backup.md", "sizing.md", "security.md", "console.md", "console-pages.md", "embeds.md",
 	}
 )
 

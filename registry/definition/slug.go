@@ -21,19 +21,24 @@ var legacySlugs = []string{
 
 // verbs are what slugs usually begin with.
 var verbs = strings.Fields(`
-	accept activate add aggregate analyze answer apply approve archive ask assign await book browse build calculate call cancel
-	capture change charge check choose classify clear close compare compute confirm connect convert copy count create
-	deactivate decide delete deliver deploy describe destroy detach detect disable disconnect dismiss display download
-	draft drop edit enable enrich erase estimate evaluate execute explain export extract fetch fill filter find fix
-	follow forecast format forward generate get give group handle identify import insert inspect install invite issue
-	join launch leave link list load lock log look lookup make manage map mark measure merge modify move mute notify open
-	order parse patch pause pay perform pick pin place plan poll post predict prepare preview process publish pull purge
-	push put query quote rank read recommend record refresh refund register reject release remind remove rename render
-	replace reply report request reschedule research reserve reset resolve restart resume retrieve retry return review
-	revoke route run save schedule score screen search select send set share show sign sort split star start stop store
-	submit subscribe suggest summarize suspend sync tag test track transfer transform translate trigger unassign unblock
-	undo unfollow unlink unlock unmute unpin unset unstar unsubscribe unwatch update upgrade upload upsert validate
-	verify view watch withdraw write`)
+	accept activate add adjust aggregate allocate analyze answer append apply approve archive ask assess assign attach
+	await backup ban bid book broadcast browse build calculate call cancel capture change charge check choose classify
+	clear click close collect combine commit compare complete compute configure confirm connect consume contact convert
+	copy count crawl create deactivate decide decline decode decrypt define delete deliver deploy describe destroy detach
+	detect disable disconnect discover dismiss dispatch display download draft drop edit enable encode encrypt enrich
+	enroll erase escalate estimate evaluate exchange execute expand expire explain export extract fetch fill filter find
+	fix flag follow forecast format forward generate get give grant greet group handle hide highlight identify import
+	inform ingest initiate insert inspect install invite invoke issue join launch learn leave lend link lint list load
+	lock log look lookup make manage map mark measure merge migrate mint modify monitor move mute notify observe offer
+	open order parse patch pause pay perform pick pin ping place plan poll post predict prepare preview print probe
+	process promote propose provision publish pull purge push put query quote rank rate read rebuild recalculate receive
+	recommend record redeem reduce refresh refund register reindex reject relay release reload remind remove rename
+	render renew reopen repair replace reply report request reschedule research reserve reset resolve respond restart
+	restock restore resume retrieve retry return review revoke rotate route run sample save scale scan schedule score
+	scrape screen search select send set share ship show sign solve sort split star start stop store submit subscribe
+	suggest sum summarize suspend swap switch sync tag terminate test track train transfer transform translate trigger
+	trim try unarchive unassign unban unblock undo unfollow unlink unlock unmute unpin unset unstar unsubscribe unwatch
+	update upgrade upload upsert use validate verify view vote wait wake warn watch withdraw write`)
 
 // IsVerb reports whether a word, in lower case, is one that slugs usually begin
 // with.

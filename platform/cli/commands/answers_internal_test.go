@@ -9,6 +9,7 @@ import (
 	"github.com/toolcrib/toolcrib/agent"
 	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
 	"github.com/toolcrib/toolcrib/platform/cli"
+	"github.com/toolcrib/toolcrib/tool"
 )
 
 // A server may answer anything, where it has no business to answer text too.
@@ -36,4 +37,25 @@ func TestPlainJSON(t *testing.T) {
 		require.Equal(t, want, plainJSON([]byte(raw)))
 	}
 	require.Contains(t, compact(map[string]string{"url": "https://x/?a=1&b=2"}), "a=1&b=2")
+}
+
+// What a call keeps for good is not taken for a text because of a slip in its JSON.
+func TestResultsThatLookLikeJSON(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		`{"seat": "12A"}`:   `{"seat": "12A"}`,
+		`no seat is free`:   `"no seat is free"`,
+		`[later] {no}thing`: `"[later] {no}thing"`,
+		`"{\"seat\": tru}"`: `"{\"seat\": tru}"`,
+		`12`:                `12`,
+	} {
+		got, err := readResult(nil, text, "")
+		require.NoError(t, err, text)
+		require.JSONEq(t, want, string(got))
+	}
+	for _, text := range []string{`{"seat": tru}`, ` [1,] `, "{'a': 1}\n", `{"a": 1}{"b": 2}`} {
+		_, err := readResult(nil, text, "")
+		require.Equal(t, tool.Invalid, tool.KindOf(err), text)
+		require.ErrorContains(t, err, "looks like JSON and is not")
+	}
 }

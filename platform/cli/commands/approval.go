@@ -4,10 +4,10 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"net/http"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -60,7 +60,7 @@ var approvalListing = listing[v1.Approval]{
 	row: func(v v1.Approval) []string {
 		expires := ""
 		if v.Status == wait.Pending {
-			expires = "in " + max(time.Until(v.ExpiresAt), 0).Round(time.Minute).String()
+			expires = terminal.Until(v.ExpiresAt)
 		}
 		return []string{
 			v.ID, versioned(v.Tool, v.Version), v.Agent, string(v.Status), terminal.Shorten(string(v.Arguments), 60), expires,
@@ -240,7 +240,7 @@ func (a *app) decide(ctx context.Context, c *client.Client, in v1.Decide) error 
 			decided, err = c.Reject(ctx, one.ID, v1.Reject{Reason: one.Reason, Seen: one.Seen})
 		}
 		if err != nil {
-			return err
+			return a.hintApprover(one, err)
 		}
 		return a.Printer.ShowLine(decided, "%s", decidedLine(decided))
 	}
@@ -249,6 +249,20 @@ func (a *app) decide(ctx context.Context, c *client.Client, in v1.Decide) error 
 		return err
 	}
 	return a.showDecided(items)
+}
+
+// hintApprover adds to the denial of a decision the command by which toolcrib dev lets one decide.
+func (a *app) hintApprover(in v1.DecideOne, err error) error {
+	flags := a.ApproverFlags()
+	if p, ok := client.Problem(err); !ok || p.Status != http.StatusForbidden || len(p.Permissions) > 0 || flags == "" {
+		return err
+	}
+	verb := "reject"
+	if in.Approve {
+		verb = "approve"
+	}
+	return cli.WithHint(err, fmt.Sprintf("toolcrib dev keeps a key for that: toolcrib approvals %s %s%s", verb,
+		in.ID, flags))
 }
 
 // showDecided prints what became of decisions, and fails if one of them did: as they all did, where

@@ -85,8 +85,9 @@ func (a *app) printBatch(of []v1.Approval) error {
 	if len(of) < 2 || a.Printer.JSON {
 		return nil
 	}
-	_, err := fmt.Fprintf(a.Printer.Out, "these %d calls of one turn together:\n  toolcrib approvals approve --batch %s\n",
-		len(of), terminal.Clean(of[0].Batch))
+	_, err := fmt.Fprintf(a.Printer.Out,
+		"these %d calls of one turn together:\n  toolcrib approvals approve --batch %s%s\n",
+		len(of), terminal.Clean(of[0].Batch), terminal.Clean(a.ApproverFlags()))
 	return err
 }
 
@@ -96,7 +97,7 @@ func (a *app) printRequest(v v1.Approval) error {
 		enc.SetEscapeHTML(false)
 		return enc.Encode(v)
 	}
-	_, err := fmt.Fprintf(a.Printer.Out, "%s\n  %s\n  toolcrib approvals approve %s\n", terminal.Clean(v.Message),
-		terminal.Shorten(string(v.Arguments), 200), terminal.Clean(v.ID))
+	_, err := fmt.Fprintf(a.Printer.Out, "%s\n  %s\n  toolcrib approvals approve %s%s\n", terminal.Clean(v.Message),
+		terminal.Shorten(string(v.Arguments), 200), terminal.Clean(v.ID), terminal.Clean(a.ApproverFlags()))
 	return err
 }

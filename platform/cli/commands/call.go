@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -43,12 +44,15 @@ the tool's schema wants them: as a number, a truth value, a list. A name with
 dots leads into an object, and a name given several times makes a list.`,
 		Example: `  toolcrib tool call datetime_utils --arg operation=now
   toolcrib tool call searchOrders --arg filter.status=open --arg limit=5 --arg tags=new --arg tags=urgent
-  toolcrib tool call refundOrder --args '{"id": 4711}' --id refund-4711
+  toolcrib tool call refundOrder@^1.2 --args '{"id": 4711}' --id refund-4711
   toolcrib tool call refundOrder --args-file refund.json --dry-run
   toolcrib tool call lookUpBalance --arg customer=Ada --yes`,
 		Args:              cli.Operands("tool"),
 		ValidArgsFunction: a.completeTools,
 		RunE: a.Online(func(cmd *cobra.Command, c *client.Client, args []string) error {
+			if err := pinned(args, &in.Version); err != nil {
+				return err
+			}
 			seconds := wait.Seconds()
 			in.Mode, in.WaitS = tool.Mode(mode), &seconds
 			arguments.check = dryRun
@@ -73,7 +77,8 @@ dots leads into an object, and a name given several times makes a list.`,
 	cmd.Flags().StringVarP(&arguments.text, "args", "a", "", "arguments, a JSON object")
 	cmd.Flags().StringVar(&arguments.file, "args-file", "", "file with the arguments; - for the standard input")
 	cmd.Flags().StringArrayVar(&arguments.pairs, "arg", nil, "an argument, as NAME=VALUE; may be repeated")
-	cmd.Flags().StringVar(&in.Version, "version", "", "version or constraint, such as ^1.2")
+	cmd.Flags().StringVar(&in.Version, "version", "",
+		"version or constraint, such as ^1.2; also behind the name, as in TOOL@^1.2")
 	cmd.Flags().StringVar(&in.ID, "id", "", "makes the call one, however often it is asked for")
 	cmd.Flags().StringVar(&mode, "mode", string(tool.Production), "production, or debug to use the draft")
 	cmd.Flags().DurationVar(&wait, "wait", 30*time.Second, "how long to wait for the answer, up to 60s")
@@ -81,6 +86,19 @@ dots leads into an object, and a name given several times makes a list.`,
 	cmd.Flags().BoolVar(&yes, "yes", false, "confirm the call, where the tool asks for no more than that")
 	a.CompleteFlag(cmd, "version", a.completeVersions)
 	return cmd
+}
+
+// pinned takes the version or constraint from a tool that is named with it, as in getOrder@^1.2.
+func pinned(args []string, version *string) error {
+	name, behind, ok := strings.Cut(args[0], "@")
+	switch {
+	case !ok:
+	case *version != "":
+		return cli.Usagef("give one of --version and %s", terminal.Clean(args[0]))
+	default:
+		args[0], *version = name, behind
+	}
+	return nil
 }
 
 func readArguments(stdin io.Reader, text, file string) (json.RawMessage, error) {
@@ -119,6 +137,10 @@ func (a *app) call(ctx context.Context, c *client.Client, send toolCall, name st
 	call, err := send(ctx, name, in)
 	done()
 	if err != nil {
+		if ctx.Err() != nil && !a.Printer.JSON {
+			_, _ = fmt.Fprintf(a.Env.Err, "the call may go on; see it with: toolcrib invocations list --tool %s\n",
+				terminal.Clean(name)) // It is interrupted in any case.
+		}
 		return err
 	}
 	for _, warning := range call.Warnings {
@@ -127,12 +149,12 @@ func (a *app) call(ctx context.Context, c *client.Client, send toolCall, name st
 	err = a.Printer.Show(call, func(w io.Writer) error {
 		if call.Result == nil {
 			if asked := a.asked(ctx, c, call.RunID); asked.ID != "" {
-				whose := "an approval by somebody else"
+				whose, flags := "an approval by somebody else", a.ApproverFlags()
 				if asked.Own {
-					whose = "your confirmation"
+					whose, flags = "your confirmation", ""
 				}
-				_, err := fmt.Fprintf(w, "waits for %s: toolcrib approvals approve %s\nthen: toolcrib run follow %s\n",
-					whose, terminal.Clean(asked.ID), terminal.Clean(call.RunID))
+				_, err := fmt.Fprintf(w, "waits for %s: toolcrib approvals approve %s%s\nthen: toolcrib run follow %s\n",
+					whose, terminal.Clean(asked.ID), terminal.Clean(flags), terminal.Clean(call.RunID))
 				return err
 			}
 			if next := a.awaited(ctx, c, call.RunID); next != "" {

@@ -39,7 +39,9 @@ type followed struct {
 // that did not complete is a failure.
 func (a *app) follow(ctx context.Context, c *client.Client, id string) error {
 	seen := followed{Invocations: []v1.Invocation{}}
+	var after int64
 	run, err := c.Watch(ctx, id, func(e tool.Event) error {
+		after = e.Seq
 		switch {
 		case a.Printer.JSON:
 		case e.Type == tool.EventWarning:
@@ -47,7 +49,7 @@ func (a *app) follow(ctx context.Context, c *client.Client, id string) error {
 		case e.Type == agent.EventModelRetrying:
 			return writeModelRetry(a.Printer.Out, e)
 		case e.Type == tool.EventNeedsApproval:
-			return writeAsked(a.Printer.Out, e)
+			return writeAsked(a.Printer.Out, e, a.ApproverFlags())
 		case e.Type == tool.EventPending:
 			return writeOffered(a.Printer.Out, e)
 		}
@@ -65,7 +67,7 @@ func (a *app) follow(ctx context.Context, c *client.Client, id string) error {
 		return writeCall(a.Printer.Out, invocation)
 	}, a.warner())
 	if err != nil {
-		return err
+		return a.leave(ctx, &liveView{out: a.Printer.Out}, id, after, err)
 	}
 	seen.Run = run
 	if err := a.Printer.Show(seen, func(w io.Writer) error { return writeEnd(w, run) }); err != nil {
@@ -125,15 +127,15 @@ func writeWarning(w io.Writer, e tool.Event) error {
 	return err
 }
 
-// writeAsked writes that a call waits for a person, and how one answers.
-func writeAsked(w io.Writer, e tool.Event) error {
+// writeAsked writes that a call waits for a person, and how one answers: by a command with these flags.
+func writeAsked(w io.Writer, e tool.Event, flags string) error {
 	var asked agent.ApprovalAsked
 	if err := json.Unmarshal(e.Data, &asked); err != nil {
 		return fmt.Errorf("reading event %d: %w", e.Seq, err)
 	}
-	_, err := fmt.Fprintf(w, "  %s waits for an approval: %s\n    toolcrib approvals approve %s\n",
+	_, err := fmt.Fprintf(w, "  %s waits for an approval: %s\n    toolcrib approvals approve %s%s\n",
 		terminal.Clean(versioned(asked.Tool, asked.Version)), terminal.Shorten(strings.Join(asked.Reasons, "; "), 200),
-		terminal.Clean(asked.ApprovalID))
+		terminal.Clean(asked.ApprovalID), terminal.Clean(flags))
 	return err
 }
 

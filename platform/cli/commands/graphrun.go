@@ -205,7 +205,7 @@ func (a *app) followGraph(ctx context.Context, c *client.Client, id string, sour
 		if a.Printer.JSON {
 			return nil
 		}
-		return writeGraphEvent(a.Printer.Out, e)
+		return writeGraphEvent(a.Printer.Out, e, a.ApproverFlags())
 	}, func(v1.Run) error { return nil })
 	stop()
 	done()
@@ -277,13 +277,14 @@ func drawRun(file string, source graphSource, nodes []v1.Node) error {
 	return nil
 }
 
-// writeGraphEvent writes one line about a node that ended, or about what a run waits for.
-func writeGraphEvent(w io.Writer, e tool.Event) error {
+// writeGraphEvent writes one line about a node that ended, or about what a run waits for, which who has the key of the
+// flags approver decides.
+func writeGraphEvent(w io.Writer, e tool.Event, approver string) error {
 	switch e.Type { //nolint:exhaustive // Others are of single calls, which run follow shows.
 	case tool.EventWarning:
 		return writeWarning(w, e)
 	case tool.EventNeedsApproval:
-		return writeAsked(w, e)
+		return writeAsked(w, e, approver)
 	case tool.EventPending:
 		return writeOffered(w, e)
 	case agent.EventNodeEnded:

@@ -46,7 +46,7 @@ var inputListing = listing[v1.InputRequest]{
 	row: func(v v1.InputRequest) []string {
 		left := ""
 		if v.Status == wait.CallWaiting && v.AnswerBy != nil {
-			left = "in " + max(time.Until(*v.AnswerBy), 0).Round(time.Second).String()
+			left = terminal.Until(*v.AnswerBy)
 		}
 		return []string{v.ViewID, terminal.Shorten(v.Title, 60), string(v.Status), left, terminal.Since(v.CreatedAt)}
 	},

@@ -36,7 +36,10 @@ ends the command with exit code 1. Interrupting the command leaves the run alone
 func (a *app) watch(ctx context.Context, c *client.Client, id string, after int64) error {
 	defer a.Progress("following %s", id)()
 	defer a.reportWaits(ctx, c, id)()
-	view := &liveView{out: a.Printer.Out, call: func(id string) (v1.Invocation, error) { return c.Invocation(ctx, id) }}
+	view := &liveView{
+		out: a.Printer.Out, approver: a.ApproverFlags(),
+		call: func(id string) (v1.Invocation, error) { return c.Invocation(ctx, id) },
+	}
 	show := view.show
 	if a.Printer.JSON {
 		enc := json.NewEncoder(a.Printer.Out)
@@ -87,8 +90,9 @@ func (a *app) leave(ctx context.Context, view *liveView, id string, after int64,
 
 // liveView shows a run to a person.
 type liveView struct {
-	out  io.Writer
-	call func(id string) (v1.Invocation, error)
+	out      io.Writer
+	call     func(id string) (v1.Invocation, error)
+	approver string // Flags of the key that decides on what the run waits for.
 
 	turn, attempt int
 	said          string // By the model, in the turn and attempt.
@@ -110,7 +114,7 @@ func (v *liveView) show(e tool.Event) error {
 	case e.Type == tool.EventWarning:
 		return errors.Join(v.endLine(), writeWarning(v.out, e))
 	case e.Type == tool.EventNeedsApproval:
-		return errors.Join(v.endLine(), writeAsked(v.out, e))
+		return errors.Join(v.endLine(), writeAsked(v.out, e, v.approver))
 	case e.Type == tool.EventPending:
 		return errors.Join(v.endLine(), writeOffered(v.out, e))
 	case e.InvocationID != "" && ends(e.Type):

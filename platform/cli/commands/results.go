@@ -3,7 +3,9 @@ package commands
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -49,7 +51,7 @@ var pendingCallListing = listing[v1.PendingCall]{
 	row: func(v v1.PendingCall) []string {
 		left := ""
 		if v.Status == wait.CallWaiting && v.AnswerBy != nil {
-			left = "in " + max(time.Until(*v.AnswerBy), 0).Round(time.Second).String()
+			left = terminal.Until(*v.AnswerBy)
 		}
 		return []string{
 			v.ID, versioned(v.Tool, v.Version), string(v.Status), terminal.Shorten(string(v.Arguments), 60), left,
@@ -115,13 +117,14 @@ func (a *app) resultSubmitCommand() *cobra.Command {
 The call keeps its first result; one that comes too late goes to the inbox of the run.`,
 		`  toolcrib results submit 01987a3c-0000-7000-8000-000000000002 --result '{"seat": "12A"}'
   toolcrib results submit 01987a3c-0000-7000-8000-000000000002 --error --result "no seat is free"`)
-	cmd.Flags().StringVar(&result, "result", "", "the result: JSON, or else a text")
+	cmd.Flags().StringVar(&result, "result", "", "the result: JSON, or else a text, which does not look like JSON")
 	cmd.Flags().StringVar(&file, "result-file", "", "file with it; - for the standard input")
 	cmd.Flags().BoolVar(&isError, "error", false, "the result says why the call failed")
 	return cmd
 }
 
-// readResult returns a result: JSON as it is, anything else as text.
+// readResult returns a result: JSON as it is, anything else as text. What only looks like JSON is refused, since a call
+// keeps its first result.
 func readResult(stdin io.Reader, text, file string) (json.RawMessage, error) {
 	switch {
 	case text != "" && file != "":
@@ -135,10 +138,25 @@ func readResult(stdin io.Reader, text, file string) (json.RawMessage, error) {
 		}
 		text = string(raw)
 	}
-	if json.Valid([]byte(text)) {
-		return json.RawMessage(text), nil
+	return jsonOrText("the result", text)
+}
+
+// jsonOrText returns a text that is JSON as it is, and any other as a JSON string. An object or an array that is not
+// quite JSON is a mistake, and no text.
+func jsonOrText(what, text string) (json.RawMessage, error) {
+	trimmed := strings.TrimSpace(text)
+	within := func(first, last string) bool {
+		return strings.HasPrefix(trimmed, first) && strings.HasSuffix(trimmed, last)
 	}
-	return json.Marshal(text)
+	switch err := json.Unmarshal([]byte(text), new(json.RawMessage)); {
+	case err == nil:
+		return json.RawMessage(text), nil
+	case within("{", "}") || within("[", "]"):
+		return nil, &tool.Error{Kind: tool.Invalid, Err: err, Msg: fmt.Sprintf("%s looks like JSON and is not: %v; "+
+			"a text that looks so is given as a JSON string", what, err)}
+	default:
+		return json.Marshal(text)
+	}
 }
 
 func submittedLine(v v1.Submitted) string {

@@ -141,7 +141,11 @@ func (f *overrideFlags) change(cmd *cobra.Command, o *v1.NewOverride) error {
 			if !ok || name == "" {
 				return cli.Usagef("--default %s: expected NAME=VALUE", pair)
 			}
-			defaults[name] = jsonOrText(value)
+			read, err := jsonOrText("the default of "+name, value)
+			if err != nil {
+				return err
+			}
+			defaults[name] = read
 		}
 		o.Defaults = defaults
 	}
@@ -166,15 +170,6 @@ func (f *overrideFlags) change(cmd *cobra.Command, o *v1.NewOverride) error {
 			"--max-attempts, --inline-bytes or --clear")
 	}
 	return nil
-}
-
-// jsonOrText returns a value that is JSON as it is, and any other as a JSON string.
-func jsonOrText(value string) json.RawMessage {
-	if json.Valid([]byte(value)) {
-		return json.RawMessage(value)
-	}
-	raw, _ := json.Marshal(value) // A string: it cannot fail.
-	return raw
 }
 
 // asDecided returns a decision as it is changed from; its revision guards the change.

@@ -28,8 +28,9 @@ func (a *app) toolTestCommand() *cobra.Command {
 		Long: `Calls the draft of a tool, or a version of it, on the way that every call takes,
 and prints its output as it comes, the arguments after coercion, and its answer.
 The call is recorded as a test. It changes nothing unless --allow-writes is
-given: what might is refused. A test that found a fault ends the command with
-exit code 1.
+given: what might is refused. A test that needs an approval waits for it, and the
+error stream has the command that gives it; interrupting the command leaves the test
+alone. A test that found a fault ends the command with exit code 1.
 
 Of a TOOL.md, the examples are tested: their arguments are checked by the input
 schema, and called where the tool only reads and the server has this draft.`,
@@ -42,6 +43,9 @@ schema, and called where the tool only reads and the server has this draft.`,
 		RunE: a.Online(func(cmd *cobra.Command, c *client.Client, args []string) error {
 			if definition.IsContract(args[0]) {
 				return a.testContracts(cmd.Context(), cmd.InOrStdin(), c, args)
+			}
+			if err := pinned(args, &in.Version); err != nil {
+				return err
 			}
 			call := v1.NewCall{Version: in.Version, Mode: tool.Debug}
 			var err error
@@ -67,7 +71,15 @@ func (a *app) test(ctx context.Context, c *client.Client, name string, in v1.New
 		return err
 	}
 	said := false
+	var after int64
 	say := func(e tool.Event) error {
+		after = e.Seq
+		switch e.Type { //nolint:exhaustive // The others say nothing of a wait.
+		case tool.EventNeedsApproval:
+			return writeAsked(a.Env.Err, e, a.ApproverFlags())
+		case tool.EventPending:
+			return writeOffered(a.Env.Err, e)
+		}
 		var o agent.Output
 		if a.Printer.JSON || e.Type != tool.EventOutputAppended {
 			return nil
@@ -83,7 +95,7 @@ func (a *app) test(ctx context.Context, c *client.Client, name string, in v1.New
 	run, err := c.Watch(ctx, begun.RunID, say, a.warner())
 	done()
 	if err != nil {
-		return err
+		return a.leave(ctx, &liveView{out: a.Printer.Out, inLine: said}, begun.RunID, after, err)
 	}
 	test, err := c.ToolTest(ctx, begun.Tool, run)
 	if err != nil {

@@ -111,9 +111,20 @@ func Read(ctx context.Context, paths []string, stdin io.Reader) ([]Document, err
 		}
 	}
 	if len(all) == 0 {
-		return nil, &tool.Error{Kind: tool.Invalid, Msg: "there are no definitions in " + strings.Join(paths, ", ")}
+		return nil, &tool.Error{Kind: tool.Invalid, Msg: "there are no definitions in " + named(paths)}
 	}
 	return all, nil
+}
+
+// named lists paths as people say them.
+func named(paths []string) string {
+	out := slices.Clone(paths)
+	for i, path := range out {
+		if path == "-" {
+			out[i] = "the standard input"
+		}
+	}
+	return strings.Join(out, ", ")
 }
 
 // refuseShown refuses the output of "tool show --json": a tool with its

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
@@ -89,9 +90,13 @@ func syntaxError(name string, before int, err error) error {
 	if !ok || e.Token == nil {
 		return &FileError{File: name, Msg: "malformed YAML: " + err.Error()}
 	}
+	msg := e.Message
+	if strings.Contains(msg, "character '\t'") {
+		msg = "there is a tab, and YAML is indented with spaces"
+	}
 	return &FileError{
 		File: name, Line: before + e.Token.Position.Line, Column: e.Token.Position.Column,
-		Msg: "malformed YAML: " + e.Message,
+		Msg: "malformed YAML: " + msg,
 	}
 }
 

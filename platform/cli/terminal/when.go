@@ -35,6 +35,15 @@ func ago(t, now time.Time) string {
 // Since says how long something is past.
 func Since(t time.Time) string { return ago(t, time.Now()) }
 
+// Until says how long it is until a time; one that is past is now.
+func Until(t time.Time) string {
+	now := time.Now()
+	if t.Before(now) {
+		t = now
+	}
+	return ago(t, now)
+}
+
 // SinceOf is [Since] of what may not have been.
 func SinceOf(t *time.Time) string {
 	if t == nil {

@@ -9,6 +9,7 @@ import (
 	"io"
 	"log/slog"
 	"net"
+	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -77,8 +78,8 @@ A port that is taken is replaced by a free one, and said, unless you ask for it.
 				return err
 			}
 			address := cmp.Or(listen, env.Getenv(cli.ListenVariable))
-			if _, _, err := net.SplitHostPort(address); address != "" && err != nil {
-				return &cli.UsageError{Err: fmt.Errorf("--listen %q is not host:port, such as 127.0.0.1:8080", address)}
+			if err := checkListen(address); err != nil {
+				return err
 			}
 			names, err := operator.ReadPublicHosts(hosts, env.Getenv)
 			if err != nil {
@@ -106,6 +107,21 @@ A port that is taken is replaced by a free one, and said, unless you ask for it.
 	cmd.Flags().BoolVar(&headless, "headless", false, "leave Temporal's UI out")
 	cmd.Flags().BoolVarP(&verbose, "verbose", "v", false, "log requests and what the services say")
 	return cmd
+}
+
+// checkListen refuses an address that nothing can listen on, before anything is started.
+func checkListen(address string) error {
+	if address == "" {
+		return nil
+	}
+	_, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return &cli.UsageError{Err: fmt.Errorf("--listen %q is not host:port, such as 127.0.0.1:8080", address)}
+	}
+	if number, err := strconv.Atoi(port); err == nil && (number < 0 || number > 65535) { // It may be a name.
+		return &cli.UsageError{Err: fmt.Errorf("--listen %q has no port from 0 to 65535", address)}
+	}
+	return nil
 }
 
 func run(ctx context.Context, env cli.Env, asJSON bool, cfg dev.Config) error {

@@ -18,6 +18,7 @@ import (
 	"github.com/toolcrib/toolcrib/platform/cli"
 	"github.com/toolcrib/toolcrib/platform/cli/commands"
 	"github.com/toolcrib/toolcrib/platform/cli/operator"
+	"github.com/toolcrib/toolcrib/platform/dev"
 	"github.com/toolcrib/toolcrib/platform/dev/devcmd"
 )
 
@@ -54,6 +55,7 @@ func TestDevRefuses(t *testing.T) {
 			[]string{"port " + port + ", which PostgreSQL was to listen on, is taken by " + holder},
 		},
 		{[]string{"--listen", "8080"}, cli.ExitUsage, []string{`--listen "8080" is not host:port, such as 127.0.0.1:8080`}},
+		{[]string{"--listen", "127.0.0.1:99999"}, cli.ExitUsage, []string{`--listen "127.0.0.1:99999" has no port from 0 to 65535`}},
 		{[]string{"--allow-host", "http://x:80"}, cli.ExitUsage, []string{`--allow-host "http://x:80" is no host: name it as x:80`}},
 		{
 			[]string{"--data", file},
@@ -87,6 +89,21 @@ func TestDoctorOfDev(t *testing.T) {
 	} {
 		require.Contains(t, out, check)
 	}
+}
+
+// A command of operators says where the URL of the database of toolcrib dev is, and takes it.
+func TestDatabaseOfDev(t *testing.T) {
+	t.Parallel()
+	code, _, errs := toolcrib(t.Context(), "tenant", "list")
+	require.Equal(t, cli.ExitUsage, code)
+	file := filepath.Join(shared.dev.Stack().DataDir(), dev.DatabaseFile)
+	require.Contains(t, errs, `For that of toolcrib dev: --database-url "$(cat `+file+`)"`)
+	url, err := os.ReadFile(file)
+	require.NoError(t, err)
+	require.Contains(t, ok(t, "tenant", "list", "--database-url", strings.TrimSpace(string(url))), "dev")
+	info, err := os.Stat(file)
+	require.NoError(t, err)
+	require.Equal(t, os.FileMode(0o600), info.Mode().Perm())
 }
 
 // A namespace that is missing is named, with the command that makes it.

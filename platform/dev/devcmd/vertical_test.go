@@ -70,6 +70,18 @@ Greeted.
 	require.Contains(t, ok(t, "invocations", "show", done.Invocations[0].ID), "Hello Ada")
 }
 
+// A version may stand behind the name of a tool.
+func TestCallOfAVersion(t *testing.T) {
+	t.Parallel()
+	require.Contains(t, ok(t, "tool", "call", "datetime_utils@^2", "--arg", "operation=now"), "unix")
+	code, _, errs := toolcrib(t.Context(), "tool", "call", "datetime_utils@9.9.9", "--arg", "operation=now")
+	require.Equal(t, cli.ExitNotFound, code)
+	require.Contains(t, errs, "no published version that meets 9.9.9")
+	code, _, errs = toolcrib(t.Context(), "tool", "test", "datetime_utils@2", "--version", "2", "--arg", "operation=now")
+	require.Equal(t, cli.ExitUsage, code)
+	require.Contains(t, errs, "give one of --version and datetime_utils@2")
+}
+
 // A call with an id is made once, however often it is asked for; the id is no
 // good for another call.
 func TestCallOnce(t *testing.T) {

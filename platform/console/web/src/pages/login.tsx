@@ -34,14 +34,20 @@ export function Login() {
     }
   };
 
-  // A code of toolcrib dev is in the fragment, which no server sees.
-  const used = useRef(false);
+  // A code of toolcrib dev is in the fragment, which no server sees. Where this page is open already, a browser that is
+  // given the address changes the fragment alone.
+  const used = useRef<string>(undefined);
   useEffect(() => {
-    const code = new URLSearchParams(location.hash.slice(1)).get("k");
-    if (!code || used.current) return;
-    used.current = true;
-    history.replaceState(history.state, "", location.pathname + location.search);
-    void signIn({ code });
+    const redeem = () => {
+      const code = new URLSearchParams(location.hash.slice(1)).get("k");
+      if (!code || used.current === code) return;
+      used.current = code;
+      history.replaceState(history.state, "", location.pathname + location.search);
+      void signIn({ code });
+    };
+    redeem();
+    addEventListener("hashchange", redeem);
+    return () => removeEventListener("hashchange", redeem);
   });
 
   return (
@@ -66,6 +72,12 @@ export function Login() {
             The key is traded for a session of this browser, and not kept in it. The session ends with the key, and after 12
             hours without use.
           </p>
+          {config.development && (
+            <p className="muted">
+              A <code>toolcrib dev</code> of this machine has a key for browsers in its data folder:{" "}
+              <code>.toolcrib/console-key</code>.
+            </p>
+          )}
         </form>
         {meta.data && <p className="muted version">Toolcrib {meta.data.version}</p>}
       </Page>
