@@ -81,7 +81,8 @@ func TestAPersonPublishes(t *testing.T) {
 	var pending struct {
 		Items []v1.Approval `json:"items"`
 	}
-	require.NoError(t, json.Unmarshal(v.change(t, http.MethodGet, "/v1/approvals?status=pending&tool=publishContent", ""), &pending))
+	raw := v.change(t, http.MethodGet, "/v1/approvals?status=pending&tool=publishContent", "")
+	require.NoError(t, json.Unmarshal(raw, &pending))
 	require.Len(t, pending.Items, 1)
 	asked := pending.Items[0]
 	require.Equal(t, p.blog, asked.Host)
@@ -111,7 +112,8 @@ func TestADestinationGetsACredentialInItsPlace(t *testing.T) {
 	v := visit(t, newSite(t, ""), browser(t))
 	v.signIn(t)
 	v.open(t, "/tools/new?type=http")
-	v.do(t, enter("#field-slug", "announceNews"), enter("#field-description", "Announces news at one of our places. Use it when asked to."),
+	v.do(t, enter("#field-slug", "announceNews"),
+		enter("#field-description", "Announces news at one of our places. Use it when asked to."),
 		enter(config+"method", "POST"), enter(config+"url", "https://blog.example.com/wp-json/wp/v2/posts"),
 		enter("#field-egress_class", "write"))
 	first, second := config+"destinations-of-blog-", config+"destinations-of-newsroom-"
@@ -119,7 +121,8 @@ func TestADestinationGetsACredentialInItsPlace(t *testing.T) {
 		said("A name begins with a letter or digit"), enter(`[aria-label="Name of the destination"]`, "blog"), button("Add it"),
 		until(`document.querySelector("`+first+`url").value === "https://blog.example.com/wp-json/wp/v2/posts"`),
 		until(`!document.querySelector("`+config+`url")`))
-	v.do(t, enter(first+"auth-type", "basic"), enter(first+"auth-credentials_ref", "blog-login"), button("New credential…"),
+	v.do(t, enter(first+"auth-type", "basic"), enter(first+"auth-credentials_ref", "blog-login"),
+		button("New credential…"),
 		until(`document.querySelector("[role=dialog]")`), put("Value", "ada:planted"), choose("Store"),
 		until(`!document.querySelector("[role=dialog]")`), until(noSecret))
 	c, err := v.vault.Get(t.Context(), v.Tenant, "blog-login")

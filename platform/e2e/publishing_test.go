@@ -200,6 +200,12 @@ func TestCallersChooseNoSecret(t *testing.T) {
 	require.Empty(t, asked)
 	require.Empty(t, p.press.Articles())
 
+	// A visitor's form offers the names, and takes no more.
+	p.ask("answers", http.MethodPost, "/v1/embed-origins", `{"origin":"https://shop.example.com"}`)
+	status, raw := p.ask("answers", http.MethodPost, "/v1/embed-tokens",
+		`{"tool":"publishContent","origin":"https://shop.example.com","caller":"ada"}`)
+	require.Equal(t, http.StatusCreated, status, string(raw))
+
 	// Another destination than what was approved is asked for anew, with its own host.
 	w, id := p.begin("publishContent", content("blog", "draft"))
 	first := p.office.waiting(1)[0]
@@ -219,7 +225,7 @@ func TestCallersChooseNoSecret(t *testing.T) {
 	require.Equal(t, "newsroom", p.press.Articles()[0].Place)
 
 	// A credential that is revoked stops its destination, and no other.
-	status, raw := p.ask("answers", http.MethodDelete, "/v1/credentials/blog-login", "")
+	status, raw = p.ask("answers", http.MethodDelete, "/v1/credentials/blog-login", "")
 	require.Less(t, status, 300, string(raw))
 	w, _ = p.begin("publishContent", content("blog", "draft"))
 	p.approve(p.blog, "blog-login", `Save a draft of "New teapots" at the destination blog?`)
