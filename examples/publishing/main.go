@@ -18,7 +18,7 @@ func main() {
 	defer stop()
 	if err := run(ctx); err != nil {
 		fmt.Fprintln(os.Stderr, "publishing:", err)
-		os.Exit(1)
+		os.Exit(1) //nolint:forbidigo // This is main.
 	}
 }
 

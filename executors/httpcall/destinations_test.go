@@ -119,8 +119,11 @@ func TestDestinationsAreChecked(t *testing.T) {
 		{"second url", `"of": {"a": {"url": "https://x.example"}, "b": {"url": "https://{host}/"}}`, "/destinations/of/b/url"},
 		{"secret", `"of": {"a": {"url": "https://x.example", "headers": {"X-Api-Key": "k"}}}`, "/destinations/of/a/headers/X-Api-Key"},
 		{"auth", `"of": {"a": {"url": "https://x.example", "auth": {"type": "bearer"}}}`, "/destinations/of/a/auth/credentials_ref"},
-		{"auth from a caller", `"of": {"a": {"url": "https://x.example", "auth": {"type": "bearer", "credentials_ref": {"from": "/k"}}}}`,
-			"/destinations/of/a/auth/credentials_ref"},
+		{
+			"auth from a caller",
+			`"of": {"a": {"url": "https://x.example", "auth": {"type": "bearer", "credentials_ref": {"from": "/k"}}}}`,
+			"/destinations/of/a/auth/credentials_ref",
+		},
 	} {
 		config := `{"method": "POST", "destinations": {"from": "/to"`
 		if c.config != "" {

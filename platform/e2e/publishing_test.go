@@ -134,11 +134,11 @@ func TestPublishingIsAlikeForEveryCaller(t *testing.T) {
 		[]agent.Call{call("c2", "publishContent", json.RawMessage(content("newsroom", "publish")))},
 		[]agent.Call{call("c3", "publishContent", json.RawMessage(content("wiki", "draft")))},
 	))
-	const draft, real = `Save a draft of "New teapots" at the destination `, `Publish "New teapots" at the destination `
+	const draft, final = `Save a draft of "New teapots" at the destination `, `Publish "New teapots" at the destination `
 	desk := p.publishAgent(agent.Definition{Name: "Desk", Model: "test/x", Tools: refs(t, "publishContent")})
 	run, w := p.run(desk, "Write about the teapots.")
 	p.approve(p.blog, "blog-login", draft+"blog?")
-	p.approve(p.newsroom, "newsroom-hook", real+"newsroom?")
+	p.approve(p.newsroom, "newsroom-hook", final+"newsroom?")
 	_, err := p.wait(w)
 	require.NoError(t, err)
 	calls := p.invocations(run.ID)
@@ -157,8 +157,8 @@ func TestPublishingIsAlikeForEveryCaller(t *testing.T) {
 
 	graph, graphID := p.begin("publishEverywhere", `{"destinations":["newsroom","blog"],"mode":"publish","title":"New teapots",
 		"body":"# Teapots\n\nThey are **blue**."}`)
-	p.approve(p.newsroom, "newsroom-hook", real+"newsroom?")
-	p.approve(p.blog, "blog-login", real+"blog?")
+	p.approve(p.newsroom, "newsroom-hook", final+"newsroom?")
+	p.approve(p.blog, "blog-login", final+"blog?")
 	require.NoError(t, graph.Get(t.Context(), &answered))
 	require.False(t, answered.IsError, "%+v", answered)
 	require.Contains(t, string(answered.Structured), "http://"+p.blog+"/?p=5")
