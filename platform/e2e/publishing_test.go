@@ -277,7 +277,16 @@ func TestUnknownPublishingIsLookedForAtItsDestination(t *testing.T) {
 	d.Config = json.RawMessage(`{"method":"POST","destinations":{"from":"/q","of":{
 		"alive":{"url":"http://` + p.blog + `"},"dead":{"url":"` + dead.URL + `/hooks"}}}}`)
 	p.publish("publishOnce", d, tool.Policy{EgressClass: tool.EgressWrite})
-	w, id := p.begin("publishOnce", `{"q":"dead"}`)
+
+	// Its schema lists no names: what is none is refused all the same, before anybody is asked.
+	w, id := p.begin("publishOnce", `{"q":"nowhere"}`)
+	require.ErrorContains(t, w.Get(t.Context(), nil), `"nowhere" is none of the destinations alive, dead`)
+	require.Equal(t, tool.Invalid, p.invocations(id)[0].ErrorKind)
+	asks, err := p.ListApprovals(t.Context(), wait.Query{Tenant: p.principal.Tenant, Limit: 10})
+	require.NoError(t, err)
+	require.Empty(t, asks)
+
+	w, id = p.begin("publishOnce", `{"q":"dead"}`)
 	asked := p.office.waiting(1)[0]
 	require.NoError(t, p.office.tell(p.office.decide(wait.Verdict{ID: asked.ID, Approve: true, Seen: asked.Binding})))
 	require.Error(t, w.Get(t.Context(), nil))
