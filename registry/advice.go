@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/url"
 	"slices"
 	"strings"
@@ -57,7 +58,7 @@ func (r *Registry) advise(ctx context.Context, t *tool.Tool) []string {
 		for _, ref := range wait.Credentials(t.Config) {
 			if ok, err := known(ctx, t.Tenant, ref); err == nil && !ok {
 				warn("the tenant keeps no credential %q: make it with toolcrib credential set %s --host %s, "+
-					"unless the workers have it from their environment", ref, ref, hostIn(t.Config))
+					"unless the workers have it from their environment", ref, ref, hostIn(t.Config, ref))
 			}
 		}
 	}
@@ -88,15 +89,33 @@ func (r *Registry) embedsWithin(ctx context.Context, t *tool.Tool) bool {
 }
 
 // hostIn returns the host, with its port if it has one, of the URL in a
-// configuration: the host to bind its credentials to.
-func hostIn(config json.RawMessage) string {
+// configuration to which a credential is sent: the host to bind it to. Where the
+// configuration has destinations, it is that of the first, by name, that names the
+// credential.
+func hostIn(config json.RawMessage, ref string) string {
+	type place struct {
+		URL  string `json:"url"`
+		Auth struct {
+			CredentialsRef string `json:"credentials_ref"`
+		} `json:"auth"`
+	}
 	var at struct {
-		URL string `json:"url"`
+		place
+		Destinations struct {
+			Of map[string]place `json:"of"`
+		} `json:"destinations"`
 	}
 	if err := json.Unmarshal(config, &at); err != nil {
 		return "HOST"
 	}
-	_, rest, _ := strings.Cut(at.URL, "://")
+	address := at.URL
+	for _, name := range slices.Sorted(maps.Keys(at.Destinations.Of)) {
+		if one := at.Destinations.Of[name]; one.Auth.CredentialsRef == ref && one.URL != "" {
+			address = one.URL
+			break
+		}
+	}
+	_, rest, _ := strings.Cut(address, "://")
 	host, _, _ := strings.Cut(rest, "/")
 	if u, err := url.Parse("//" + host); err != nil || u.Host != host || host == "" {
 		return "HOST"

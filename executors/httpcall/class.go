@@ -9,17 +9,16 @@ import (
 )
 
 // Needs returns the least egress class under which a tool of this configuration
-// can be called, and its HTTP method. It returns the class of reading for a
-// configuration that cannot be parsed; [CheckConfig] reports the fault.
+// can be called, and its HTTP method: with destinations, those of the one that needs
+// most. It returns the class of reading for a configuration that cannot be parsed;
+// [CheckConfig] reports the fault.
 func Needs(raw json.RawMessage) (class tool.Egress, method string) {
-	c, err := decode(raw)
-	if err != nil {
-		return tool.EgressReadOnly, ""
+	for _, c := range requests(raw) {
+		if method = c.Method; !slices.Contains(hostname.ReadMethods(c.Reads), method) {
+			return tool.EgressWrite, method
+		}
 	}
-	if slices.Contains(hostname.ReadMethods(c.Reads), c.Method) {
-		return tool.EgressReadOnly, c.Method
-	}
-	return tool.EgressWrite, c.Method
+	return tool.EgressReadOnly, method
 }
 
 // DeclaresReads reports whether a configuration declares its POST read-only; false

@@ -21,6 +21,8 @@ type program struct {
 	body       payloader       // Nil without one, and where the unused arguments are sent.
 	result     *node           // Nil unless the configuration has one.
 	rest       restTo          // Where unused arguments are sent.
+
+	destinations map[string]*program // By name; calls are those of one of them. Nil without.
 }
 
 // restTo is where the arguments go that a configuration does not use.
@@ -36,14 +38,27 @@ func compile(raw json.RawMessage) (*program, error) {
 	if len(raw) > maxConfigBytes {
 		return nil, fault("", fmt.Sprintf("%d bytes: at most %d", len(raw), maxConfigBytes))
 	}
-	c, err := decode(raw)
+	object, err := readObject(raw)
 	if err != nil {
 		return nil, err
 	}
+	c, err := decodeMembers(object)
+	if err != nil {
+		return nil, err
+	}
+	if c.Destinations != nil {
+		return compileDestinations(object, &c)
+	}
+	return c.compile()
+}
+
+// compile compiles a configuration whose calls go to its URL.
+func (c *Config) compile() (*program, error) {
 	if err := c.check(); err != nil {
 		return nil, err
 	}
-	p := &program{Config: c, used: make(map[string]bool)}
+	p := &program{Config: *c, used: make(map[string]bool)}
+	var err error
 	if p.template, err = parseTemplate(c.URL); err != nil {
 		return nil, err
 	}

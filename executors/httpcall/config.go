@@ -75,6 +75,9 @@ type Config struct {
 	// Errors maps answers to errors where the status is not enough. The first
 	// matching rule applies; without one, the status decides.
 	Errors []ErrorRule `json:"errors,omitempty"`
+	// Destinations are several places to send to, of which an argument names
+	// one. Without them, calls go to URL.
+	Destinations *Destinations `json:"destinations,omitempty"`
 }
 
 const maxAnswerBytes = 16 << 20
@@ -95,13 +98,21 @@ func CheckConfig(raw json.RawMessage) error {
 }
 
 func decode(raw json.RawMessage) (Config, error) {
+	object, err := readObject(raw)
+	if err != nil {
+		return Config{}, err
+	}
+	return decodeMembers(object)
+}
+
+func decodeMembers(object map[string]json.RawMessage) (Config, error) {
 	var c Config
-	err := readMembers(raw, map[string]any{
+	err := takeMembers(object, map[string]any{
 		"type": &c.Type, "method": &c.Method, "url": &c.URL, "variables": &c.Variables,
 		"headers": &c.Headers, "query": &c.Query, "cookies": &c.Cookies,
 		"body": &c.Body, "body_type": &c.BodyType, "reads": &c.Reads, "auth": &c.Auth,
 		"max_bytes": &c.MaxBytes, "answer": &c.Answer,
-		"pagination": &c.Pagination, "result": &c.Result, "errors": &c.Errors,
+		"pagination": &c.Pagination, "result": &c.Result, "errors": &c.Errors, "destinations": &c.Destinations,
 	})
 	if err != nil {
 		return c, err

@@ -37,6 +37,9 @@ func (e *Executor) Execute(ctx context.Context, call *tool.Call) (*tool.Result, 
 	if err != nil {
 		return nil, err
 	}
+	if p, err = p.chosen(call.Arguments); err != nil {
+		return nil, err
+	}
 	req, err := p.request(ctx, call)
 	if err != nil {
 		return nil, err

@@ -20,6 +20,11 @@ func readMembers(raw []byte, into map[string]any) error {
 	if err != nil {
 		return err
 	}
+	return takeMembers(object, into)
+}
+
+// takeMembers is readMembers of an object that was split.
+func takeMembers(object map[string]json.RawMessage, into map[string]any) error {
 	for _, name := range slices.Sorted(maps.Keys(object)) {
 		v, known := into[name]
 		if !known {

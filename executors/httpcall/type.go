@@ -19,5 +19,7 @@ func Type(gate *egress.Gate, secrets secret.Resolver) executors.Type {
 		Needs:         Needs,
 		DeclaresReads: DeclaresReads,
 		Advise:        Advise,
+		Aims:          Aims,
+		Target:        ApprovalTarget,
 	}
 }

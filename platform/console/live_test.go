@@ -22,10 +22,11 @@ import (
 
 // running is the whole platform, with an engine and a worker, that the tests share which call tools.
 var running struct {
-	once sync.Once
-	dev  *dev.Dev
-	apps *appServer
-	err  error
+	once   sync.Once
+	dev    *dev.Dev
+	apps   *appServer
+	places *places
+	err    error
 	// asks is held by tests that let calls wait for a person, whom another one counts.
 	asks sync.Mutex
 }
@@ -57,13 +58,15 @@ func liveAt(t *testing.T, at func(*site) *site) *visitor {
 	t.Helper()
 	started := browser(t)
 	running.once.Do(func() {
-		running.apps = newAppServer()
+		running.apps, running.places = newAppServer(), newPlaces()
 		running.dev, running.err = dev.Start(context.Background(), dev.Config{
 			Prefix: *under, Stack: embedded.Config{Throwaway: true, Headless: true},
 			Worker: worker.Config{
 				Models: map[string]agent.Model{"scripted": scripted.New("testdata/transcripts")},
 				Custom: map[string]tool.Executor{"quote": tool.ExecutorFunc(quoteParcels)},
-				Allow:  map[tool.TenantID]worker.Allowance{"": {Hosts: []string{running.apps.host}}},
+				Allow: map[tool.TenantID]worker.Allowance{"": {Hosts: []string{
+					running.apps.host, running.places.blog, running.places.newsroom,
+				}}},
 			},
 		})
 	})

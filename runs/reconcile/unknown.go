@@ -81,6 +81,13 @@ func (r *Reconciler) Check(ctx context.Context, call *tool.Invocation) (tool.Che
 			return c, fmt.Errorf("reading the version of call %s: %w", call.InvocationID, err)
 		}
 	}
+	// A tool of several destinations went where its approval says.
+	asked, err := r.cfg.Store.FindApproval(ctx, call.Principal.Tenant, call.InvocationID)
+	if err == nil && asked.Host != "" {
+		c.Host = asked.Host
+	} else if err != nil && tool.KindOf(err) != tool.NotFound {
+		return c, fmt.Errorf("reading the approval of call %s: %w", call.InvocationID, err)
+	}
 	where := "the target of the tool"
 	if c.Host != "" {
 		where = c.Host

@@ -42,6 +42,7 @@ export function FormDialog({ title, about, action, danger, wide, onSend, onDone,
           {about && <Dialog.Description>{about}</Dialog.Description>}
           <form noValidate={false} onSubmit={(e) => {
             e.preventDefault();
+            e.stopPropagation(); // The dialog may be opened from within another form.
             sending.mutate();
           }}>
             <Faults.Provider value={error}>{children}</Faults.Provider>

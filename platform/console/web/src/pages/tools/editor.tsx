@@ -1,12 +1,14 @@
 import { useQuery } from "@tanstack/react-query";
 import { useEffect, useId, useMemo, useRef, useState, type ReactNode } from "react";
 import { ApiError, type Fault } from "../../api/client";
-import { Num, parse, print, type Json } from "../../api/json";
-import { check, names, taxonomy, type ToolCheck } from "../../api/tools";
+import { parse, print } from "../../api/json";
+import { check, taxonomy, type ToolCheck } from "../../api/tools";
 import { asJSON, edited, get, unreadable, written, type Draft, type Fields } from "./draft";
+import { Destinations } from "./destinations";
 import { Context, useEditing, type Editing } from "./editing";
+import { Around, PartField } from "./partfield";
 import { SchemaField } from "./schema";
-import { execution, identity, parts, shown, visibility, type Part } from "./types";
+import { destinationsAt, destinationParts, execution, identity, parts, shown, visibility, type Part } from "./types";
 
 // The editor of a draft: four sections, and beside them what the server says of it.
 
@@ -70,12 +72,14 @@ export function ToolEditor({ tenant, draft, onChange, fixed = [], creating, faul
 }) {
   const type = String(draft.fields.implementation_type);
   const own = parts[type] ?? [];
-  const all = useMemo(() => [...identity, ...own, ...visibility, ...execution], [own]);
+  const all = useMemo(
+    () => [...identity, ...own, ...(type === "http" ? destinationParts(draft.fields) : []), ...visibility, ...execution], [own, type, draft.fields],
+  );
   const { checked, failed } = useCheck(tenant, draft.fields);
   const [touched, setTouched] = useState<ReadonlySet<string>>(new Set());
   const [asked, setAsked] = useState(false); // To save: then all faults are shown.
   const form = useRef<HTMLFormElement>(null);
-  const pointers = [...shown(all, draft.fields).map((p) => p.at), ...asJSON, "/input_fields", "/output_fields"];
+  const pointers = [...shown(all, draft.fields).map((p) => p.at), ...asJSON, destinationsAt, "/input_fields", "/output_fields"];
 
   const local = wants(draft, all);
   const answered: Fault[] = fault instanceof ApiError ? fault.faults : [];
@@ -125,6 +129,7 @@ export function ToolEditor({ tenant, draft, onChange, fixed = [], creating, faul
           </Section>
           <Section title="Execution" text="How a call runs.">
             {shown(own, draft.fields).map((p) => <PartField key={p.at} part={p} />)}
+            {type === "http" && <Destinations />}
             {shown(execution.slice(0, 4), draft.fields).map((p) => <PartField key={p.at} part={p} />)}
             <details className="more">
               <summary>Limits and order of calls</summary>
@@ -197,172 +202,6 @@ function Section({ title, text, children }: { title: string; text: string; child
       </header>
       <div className="fields">{children}</div>
     </section>
-  );
-}
-
-// Around is what every field has: its label, what is wrong with it, and what it is for.
-function Around({ id, part, children, wide }: { id: string; part: Pick<Part, "at" | "label" | "help" | "required">; children: ReactNode; wide?: boolean }) {
-  const { faultsAt, findingsAt } = useEditing();
-  return (
-    <div className={wide ? "edit wide" : "edit"}>
-      <label htmlFor={id}>{part.label}{part.required && <span className="needed" aria-hidden="true"> *</span>}</label>
-      {children}
-      <div id={id + "-about"} className="edit-about">
-        {faultsAt(part.at).map((f) => <p key={f} className="error">{f}</p>)}
-        {findingsAt(part.at).map((f) => <p key={f} className="advice">{f}</p>)}
-        {part.help && <p className="muted">{part.help}</p>}
-      </div>
-    </div>
-  );
-}
-
-const numeral = /^-?\d+(\.\d+)?$/;
-
-function PartField({ part: p }: { part: Part }) {
-  const { draft, change, touch, fixed, faultsAt } = useEditing();
-  const id = "field" + p.at.replaceAll("/", "-");
-  const v = get(draft.fields, p.at);
-  const invalid = faultsAt(p.at).length > 0;
-  const common = {
-    id, onBlur: () => touch(p.at), disabled: fixed.includes(p.at), required: !!p.required,
-    "aria-invalid": invalid, "aria-describedby": id + "-about",
-  };
-  const text = v === undefined || v === null ? "" : typeof v === "string" ? v : v instanceof Num ? v.text : print(v);
-  switch (p.kind) {
-    case "check":
-      return (
-        <div className="edit">
-          <label className="check">
-            <input type="checkbox" {...common} required={false} checked={v === true} onChange={(e) => change(p.at, e.target.checked || undefined)} />
-            {p.label}
-          </label>
-          <div id={id + "-about"} className="edit-about">{faultsAt(p.at).map((f) => <p key={f} className="error">{f}</p>)}</div>
-        </div>
-      );
-    case "choice":
-      return (
-        <Around id={id} part={p}>
-          <select {...common} value={text} onChange={(e) => change(p.at, e.target.value || undefined)}>
-            {!p.options!.some(([o]) => o === text) && <option value={text}>{text || "choose"}</option>}
-            {p.options!.map(([o, name]) => <option key={o} value={o}>{name}</option>)}
-          </select>
-        </Around>
-      );
-    case "area":
-      return (
-        <Around id={id} part={p} wide>
-          <textarea {...common} className={p.mono ? "mono" : undefined} rows={p.at === "/description" ? 3 : 6} value={text} spellCheck={!p.mono}
-            onChange={(e) => change(p.at, e.target.value || undefined)} />
-        </Around>
-      );
-    case "pairs":
-      return <Pairs part={p} />;
-    case "json":
-      return <ValueField part={p} />;
-    case "number":
-      return (
-        <Around id={id} part={p}>
-          <input {...common} inputMode="decimal" value={text}
-            onChange={(e) => change(p.at, e.target.value === "" ? undefined : numeral.test(e.target.value) ? parse(e.target.value) : e.target.value)} />
-        </Around>
-      );
-    default:
-      return (
-        <Around id={id} part={p} wide={p.at.endsWith("/url")}>
-          {p.names ? (
-            <Named part={p} common={common} value={text} />
-          ) : (
-            <input {...common} className={p.mono ? "mono" : undefined} value={text} spellCheck={!p.mono} autoComplete="off"
-              onChange={(e) => change(p.at, e.target.value || undefined)} />
-          )}
-        </Around>
-      );
-  }
-}
-
-// Named offers the names that there are, and takes any.
-function Named({ part: p, common, value }: { part: Part; common: Record<string, unknown> & { id: string }; value: string }) {
-  const { tenant, change } = useEditing();
-  const found = useQuery(names(tenant, p.names!.path, p.names!.member));
-  return (
-    <>
-      <input {...common} className="mono" list={common.id + "-names"} value={value} spellCheck={false} autoComplete="off"
-        onChange={(e) => change(p.at, e.target.value || undefined)} />
-      <datalist id={common.id + "-names"}>{found.data?.map((n) => <option key={n} value={n} />)}</datalist>
-    </>
-  );
-}
-
-// Pairs are names with a text each. What is no text, such as a value from a credential, is edited as JSON.
-function Pairs({ part: p }: { part: Part }) {
-  const { draft, change, faultsAt } = useEditing();
-  const of = get(draft.fields, p.at);
-  const rows: [string, Json][] = of && typeof of === "object" && !Array.isArray(of) ? Object.entries(of) : [];
-  const [open, setOpen] = useState(false);
-  const put = (all: [string, Json][]) => change(p.at, all.length ? Object.fromEntries(all) : undefined);
-  const name = useRef<HTMLInputElement>(null);
-  const value = useRef<HTMLInputElement>(null);
-  const add = () => {
-    if (!name.current!.value) return name.current!.focus();
-    put([...rows.filter(([n]) => n !== name.current!.value), [name.current!.value, value.current!.value]]);
-    setOpen(false);
-  };
-  return (
-    <fieldset className="edit wide tool-pairs">
-      <legend>{p.label}</legend>
-      {rows.map(([n, v]) => (
-        <div key={n} className="tool-pair">
-          <code>{n}</code>
-          {typeof v === "string" ? (
-            <input className="mono" aria-label={`Value of ${n}`} value={v} spellCheck={false}
-              onChange={(e) => put(rows.map(([m, w]) => (m === n ? [m, e.target.value] : [m, w])))} />
-          ) : (
-            <code className="line">{print(v)}</code>
-          )}
-          <button type="button" className="quiet" aria-label={`Remove ${n}`} onClick={() => put(rows.filter(([m]) => m !== n))}>✕</button>
-        </div>
-      ))}
-      {open ? (
-        <div className="tool-pair" onKeyDown={(e) => {
-          if (e.key !== "Enter") return;
-          e.preventDefault();
-          add();
-        }}>
-          <input ref={name} className="mono" aria-label={`Name, of ${p.label.toLowerCase()}`} placeholder="name" autoFocus spellCheck={false} />
-          <input ref={value} className="mono" aria-label={`Value, of ${p.label.toLowerCase()}`} placeholder="value" spellCheck={false} />
-          <button type="button" className="button" onClick={add}>Add</button>
-        </div>
-      ) : (
-        <p><button type="button" className="button" onClick={() => setOpen(true)}>Add one</button></p>
-      )}
-      {faultsAt(p.at).map((f) => <p key={f} className="error">{f}</p>)}
-      {p.help && <p className="muted">{p.help}</p>}
-    </fieldset>
-  );
-}
-
-// ValueField is a member that is written as JSON. While it is none, the draft keeps the last that was.
-function ValueField({ part: p }: { part: Part }) {
-  const { draft, change, touch, faultsAt } = useEditing();
-  const now = get(draft.fields, p.at);
-  const [text, setText] = useState(() => (now === undefined ? "" : print(now, 2)));
-  const [bad, setBad] = useState(false);
-  const id = "field" + p.at.replaceAll("/", "-");
-  return (
-    <Around id={id} part={p} wide>
-      <textarea id={id} className="mono" rows={6} value={text} spellCheck={false} aria-invalid={bad || faultsAt(p.at).length > 0}
-        aria-describedby={id + "-about"} onBlur={() => touch(p.at)}
-        onChange={(e) => {
-          setText(e.target.value);
-          try {
-            change(p.at, e.target.value.trim() ? parse(e.target.value) : undefined);
-            setBad(false);
-          } catch {
-            setBad(true);
-          }
-        }} />
-      {bad && <p className="error">This is not JSON: the draft has what it was before.</p>}
-    </Around>
   );
 }
 

@@ -11,25 +11,55 @@ export interface Part {
   names?: { path: string; member: string }; // Where values to choose from are listed.
   required?: boolean;
   mono?: boolean;
+  keep?: boolean; // Emptied, the text stays there, empty.
   when?: (of: Fields) => boolean;
 }
 
-const config = (of: Fields, name: string) => get(of, "/implementation_config/" + name);
-const c = (name: string) => "/implementation_config/" + name;
+const root = "/implementation_config";
+const config = (of: Fields, name: string) => get(of, root + "/" + name);
+const c = (name: string) => root + "/" + name;
 
-const credential: Part = {
-  at: c("auth/credentials_ref"), label: "Credential", help: "Its name. The secret itself stays where it is kept.",
-  names: { path: "/v1/credentials", member: "ref" }, when: (of) => !!config(of, "auth/type"), required: true, mono: true,
+// auth is how requests authenticate, in the configuration or a part of it.
+const auth = (within: string, ...ways: (readonly [string, string])[]): Part[] => {
+  const at = (name: string) => within + "/auth/" + name;
+  const type = (of: Fields) => String(get(of, at("type")) ?? "");
+  return [
+    { at: at("type"), label: "Authentication", kind: "choice", options: [["", "none"], ...ways] },
+    { at: at("credentials_ref"), label: "Credential", help: "Its name. The secret itself stays where it is kept.",
+      names: { path: "/v1/credentials", member: "ref" }, when: (of) => type(of) !== "", required: true, mono: true },
+    { at: at("header"), label: "Header", required: true, mono: true, when: (of) => type(of) === "header" },
+    { at: at("name"), label: "Name", help: "Of the parameter or cookie.", required: true, mono: true, when: (of) => ["query", "cookie"].includes(type(of)) },
+    { at: at("token_url"), label: "Token address", required: true, mono: true, when: (of) => type(of) === "oauth2_client_credentials" },
+  ];
 };
-const auth = (...ways: (readonly [string, string])[]): Part[] => [
-  { at: c("auth/type"), label: "Authentication", kind: "choice", options: [["", "none"], ...ways] },
-  credential,
-  { at: c("auth/header"), label: "Header", required: true, mono: true, when: (of) => config(of, "auth/type") === "header" },
-  { at: c("auth/name"), label: "Name", help: "Of the parameter or cookie.", required: true, mono: true,
-    when: (of) => ["query", "cookie"].includes(String(config(of, "auth/type"))) },
-  { at: c("auth/token_url"), label: "Token address", required: true, mono: true,
-    when: (of) => config(of, "auth/type") === "oauth2_client_credentials" },
-];
+const byHTTP = (within: string) => auth(within, ["bearer", "bearer token"], ["basic", "user and password"], ["header", "a header"], ["query", "a query parameter"],
+  ["cookie", "a cookie"], ["oauth2_client_credentials", "OAuth client credentials"]);
+const body = 'JSON in which {"from": "/argument"} is replaced. Left out, the arguments that have no other place are sent.';
+const sends = (of: Fields) => !["GET", "HEAD", "OPTIONS"].includes(String(config(of, "method") ?? "GET"));
+
+// An http tool may have several destinations. What each has stands in place of what the tool has.
+export const destinationsAt = c("destinations");
+export const destinationsOf = (of: Fields): Fields => {
+  const all = get(of, destinationsAt + "/of");
+  return all && typeof all === "object" && !Array.isArray(all) ? (all as Fields) : {};
+};
+const several = (of: Fields) => Object.keys(destinationsOf(of)).length > 0;
+// single are parts of the tool that its destinations have instead, unless the tool has them too.
+const single = (p: Part): Part => ({ ...p, when: (of) => (p.when?.(of) ?? true) && (!several(of) || get(of, p.at) !== undefined) });
+export const destination = (of: Fields, name: string): Part[] => {
+  const at = `${destinationsAt}/of/${name}`;
+  return [
+    { at: at + "/url", label: "Address", help: "Left empty, the tool's.", mono: true, keep: true, ...(config(of, "url") === undefined && { required: true, help: undefined }) },
+    ...byHTTP(at),
+    { at: at + "/body", label: "Body", kind: "json", help: body, when: sends },
+  ];
+};
+export const destinationFrom: Part = {
+  at: destinationsAt + "/from", label: "Argument that names the destination", help: "A pointer: /destination is the argument destination.", required: true, mono: true,
+};
+export const destinationParts = (of: Fields): Part[] =>
+  several(of) ? [destinationFrom, ...Object.keys(destinationsOf(of)).flatMap((name) => destination(of, name))] : [];
+
 const agent: Part = {
   at: c("target_agent_slug"), label: "Agent", help: "Its slug, with @ and a range of versions where you want one: orderClerk@^1.0.",
   names: { path: "/v1/agents", member: "slug" }, required: true, mono: true,
@@ -39,19 +69,17 @@ const template: Part = { at: c("prompt_template"), label: "Prompt", kind: "area"
 export const parts: Record<string, Part[]> = {
   http: [
     { at: c("method"), label: "Method", kind: "choice", options: ["GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE"].map((m) => [m, m] as const) },
-    { at: c("url"), label: "Address", help: "{id} takes an argument that must be there, {?limit} one that may be left out.", required: true, mono: true },
+    single({ at: c("url"), label: "Address", help: "{id} takes an argument that must be there, {?limit} one that may be left out.", required: true, mono: true }),
     { at: c("headers"), label: "Headers", kind: "pairs" },
     { at: c("query"), label: "Query parameters", kind: "pairs" },
-    ...auth(["bearer", "bearer token"], ["basic", "user and password"], ["header", "a header"], ["query", "a query parameter"],
-      ["cookie", "a cookie"], ["oauth2_client_credentials", "OAuth client credentials"]),
-    { at: c("body"), label: "Body", kind: "json", help: 'JSON in which {"from": "/argument"} is replaced. Left out, the arguments that have no other place are sent.',
-      when: (of) => !["GET", "HEAD", "OPTIONS"].includes(String(config(of, "method") ?? "GET")) },
+    ...byHTTP(root).map(single),
+    single({ at: c("body"), label: "Body", kind: "json", help: body, when: sends }),
   ],
   mcp: [
     { at: c("server"), label: "Attached server", help: "Instead of an address, where the server is attached.", names: { path: "/v1/mcp/servers", member: "slug" }, mono: true },
     { at: c("server_url"), label: "Address of the server", help: "For a server that is not attached.", mono: true, when: (of) => !config(of, "server") },
     { at: c("tool_name"), label: "Tool", help: "Its name at the server.", required: true, mono: true },
-    ...auth(["bearer", "bearer token"], ["basic", "user and password"], ["header", "a header"]).map((p) =>
+    ...auth(root, ["bearer", "bearer token"], ["basic", "user and password"], ["header", "a header"]).map((p) =>
       ({ ...p, when: (of: Fields) => !config(of, "server") && (p.when?.(of) ?? true) })),
   ],
   function: [{ at: c("function_name"), label: "Function", help: "The name under which a worker registers it.", required: true, mono: true }],
