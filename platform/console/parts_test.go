@@ -40,8 +40,10 @@ func TestPartsWaitForTheServer(t *testing.T) {
 		},
 		"Server": func(is bool) chromedp.Action {
 			if is {
-				return chromedp.Tasks{blocked("*"), chromedp.Click("tbody a", chromedp.ByQuery),
-					until(`document.querySelector("aside")?.innerText.includes("cannot be reached")`)}
+				return chromedp.Tasks{
+					blocked("*"), chromedp.Click("tbody a", chromedp.ByQuery),
+					until(`document.querySelector("aside")?.innerText.includes("cannot be reached")`),
+				}
 			}
 			return blocked()
 		},

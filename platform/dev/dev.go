@@ -65,6 +65,13 @@ func Start(ctx context.Context, cfg Config) (*Dev, error) {
 }
 
 func (d *Dev) start(ctx context.Context) (err error) {
+	if d.cfg.ListenFixed { // Starting the rest takes long.
+		listener, err := d.listen(ctx)
+		if err != nil {
+			return err
+		}
+		_ = listener.Close()
+	}
 	if d.stack, err = embedded.Start(ctx, d.cfg.Stack); err != nil {
 		return err
 	}

@@ -65,12 +65,16 @@ func TestDevRefuses(t *testing.T) {
 	} {
 		var errs bytes.Buffer
 		env := cli.Env{In: strings.NewReader(""), Out: &errs, Err: &errs}
+		data := filepath.Join(folder(t), "data")
 		args := append([]string{
-			"dev", "--headless", "--data", filepath.Join(folder(t), "data"), "--temporal-port", "-1", "--postgres-port", "-1",
+			"dev", "--headless", "--data", data, "--temporal-port", "-1", "--postgres-port", "-1",
 		}, tt.args...)
 		require.Equal(t, tt.code, cli.Run(t.Context(), env, args, commands.New, operator.New, devcmd.New), errs.String())
 		for _, says := range tt.says {
 			require.Contains(t, errs.String(), says)
+		}
+		if tt.args[0] == "--listen" {
+			require.NoDirExists(t, data, "it is refused before anything is started")
 		}
 	}
 }
