@@ -1,6 +1,6 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
-import { useCallback, useState, type ReactNode } from "react";
+import { useCallback, useRef, useState, type ReactNode } from "react";
 import { address } from "../api/client";
 import { json, may, me, tool, tools, type Tool } from "../api/queries";
 import { facets, post, taxonomy, type BulkResult, type Term, type ToolFacets } from "../api/tools";
@@ -29,7 +29,13 @@ export function Tools() {
     (change: typeof search) => void navigate({ search: (s) => ({ ...s, cursor: undefined, ...change }), replace: true }),
     [navigate],
   );
-  const onSearch = useCallback((v: string) => set({ search: v }), [set]);
+  // What is filtered by is asked for before the address has it: each of its links is drawn anew then.
+  const asks = useRef(query);
+  asks.current = query;
+  const onSearch = useCallback((v: string) => {
+    void client.prefetchQuery(tools(tenant, { ...asks.current, cursor: undefined, search: v || undefined, limit: 50 }));
+    set({ search: v });
+  }, [client, tenant, set]);
   const filtered = Object.entries(query).some(([n, v]) => n !== "cursor" && v);
   const label = (of: Term[] | undefined, name: string) => of?.find((t) => t.name === name)?.label ?? name;
   const items = found.data?.items ?? [];
