@@ -312,7 +312,7 @@ type mcpSituation struct {
 func (b *bundle) answersAll(t *testing.T, situations map[string]mcpSituation) {
 	t.Helper()
 
-	for name, c := range situations { //nolint:paralleltest // They share a session.
+	for name, c := range situations {
 		t.Run(name, func(t *testing.T) {
 			got := said{b.send(t, cmp.Or(c.method, http.MethodPost), "/mcp", c.body, mcpHeader(c.header), c.key...), t}
 			require.Equal(t, c.status, got.status, string(got.body))

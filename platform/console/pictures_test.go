@@ -30,6 +30,8 @@ func (s *site) pictured() map[string]string {
 		"tool-overrides": "/tools/checkStock?tab=overrides", "tool-access": "/tools/checkStock?tab=access",
 		"profiles": "/profiles?open=careful", "agents": "/agents", "agent-tools": "/agents/new?tab=tools",
 		"graph": "/tools/checkOrders?tab=graph", "graph-edit": "/tools/checkOrders/graph/edit?node=judge",
+		"agent": "/agents/stockClerk", "toolsets": "/toolsets", "toolset": "/toolsets/orders-desk?client=vscode",
+		"tool-sessions": "/tools/voteLunch?tab=sessions", "prices": "/limits?tab=prices",
 		"mcp-servers": "/mcp-servers", "mcp-server": "/mcp-servers/files", "credentials": "/credentials?open=orders-api",
 		"pipelines": "/pipelines", "pipeline": "/pipelines/staffHandbook",
 		"pipeline-search": "/pipelines/staffHandbook?tab=search&q=leave", "runs": "/runs", "run": run,

@@ -1,12 +1,12 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
-import { useCallback, useRef, useState, type ReactNode } from "react";
+import { memo, useCallback, useRef, useState, type ReactNode } from "react";
 import { address } from "../api/client";
 import { json, may, me, tool, tools, type Tool } from "../api/queries";
-import { facets, post, taxonomy, type BulkResult, type Term, type ToolFacets } from "../api/tools";
+import { facets, post, taxonomy, type BulkResult, type Taxonomy, type Term, type ToolFacets } from "../api/tools";
 import { Choice, Search } from "../ui/filters";
 import { JsonView } from "../ui/json";
-import { Drawer, Pager, Rows } from "../ui/list";
+import { Drawer, OpenLink, Pager, Rows } from "../ui/list";
 import { Page } from "../ui/page";
 import { Badge, Facts, Id, Status, Text, Time } from "../ui/parts";
 import { option, words } from "../ui/shellwords";
@@ -34,11 +34,17 @@ export function Tools() {
   asks.current = query;
   const onSearch = useCallback((v: string) => {
     void client.prefetchQuery(tools(tenant, { ...asks.current, cursor: undefined, search: v || undefined, limit: 50 }));
-    set({ search: v });
+    set({ search: v || undefined });
   }, [client, tenant, set]);
   const filtered = Object.entries(query).some(([n, v]) => n !== "cursor" && v);
-  const label = (of: Term[] | undefined, name: string) => of?.find((t) => t.name === name)?.label ?? name;
-  const items = found.data?.items ?? [];
+  const items = found.data?.items ?? none;
+  const shown = useRef(search); // What the rows are filtered by: rows of what was typed before stay until there are others.
+  if (!found.isPlaceholderData) shown.current = search;
+  const opened = open !== undefined;
+  const onOpen = useCallback(
+    (slug: string) => void navigate({ search: (s) => ({ ...s, open: slug }), replace: opened, resetScroll: false }),
+    [navigate, opened],
+  );
   const at = items.findIndex((t) => t.slug === open);
   const past = at >= 0 && at === items.length - 1 ? found.data?.next : undefined;
   // The drawer walks what the list shows, on to its next page.
@@ -97,38 +103,8 @@ export function Tools() {
             )
           ) : (
             <>
-              <Rows label="Tools" rows={found.data.items} keyOf={(t) => t.slug} current={open}
-                columns={[
-                  {
-                    name: "Tool",
-                    show: (t) => (
-                      <Link from="/t/$tenant/tools" search={(s) => ({ ...s, open: t.slug })} className="row-link" replace={!!open} resetScroll={false}>
-                        <span className="slug">{t.slug}</span>
-                        <span className="muted line">{t.effective?.description || t.description || t.name}</span>
-                      </Link>
-                    ),
-                  },
-                  { name: "Status", show: (t) => <ToolStatus of={t} /> },
-                  { name: "Bucket", from: "wide", show: (t) => <Badge>{label(terms.data?.buckets, t.tool_type)}</Badge> },
-                  { name: "Type", from: "medium", show: (t) => <Badge>{label(terms.data?.subtypes, t.implementation_type)}</Badge> },
-                  { name: "Reaches out", from: "wide", show: (t) => <Egress of={t} /> },
-                  { name: "Risk", from: "wide", show: (t) => <Status value={t.risk} /> },
-                  { name: "Approval", from: "wide", show: (t) => (t.requires_approval || t.effective?.requires_approval || t.egress_class === "write" ? <Badge tone="warn">asks</Badge> : <span className="none">–</span>) },
-                  { name: "Version", from: "medium", end: true, show: (t) => <span className="version">{t.version}</span> },
-                  { name: "Changed", from: "wide", end: true, show: (t) => <Time at={t.updated_at} /> },
-                  ...(writes && !open ? [{
-                    name: "Pick", from: "medium" as const, end: true,
-                    show: (t: Tool) => (
-                      <input type="checkbox" className="pick" aria-label={`Pick ${t.slug}`} disabled={t.scope !== "tenant"} checked={picked.has(t.slug)}
-                        onChange={(e) => {
-                          const next = new Set(picked);
-                          if (e.target.checked) next.add(t.slug);
-                          else next.delete(t.slug);
-                          setPicked(next);
-                        }} />
-                    ),
-                  }] : []),
-                ]} />
+              <ToolRows items={items} search={shown.current} open={open} onOpen={onOpen} terms={terms.data} picked={picked} setPicked={setPicked}
+                picks={writes && !open} />
               <Pager count={found.data.items.length} first={!search.cursor} next={found.data.next}
                 onFirst={() => void navigate({ search: (s) => ({ ...s, cursor: undefined, open: undefined }) })}
                 onNext={(cursor) => void navigate({ search: (s) => ({ ...s, cursor, open: undefined }) })} />
@@ -149,6 +125,56 @@ export function Tools() {
     </Page>
   );
 }
+
+const none: Tool[] = [];
+
+// ToolRows is not drawn anew for each key of a filter, but with what that finds.
+const ToolRows = memo(function ToolRows({ items, search, open, onOpen, terms, picked, setPicked, picks }: {
+  items: Tool[];
+  search: Record<string, string | undefined>;
+  open: string | undefined;
+  onOpen: (slug: string) => void;
+  terms: Taxonomy | undefined;
+  picked: ReadonlySet<string>;
+  setPicked: (picked: ReadonlySet<string>) => void;
+  picks: boolean;
+}) {
+  const label = (of: Term[] | undefined, name: string) => of?.find((t) => t.name === name)?.label ?? name;
+  return (
+    <Rows label="Tools" rows={items} keyOf={(t) => t.slug} current={open}
+      columns={[
+        {
+          name: "Tool",
+          show: (t) => (
+            <OpenLink search={search} open={t.slug} onOpen={onOpen}>
+              <span className="slug">{t.slug}</span>
+              <span className="muted line">{t.effective?.description || t.description || t.name}</span>
+            </OpenLink>
+          ),
+        },
+        { name: "Status", show: (t) => <ToolStatus of={t} /> },
+        { name: "Bucket", from: "wide", show: (t) => <Badge>{label(terms?.buckets, t.tool_type)}</Badge> },
+        { name: "Type", from: "medium", show: (t) => <Badge>{label(terms?.subtypes, t.implementation_type)}</Badge> },
+        { name: "Reaches out", from: "wide", show: (t) => <Egress of={t} /> },
+        { name: "Risk", from: "wide", show: (t) => <Status value={t.risk} /> },
+        { name: "Approval", from: "wide", show: (t) => (t.requires_approval || t.effective?.requires_approval || t.egress_class === "write" ? <Badge tone="warn">asks</Badge> : <span className="none">–</span>) },
+        { name: "Version", from: "medium", end: true, show: (t) => <span className="version">{t.version}</span> },
+        { name: "Changed", from: "wide", end: true, show: (t) => <Time at={t.updated_at} /> },
+        ...(picks ? [{
+          name: "Pick", from: "medium" as const, end: true,
+          show: (t: Tool) => (
+            <input type="checkbox" className="pick" aria-label={`Pick ${t.slug}`} disabled={t.scope !== "tenant"} checked={picked.has(t.slug)}
+              onChange={(e) => {
+                const next = new Set(picked);
+                if (e.target.checked) next.add(t.slug);
+                else next.delete(t.slug);
+                setPicked(next);
+              }} />
+          ),
+        }] : []),
+      ]} />
+  );
+});
 
 // Facets are the buckets, with how many tools each has.
 function Facets({ of, terms, value, onChange }: { of: ToolFacets | undefined; terms: Term[] | undefined; value: string; onChange: (v: string) => void }) {

@@ -20,7 +20,9 @@ export function Search({ value, onChange, label }: { value: string; onChange: (v
       asked.current = Date.now();
       onChange((sent.current = text));
     };
-    const timer = setTimeout(ask, Math.max(0, asked.current + moment - Date.now()));
+    const wait = asked.current + moment - Date.now();
+    if (wait <= 0) return ask();
+    const timer = setTimeout(ask, wait);
     return () => clearTimeout(timer);
   }, [text, onChange]);
   useEffect(() => {

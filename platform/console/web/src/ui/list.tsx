@@ -63,6 +63,27 @@ export function Rows<T>({ label, rows, columns, keyOf, current }: {
 
 const cls = (c: { from?: string; end?: boolean }) => [c.from ? `from-${c.from}` : "", c.end ? "end" : ""].join(" ").trim() || undefined;
 
+// OpenLink is the link of a row that opens beside its list. A Link would be drawn anew with every change of the address.
+export function OpenLink({ search, open, onOpen, children }: {
+  search: Record<string, string | undefined>; // Of the list.
+  open: string;
+  onOpen: (open: string) => void;
+  children: ReactNode;
+}) {
+  return (
+    <a href={linkTo({ ...search, open })} className="row-link" onClick={(e) => {
+      if (e.button !== 0 || e.metaKey || e.ctrlKey || e.shiftKey || e.altKey) return; // The browser's.
+      e.preventDefault();
+      onOpen(open);
+    }}>
+      {children}
+    </a>
+  );
+}
+
+const linkTo = (search: Record<string, string | undefined>): string =>
+  "?" + new URLSearchParams(Object.entries(search).filter((e): e is [string, string] => e[1] !== undefined && e[1] !== "")).toString();
+
 // Pager goes on with the cursor of the server, which is in the URL.
 export function Pager({ first, next, onFirst, onNext, count }: {
   first: boolean;
