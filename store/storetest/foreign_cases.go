@@ -284,6 +284,7 @@ var foreignCases = map[string]func(t *testing.T, f foreign){
 	},
 	"ListServerTools": func(t *testing.T, f foreign) {
 		t.Helper()
+		f.attach(t, f.Tenant)
 		changed := f.Tool
 		changed.Implementation, changed.Config = tool.MCP, json.RawMessage(`{"server":"files","tool_name":"read"}`)
 		_, err := f.Store.UpdateTool(t.Context(), changed)
