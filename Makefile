@@ -37,7 +37,7 @@ bench-sandbox: ## Measure a tenant's calls in the sandbox beside another's attac
 
 .PHONY: test
 test: ## Run every test, with real PostgreSQL and a real Temporal server
-	@scripts/with-postgres $(MAKE) --no-print-directory test-root test-platform test-deploy
+	@scripts/with-postgres --in-memory $(MAKE) --no-print-directory test-root test-platform test-deploy
 
 # The race detector watches the module that ships as a library, where there is
 # a C compiler. In the platform it would compile Temporal's server a second time.
