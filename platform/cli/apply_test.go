@@ -82,7 +82,7 @@ func TestApplyFaults(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
 	for name, c := range map[string]struct{ text, want string }{
-		"tab":       {"kind: tool\nslug:\n\t- x\n", "FILE:3:1: malformed YAML: found character"},
+		"tab":       {"kind: tool\nslug:\n\t- x\n", "FILE:3:1: malformed YAML: there is a tab"},
 		"unclosed":  {"kind: tool\ntools: [a\n", "FILE:2:8: malformed YAML: "},
 		"twice":     {"kind: tool\nslug: a\nslug: b\n", `FILE:3:1: malformed YAML: mapping key "slug" already defined`},
 		"no anchor": {"slug: say\ninput_schema: *nothing\n", "FILE:2:15: there is no anchor &nothing"},

@@ -22,7 +22,7 @@ func TestFaultsShowTheLine(t *testing.T) {
 	}{
 		"Syntax": {
 			"slug: say\n\timplementation_type: internal\n", cli.ExitInvalid,
-			"FILE:2:1: malformed YAML: found character ' ' that cannot start any token\n    2 |  implementation_type: " +
+			"FILE:2:1: malformed YAML: there is a tab, and YAML is indented with spaces\n    2 |  implementation_type: " +
 				"internal\n      | ^\n",
 		},
 		"Field": {
