@@ -260,7 +260,7 @@ func TestPayloadKeysRotate(t *testing.T) {
 			}
 		}
 		return false
-	}, time.Minute, 100*time.Millisecond)
+	}, 3*time.Minute, 100*time.Millisecond) // Who delivers it first may hold it for a while.
 	lacking()
 	described, err := s.temporal.DescribeWorkflowExecution(t.Context(), w.GetID(), "")
 	require.NoError(t, err)
