@@ -142,7 +142,7 @@ func TestAToolsetIsMade(t *testing.T) {
 	shows := func(client, has string) {
 		v.click(t, ".buckets button", client)
 		v.do(t, until(`document.querySelector(".snippet pre").innerText.includes(`+quoted(has)+`)`),
-			until(`document.querySelector(".snippet pre").innerText.includes(location.origin + "/mcp/support")`))
+			until(`document.querySelector(".snippet pre").innerText.includes("`+v.url+`/mcp/support")`))
 	}
 	shows("Claude", "Bearer ${TOOLCRIB_KEY}")
 	shows("Cursor", "Bearer ${env:TOOLCRIB_KEY}")
