@@ -32,7 +32,7 @@ func Aims(_ string, config, arguments json.RawMessage) json.RawMessage {
 
 // ApprovalTarget returns the host and the credential of the destination that the
 // arguments name, to which the approval of a call is bound. It fails with
-// [tool.Invalid] where there is none of that name: then nobody is asked.
+// [tool.Invalid] where there is none of that name, before an approval is requested.
 func ApprovalTarget(_ context.Context, aim wait.Aim) (wait.Target, error) {
 	c, err := decode(aim.Config)
 	if err != nil || c.Destinations == nil {
