@@ -88,9 +88,7 @@ func Run(ctx context.Context, cfg Config) (figures []Figure, err error) {
 		if len(cfg.Only) > 0 && !slices.Contains(cfg.Only, b.name) {
 			continue
 		}
-		l.part = b.name
-		l.progress("%s", b.about)
-		got, err := b.run(ctx, l)
+		got, err := l.run(ctx, b)
 		if err != nil {
 			return figures, fmt.Errorf("measuring %s: %w", b.name, err)
 		}

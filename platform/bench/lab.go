@@ -92,19 +92,33 @@ func (l *lab) findPostmaster(ctx context.Context) error {
 	return nil
 }
 
-// later runs fn when the lab closes, before what was asked for earlier.
+// later runs fn when the benchmark that asked for it has ended, or when the lab
+// closes; before what was asked for earlier.
 func (l *lab) later(fn func(context.Context) error) { l.closers = append(l.closers, fn) }
 
 const closeTimeout = time.Minute
 
-func (l *lab) close(ctx context.Context) error {
+// run runs a benchmark and closes what it opened: the connections of all of them
+// together are more than PostgreSQL has, and idle workers take time from the next.
+func (l *lab) run(ctx context.Context, b benchmark) (figures []Figure, err error) {
+	opened := len(l.closers)
+	defer func() { err = errors.Join(err, l.closeFrom(context.WithoutCancel(ctx), opened)) }()
+	l.part = b.name
+	l.progress("%s", b.about)
+	return b.run(ctx, l)
+}
+
+func (l *lab) close(ctx context.Context) error { return l.closeFrom(ctx, 0) }
+
+// closeFrom closes all but what was opened first.
+func (l *lab) closeFrom(ctx context.Context, first int) error {
 	ctx, cancel := context.WithTimeout(ctx, closeTimeout)
 	defer cancel()
 	var err error
-	for _, fn := range slices.Backward(l.closers) {
+	for _, fn := range slices.Backward(l.closers[first:]) {
 		err = errors.Join(err, fn(ctx))
 	}
-	l.closers = nil
+	l.closers = l.closers[:first]
 	return err
 }
 
