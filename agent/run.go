@@ -44,6 +44,7 @@ type Run struct {
 	AgentID       string          `json:"agent_id,omitempty"`
 	Agent         string          `json:"agent,omitempty"`         // Slug.
 	AgentVersion  string          `json:"agent_version,omitempty"` // Pinned number.
+	Tool          string          `json:"tool,omitempty"`          // Slug of the tool of a single call.
 	Mode          tool.Mode       `json:"mode"`
 	Principal     tool.Principal  `json:"principal"`
 	Status        RunStatus       `json:"status"`

@@ -163,7 +163,7 @@ func (s *Service) acceptCall(ctx context.Context, c *callStart) error {
 func (c *callStart) run() agent.Run {
 	p, node := c.asked.Principal, c.asked.Node
 	run := agent.Run{
-		ID: c.RunID, Tenant: p.Tenant, Kind: agent.RunKindToolCall, Mode: node.Mode, Principal: p,
+		ID: c.RunID, Tenant: p.Tenant, Kind: agent.RunKindToolCall, Tool: c.Tool, Mode: node.Mode, Principal: p,
 		Status: agent.RunPending, WorkflowID: c.WorkflowID, FollowFor: c.asked.FollowFor, ByLink: c.asked.ByLink,
 		Taint: c.asked.taint,
 	}

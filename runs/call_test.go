@@ -38,6 +38,7 @@ func TestCall(t *testing.T) {
 		run, err := b.store.FindRun(t.Context(), b.principal.Tenant, id)
 		require.NoError(t, err)
 		require.Equal(t, kind, run.Kind)
+		require.Equal(t, "say", run.Tool)
 		require.Equal(t, "t/acme."+string(run.Tenant)+"/say/"+id, run.WorkflowID)
 		started := b.temporal.workflows[run.WorkflowID]
 		require.Equal(t, wire.ToolCallWorkflow, started.name)

@@ -272,7 +272,7 @@ func runOf(row db.Run) (agent.Run, error) {
 	run := agent.Run{
 		ID: row.ID, Tenant: tool.TenantID(row.TenantID), Kind: agent.RunKind(row.Kind), AgentID: value(row.AgentID),
 		Agent:        row.Agent,
-		AgentVersion: row.AgentVersion, Mode: tool.Mode(row.Mode),
+		AgentVersion: row.AgentVersion, Tool: row.Tool, Mode: tool.Mode(row.Mode),
 		Principal: tool.Principal{
 			Tenant: tool.TenantID(row.TenantID), Subject: row.Subject, Permissions: row.Permissions, Scopes: row.Scopes,
 		},

@@ -4774,6 +4774,7 @@ create table runs (
     pause_due timestamp with time zone,
     taint jsonb,
     by_link boolean not null default false,
+    tool text not null default ''::text,
     constraint runs_pkey PRIMARY KEY (tenant_id, id),
     constraint runs_check CHECK (((parent_run_id IS NULL) = (parent_invocation_id IS NULL))),
     constraint runs_check1 CHECK (((parent_run_id IS NULL) = (depth = 0))),

@@ -122,7 +122,7 @@ func acceptParams(op string, a agent.Acceptance) (db.AcceptRunParams, error) {
 		WorkflowID: run.WorkflowID, Workflow: text(a.Start.Workflow), TaskQueue: text(a.Start.TaskQueue),
 		Summary: text(a.Start.Summary),
 		Memo:    memo, StartInput: a.Start.Input, LeaseS: a.Lease.Seconds(), FollowS: a.Run.FollowFor.Seconds(),
-		ByLink: a.Run.ByLink,
+		ByLink: a.Run.ByLink, Tool: text(a.Run.Tool),
 	}
 	if t := a.Run.Taint; t != nil {
 		began := *t

@@ -19,9 +19,14 @@ func TestAcceptRunRecordsRunAndStart(t *testing.T) {
 	t.Parallel()
 	f := storetest.NewFixture(t, storetest.NewDatabase(t))
 	a := f.Acceptance(t)
+	a.Run.Tool = "getOrder"
 	run, err := f.Store.AcceptRun(t.Context(), a)
 	require.NoError(t, err)
 	require.Equal(t, agent.RunPending, run.Status)
+	require.Equal(t, "getOrder", run.Tool)
+	found, err := f.Store.FindRun(t.Context(), f.Tenant, run.ID)
+	require.NoError(t, err)
+	require.Equal(t, "getOrder", found.Tool)
 
 	start, err := f.Store.FindStart(t.Context(), agent.StartKey{Tenant: f.Tenant, WorkflowID: run.WorkflowID})
 	require.NoError(t, err)

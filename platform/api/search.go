@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"slices"
@@ -97,7 +98,7 @@ func (s *server) findByID(ctx context.Context, p tool.Principal, id string) (out
 	}
 	look(RunsRead, func() (v1.Found, error) {
 		r, err := s.cfg.Store.FindRun(ctx, p.Tenant, id)
-		return v1.Found{Kind: "run", ID: r.ID, Name: r.ID, Title: r.Agent, State: string(r.Status)}, err
+		return v1.Found{Kind: "run", ID: r.ID, Name: r.ID, Title: cmp.Or(r.Agent, r.Tool), State: string(r.Status)}, err
 	})
 	look(ApprovalsRead, func() (v1.Found, error) {
 		a, err := s.cfg.Store.FindApproval(ctx, p.Tenant, id)

@@ -183,9 +183,12 @@ func TestAPersonRunsAGraph(t *testing.T) {
 	v.open(t, "/tools/quoteTwice?tab=test&mode=production")
 	v.do(t, chromedp.Click(`.t-send .primary`, chromedp.ByQuery),
 		until(`document.querySelector("main a[href*='/runs/']")`),
-		chromedp.Click(`main a[href*='/runs/']`, chromedp.ByQuery), until(`location.pathname.includes("/runs/")`), settled())
+		chromedp.Click(`main a[href*='/runs/']`, chromedp.ByQuery), until(`location.pathname.includes("/runs/")`), settled(),
+		until(`document.querySelector("h1 .slug")?.innerText === "quoteTwice"`))
 	var at string
 	v.do(t, chromedp.Evaluate(`location.pathname.split("/").pop()`, &at))
+	v.open(t, "/runs?kind=tool_call")
+	v.do(t, until(`document.querySelector("tbody a[href$='/runs/`+at+`'] .slug")?.innerText === "quoteTwice"`))
 	v.open(t, "/runs/"+at+"?tab=graph")
 	v.do(t, until(`document.querySelectorAll(".graph-node").length === 2`),
 		until(`document.querySelectorAll(".graph-node.completed").length === 2`),

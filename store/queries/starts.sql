@@ -18,14 +18,15 @@ with allowed as (
         limit (select greatest(coalesce(a.most, 0), 0) from allowed a)) unfinished
 ), run as (
     insert into runs (id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes,
-                      status, input, workflow_id, head_message_id, followed_until, continues_run_id, continues_turn, taint, by_link)
+                      status, input, workflow_id, head_message_id, followed_until, continues_run_id, continues_turn, taint, by_link,
+                      tool)
     select @id, @tenant_id, @kind, sqlc.narg('agent_id'), @agent, @agent_version, @mode, @subject, @permissions, @scopes,
            'pending', @input, @workflow_id, sqlc.narg('message_id'),
            case when @follow_s::float8 > 0 then now() + make_interval(secs => @follow_s::float8) end,
            sqlc.narg('continues_run_id'), sqlc.narg('continues_turn'),
            coalesce((select c.taint || '{"turn": 0}' from runs c where c.tenant_id = @tenant_id and c.id = sqlc.narg('continues_run_id')),
                sqlc.narg('taint')::jsonb),
-           @by_link::boolean
+           @by_link::boolean, @tool
     from busy, allowed where allowed.most is null or busy.n < allowed.most
     returning *
 ), before as (

@@ -44,6 +44,7 @@ type Run struct {
 	Agent        string          `json:"agent,omitempty" example:"supportDesk"`
 	AgentID      string          `json:"agent_id,omitempty" example:"01975c2e-7d1a-7c3e-9f00-0000000000b1"`
 	AgentVersion string          `json:"agent_version,omitempty" example:"1.2.0"`
+	Tool         string          `json:"tool,omitempty" doc:"The tool of a single call" example:"getOrder"`
 	Mode         tool.Mode       `json:"mode" enum:"production,debug"`
 	Status       agent.RunStatus `json:"status" enum:"pending,running,completed,failed,cancelled,hosted"`
 	Paused       *Paused         `json:"paused,omitempty" doc:"Set while the run is paused: it begins nothing more until it is resumed"`
@@ -110,7 +111,7 @@ type Pin struct {
 func FromRun(r agent.Run) Run {
 	out := Run{
 		ID: r.ID, Kind: r.Kind, Agent: r.Agent, AgentID: r.AgentID, AgentVersion: r.AgentVersion,
-		Mode: r.Mode, Status: r.Status, Subject: r.Principal.Subject, Input: r.Input, Output: r.Output,
+		Tool: r.Tool, Mode: r.Mode, Status: r.Status, Subject: r.Principal.Subject, Input: r.Input, Output: r.Output,
 		ErrorKind: r.ErrorKind, Error: r.Error, Turns: r.Turns, LastSeq: r.LastSeq, WorkflowID: r.WorkflowID,
 		Taint: FromTaint(r.Taint),
 		Depth: r.Depth, Calls: r.Calls, CreatedAt: r.CreatedAt, StartedAt: r.StartedAt, CompletedAt: r.CompletedAt,

@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -140,7 +141,7 @@ func writeRun(w io.Writer, r v1.Run) error {
 		continues = fmt.Sprintf("%s after turn %d", r.Continues.RunID, r.Continues.Turn)
 	}
 	err := terminal.Pairs(w,
-		"run", r.ID, "kind", string(r.Kind), "agent", versioned(r.Agent, r.AgentVersion), "mode", string(r.Mode),
+		"run", r.ID, "kind", string(r.Kind), "agent", versioned(r.Agent, r.AgentVersion), "tool", r.Tool, "mode", string(r.Mode),
 		"status", string(r.Status), "paused", writePause(r.Paused), "tainted", writeTaint(r.Taint),
 		"asked by", above, "continues", continues,
 		"waits", r.Warning,
@@ -235,10 +236,11 @@ func (a *app) runListCommand() *cobra.Command {
 }
 
 var runListing = listing[v1.Run]{
-	header: "RUN KIND AGENT~ MODE STATUS TURNS CREATED",
+	header: "RUN KIND AGENT_OR_TOOL~ MODE STATUS TURNS CREATED",
 	row: func(r v1.Run) []string {
 		return []string{
-			r.ID, string(r.Kind), versioned(r.Agent, r.AgentVersion), string(r.Mode), statusOf(r), strconv.Itoa(r.Turns),
+			r.ID, string(r.Kind), versioned(cmp.Or(r.Agent, r.Tool), r.AgentVersion), string(r.Mode), statusOf(r),
+			strconv.Itoa(r.Turns),
 			terminal.Since(r.CreatedAt),
 		}
 	},

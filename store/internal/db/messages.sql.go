@@ -276,7 +276,7 @@ with saved as (
         last_seq = r.last_seq + 1 + (select count(*) from refused)
     from saved s
     where r.tenant_id = s.tenant_id and r.id = s.run_id
-    returning r.id, r.tenant_id, r.kind, r.agent_id, r.agent, r.agent_version, r.mode, r.subject, r.permissions, r.scopes, r.status, r.input, r.output, r.error_kind, r.error, r.workflow_id, r.first_run_id, r.head_message_id, r.turns, r.last_seq, r.plan, r.ended_by, r.created_at, r.started_at, r.completed_at, r.parent_run_id, r.parent_invocation_id, r.detached, r.depth, r.calls, r.followed_until, r.cancel_requested_at, r.cancel_execution, r.continues_run_id, r.continues_turn, r.inbox, r.pause_round, r.paused_at, r.paused_by, r.pause_reason, r.pause_due, r.taint, r.by_link
+    returning r.id, r.tenant_id, r.kind, r.agent_id, r.agent, r.agent_version, r.mode, r.subject, r.permissions, r.scopes, r.status, r.input, r.output, r.error_kind, r.error, r.workflow_id, r.first_run_id, r.head_message_id, r.turns, r.last_seq, r.plan, r.ended_by, r.created_at, r.started_at, r.completed_at, r.parent_run_id, r.parent_invocation_id, r.detached, r.depth, r.calls, r.followed_until, r.cancel_requested_at, r.cancel_execution, r.continues_run_id, r.continues_turn, r.inbox, r.pause_round, r.paused_at, r.paused_by, r.pause_reason, r.pause_due, r.taint, r.by_link, r.tool
 ), invocations as (
     insert into tool_invocations (id, tenant_id, run_id, turn, position, call_id, tool_id, tool_scope_id, tool, version, digest,
         implementation_type, subject, agent_id, mode, status, egress_class, input, receipt, is_error, error_kind, error, completed_at)

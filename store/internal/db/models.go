@@ -622,6 +622,8 @@ type Run struct {
 	Taint []byte
 	// A visitor of a link submitted its call: runs of agents below it are tainted.
 	ByLink bool
+	// Slug of the tool of a single call, as it was when the call was accepted; empty for other runs.
+	Tool string
 }
 
 // Agents that are run at certain times.

@@ -21,32 +21,33 @@ with allowed as (
         limit (select greatest(coalesce(a.most, 0), 0) from allowed a)) unfinished
 ), run as (
     insert into runs (id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes,
-                      status, input, workflow_id, head_message_id, followed_until, continues_run_id, continues_turn, taint, by_link)
+                      status, input, workflow_id, head_message_id, followed_until, continues_run_id, continues_turn, taint, by_link,
+                      tool)
     select $4, $1, $5, $6, $7, $8, $9, $10, $11, $12,
            'pending', $13, $14, $15,
            case when $16::float8 > 0 then now() + make_interval(secs => $16::float8) end,
            $17, $18,
            coalesce((select c.taint || '{"turn": 0}' from runs c where c.tenant_id = $1 and c.id = $17),
                $19::jsonb),
-           $20::boolean
+           $20::boolean, $21
     from busy, allowed where allowed.most is null or busy.n < allowed.most
-    returning id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at, parent_run_id, parent_invocation_id, detached, depth, calls, followed_until, cancel_requested_at, cancel_execution, continues_run_id, continues_turn, inbox, pause_round, paused_at, paused_by, pause_reason, pause_due, taint, by_link
+    returning id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at, parent_run_id, parent_invocation_id, detached, depth, calls, followed_until, cancel_requested_at, cancel_execution, continues_run_id, continues_turn, inbox, pause_round, paused_at, paused_by, pause_reason, pause_due, taint, by_link, tool
 ), before as (
     insert into messages (id, tenant_id, run_id, parent_id, turn, position, role, content, calls, call_id, is_error, created_at)
     select m.id, m.tenant_id, r.id, m.parent_id, 0, m.position, m.role, m.content, m.calls, m.call_id, m.is_error, m.created_at
     from run r
-    join messages m on m.tenant_id = r.tenant_id and m.run_id = r.continues_run_id and m.id = any($21::uuid[])
+    join messages m on m.tenant_id = r.tenant_id and m.run_id = r.continues_run_id and m.id = any($22::uuid[])
 ), first as (
     insert into messages (id, tenant_id, run_id, parent_id, turn, role, content)
-    select r.head_message_id, r.tenant_id, r.id, $22, 0, $23, $24
+    select r.head_message_id, r.tenant_id, r.id, $23, 0, $24, $25
     from run r where r.head_message_id is not null
 ), start as (
     insert into workflow_starts (tenant_id, workflow_id, run_id, workflow, task_queue, summary, memo, agent, input, next_at)
-    select r.tenant_id, r.workflow_id, r.id, $25, $26, $27, $28, r.agent, $29,
-           now() + make_interval(secs => $30::float8)
+    select r.tenant_id, r.workflow_id, r.id, $26, $27, $28, $29, r.agent, $30,
+           now() + make_interval(secs => $31::float8)
     from run r
 )
-select id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at, parent_run_id, parent_invocation_id, detached, depth, calls, followed_until, cancel_requested_at, cancel_execution, continues_run_id, continues_turn, inbox, pause_round, paused_at, paused_by, pause_reason, pause_due, taint, by_link from run
+select id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at, parent_run_id, parent_invocation_id, detached, depth, calls, followed_until, cancel_requested_at, cancel_execution, continues_run_id, continues_turn, inbox, pause_round, paused_at, paused_by, pause_reason, pause_due, taint, by_link, tool from run
 `
 
 type AcceptRunParams struct {
@@ -70,6 +71,7 @@ type AcceptRunParams struct {
 	ContinuesTurn  *int32
 	Taint          []byte
 	ByLink         bool
+	Tool           string
 	TakenOver      []string
 	ParentID       *string
 	Role           string
@@ -126,6 +128,7 @@ type AcceptRunRow struct {
 	PauseDue           *time.Time
 	Taint              []byte
 	ByLink             bool
+	Tool               string
 }
 
 // Records a pending run, its first message if it has one, and the start of its workflow.
@@ -155,6 +158,7 @@ func (q *Queries) AcceptRun(ctx context.Context, arg AcceptRunParams) (AcceptRun
 		arg.ContinuesTurn,
 		arg.Taint,
 		arg.ByLink,
+		arg.Tool,
 		arg.TakenOver,
 		arg.ParentID,
 		arg.Role,
@@ -211,6 +215,7 @@ func (q *Queries) AcceptRun(ctx context.Context, arg AcceptRunParams) (AcceptRun
 		&i.PauseDue,
 		&i.Taint,
 		&i.ByLink,
+		&i.Tool,
 	)
 	return i, err
 }
@@ -373,7 +378,7 @@ func (q *Queries) EndPendingRun(ctx context.Context, arg EndPendingRunParams) (b
 }
 
 const FindRunOfWorkflow = `-- name: FindRunOfWorkflow :one
-select id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at, parent_run_id, parent_invocation_id, detached, depth, calls, followed_until, cancel_requested_at, cancel_execution, continues_run_id, continues_turn, inbox, pause_round, paused_at, paused_by, pause_reason, pause_due, taint, by_link from runs
+select id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at, parent_run_id, parent_invocation_id, detached, depth, calls, followed_until, cancel_requested_at, cancel_execution, continues_run_id, continues_turn, inbox, pause_round, paused_at, paused_by, pause_reason, pause_due, taint, by_link, tool from runs
 where tenant_id = $1 and workflow_id = $2 and kind <> 'agent'
 order by created_at desc
 limit 1
@@ -432,6 +437,7 @@ func (q *Queries) FindRunOfWorkflow(ctx context.Context, arg FindRunOfWorkflowPa
 		&i.PauseDue,
 		&i.Taint,
 		&i.ByLink,
+		&i.Tool,
 	)
 	return i, err
 }

@@ -1630,6 +1630,7 @@ export interface components {
             status: "pending" | "running" | "completed" | "failed" | "cancelled" | "hosted";
             subject?: string;
             taint?: components["schemas"]["Taint"];
+            tool?: string;
             tools?: components["schemas"]["Pin"][];
             /** Format: int64 */
             turns: number;

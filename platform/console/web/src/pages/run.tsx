@@ -37,8 +37,8 @@ export function RunPage() {
     plan: [words("toolcrib", "run", "show", id, "--json"), address(`/v1/runs/${at}`)],
   }[tab] ?? ["", ""];
   return (
-    <Page title={r ? `Run of ${r.agent ?? r.kind.replaceAll("_", " ")}` : "Run"} back={<Back to="/t/$tenant/runs" params={{ tenant }}>Runs</Back>} cli={cli} api={api}
-      heading={r && <><span className="slug">{r.agent ?? r.kind.replaceAll("_", " ")}</span><RunStatus of={r} /></>}
+    <Page title={r ? `Run of ${r.agent ?? r.tool ?? r.kind.replaceAll("_", " ")}` : "Run"} back={<Back to="/t/$tenant/runs" params={{ tenant }}>Runs</Back>} cli={cli} api={api}
+      heading={r && <><span className="slug">{r.agent ?? r.tool ?? r.kind.replaceAll("_", " ")}</span><RunStatus of={r} /></>}
       actions={r && <Controls tenant={tenant} of={r} />}>
       {found.isPending ? (
         <Loading />

@@ -59,7 +59,7 @@ export function Runs() {
                 name: "Run",
                 show: (r) => (
                   <Link to="/t/$tenant/runs/$run" params={{ tenant, run: r.id }} className="row-link">
-                    <span className="slug">{r.agent ?? r.kind.replaceAll("_", " ")}</span>
+                    <span className="slug">{r.agent ?? r.tool ?? r.kind.replaceAll("_", " ")}</span>
                     <span className="muted line">{preview(r)}</span>
                   </Link>
                 ),

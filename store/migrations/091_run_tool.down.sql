@@ -1,0 +1,1 @@
+alter table runs drop column tool;
