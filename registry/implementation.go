@@ -43,7 +43,7 @@ func (r *Registry) checkSchemas(s *definition.ToolSpec) error { return s.CheckSc
 func (r *Registry) checkConfig(s *definition.ToolSpec) error {
 	var object map[string]json.RawMessage
 	if len(s.Config) > 0 && (json.Unmarshal(s.Config, &object) != nil || object == nil) {
-		return refusal.New(tool.Invalid, "/implementation_config", "expected a JSON object")
+		return refusal.New(tool.Invalid, "/implementation_config", "expected an object")
 	}
 	if err := definition.CheckRedacted("/implementation_config", s.Config); err != nil {
 		return err

@@ -140,7 +140,7 @@ func TestCreateGuardrails(t *testing.T) {
 			func(s *definition.ToolSpec) { s.Config = json.RawMessage(`[]`) },
 			tool.Invalid,
 			"/implementation_config",
-			"JSON object",
+			"an object",
 		},
 		{
 			"a configuration its executor refuses",

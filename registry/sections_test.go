@@ -44,13 +44,13 @@ func TestOutputSections(t *testing.T) {
 	many := `[` + strings.Repeat(`{"key":"x","type":"chart"},`, 32) + `{"key":"x","type":"chart"}`
 	for _, c := range []struct{ raw, path, text string }{
 		{`{}`, at, "a list"},
-		{`[1]`, at + "/0", "expected a JSON object"},
+		{`[1]`, at + "/0", "expected an object"},
 		{`[{"key":"total","type":"pie"}]`, at + "/0/type", "one of summary, table, chart, radar, ranking, custom"},
 		{`[{"key":"total"}]`, at + "/0/type", "expected one of"},
 		{`[{"type":"table"}]`, at + "/0/key", "expected a key"},
 		{`[{"key":"total","type":"table"},{"key":"total","type":"chart"}]`, at + "/1/key", "twice"},
 		{`[{"key":"sum","type":"table"}]`, at + "/0/key", `no property "sum"`},
-		{`[{"key":"total","type":"table","config":[]}]`, at + "/0/config", "a JSON object"},
+		{`[{"key":"total","type":"table","config":[]}]`, at + "/0/config", "an object"},
 		{`[{"key":"total","type":"table","title":"T"}]`, at + "/0/title", "unknown field"},
 		{`[{"key":"` + long + `","type":"table"}]`, at + "/0/key", "longer than 256"},
 		{`[{"key":"total","type":"table","label":"` + long + `"}]`, at + "/0/label", "longer than 256"},

@@ -206,7 +206,7 @@ func readLimits(raw json.RawMessage) (sandbox.Limits, error) {
 // decodeConfig parses a configuration and refuses unknown members.
 func decodeConfig(raw json.RawMessage, into any) error {
 	if err := strict.Decode("artifact.CheckConfig", raw, into); errors.Is(err, io.EOF) {
-		return fault("", "expected a JSON object")
+		return fault("", "expected an object")
 	} else if err != nil {
 		return err
 	}

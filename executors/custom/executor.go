@@ -142,7 +142,7 @@ func nameOf(config json.RawMessage) (string, error) {
 	var members map[string]json.RawMessage
 	if len(config) > 0 {
 		if err := json.Unmarshal(config, &members); err != nil {
-			return "", fault("", "expected a JSON object")
+			return "", fault("", "expected an object")
 		}
 	}
 	var impl, name string

@@ -114,7 +114,7 @@ func TestCheck(t *testing.T) {
 		`{"executor": "sqlQuery", "odd": "1"}`:        "invalid  an odd configuration",
 		`{"executor": "other"}`:                       "conflict /executor no worker here",
 		``:                                            "invalid /executor want the name",
-		`[]`:                                          "invalid  JSON object",
+		`[]`:                                          "invalid  an object",
 		`{"executor": 1}`:                             "invalid /executor want the name",
 		`{"executor": "not a name"}`:                  `invalid /executor "not a name"`,
 		`{"type": "http", "executor": "echo"}`:        "invalid /type not custom",

@@ -43,7 +43,7 @@ func readObject(raw []byte) (map[string]json.RawMessage, error) {
 		if kind(raw) != 0 && !json.Valid(raw) {
 			return nil, fault("", "malformed JSON")
 		}
-		return nil, fault("", "expected a JSON object")
+		return nil, fault("", "expected an object")
 	}
 	var object map[string]json.RawMessage
 	if err := json.Unmarshal(raw, &object); err != nil {

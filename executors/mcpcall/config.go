@@ -73,7 +73,7 @@ func decodeConfig(raw json.RawMessage) (*Config, error) {
 	}
 	var c Config
 	if err := strict.Decode("mcpcall.CheckConfig", raw, &c); errors.Is(err, io.EOF) {
-		return nil, fault("", "expected a JSON object")
+		return nil, fault("", "expected an object")
 	} else if err != nil {
 		return nil, err
 	}

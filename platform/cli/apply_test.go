@@ -102,7 +102,7 @@ func TestApplyFaults(t *testing.T) {
 			"slug: say\nimplementation_type: internal\nversion: one\n",
 			"FILE:3:1: version \"one\": expected a semantic version",
 		},
-		"no mapping": {"- a\n- b\n", "FILE:1:1: expected a JSON object"},
+		"no mapping": {"- a\n- b\n", "FILE:1:1: expected an object with the fields of a definition"},
 		"marker": {
 			"%YAML 1.2\n--- # first\n---\n...\n---   \nslug: 1x\nimplementation_type: internal\n", "FILE:6:1: slug \"1x\"",
 		},

@@ -54,7 +54,7 @@ func TestParseFieldsRefuses(t *testing.T) {
 		{`"inputFields":[],"parameters":{"type":"object"}`, "/input_fields", "expected one of them"},
 		{`"output_fields":[],"schema":{"output":{"type":"object"}}`, "/output_fields", "expected one of them"},
 		{`"input_fields":5`, "/input_fields", "a list of fields"},
-		{`"input_fields":[5]`, "/input_fields/0", "expected a JSON object"},
+		{`"input_fields":[5]`, "/input_fields/0", "expected an object"},
 		{`"input_fields":[{"key":"a","type":"text","minimum_length":1}]`, "/input_fields/0/minimum_length", "unknown field"},
 		{`"input_fields":[{"key":"a","type":"text","lable":"A"}]`, "/input_fields/0/lable", "did you mean label"},
 		{

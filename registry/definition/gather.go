@@ -63,7 +63,7 @@ func inner(doc object, name string) (object, error) {
 	if name == "implementation_config" { // The executor defines its names.
 		var config object
 		if err := json.Unmarshal(raw, &config); err != nil {
-			return nil, refusal.New(tool.Invalid, "/"+name, "expected a JSON object")
+			return nil, refusal.New(tool.Invalid, "/"+name, "expected an object")
 		}
 		return config, nil
 	}

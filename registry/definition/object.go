@@ -21,7 +21,11 @@ type object map[string]json.RawMessage
 func readObject(path string, raw []byte) (object, error) {
 	var in map[string]json.RawMessage
 	if err := json.Unmarshal(raw, &in); err != nil || in == nil {
-		return nil, refusal.New(tool.Invalid, path, "expected a JSON object")
+		expected := "expected an object"
+		if path == "" {
+			expected += " with the fields of a definition, such as kind and slug"
+		}
+		return nil, refusal.New(tool.Invalid, path, "%s", expected)
 	}
 	out := make(object, len(in))
 	for _, name := range slices.Sorted(maps.Keys(in)) {

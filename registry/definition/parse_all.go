@@ -25,7 +25,7 @@ func ParseAll(raw []byte) ([]Definition, error) {
 	}
 	if len(servers) > 0 {
 		if raw, err = json.Marshal(doc); err != nil {
-			return nil, refusal.New(tool.Invalid, "", "expected a JSON object")
+			return nil, refusal.New(tool.Invalid, "", "expected an object")
 		}
 	}
 	d, err := Parse(raw)

@@ -146,8 +146,8 @@ func TestParseRefusals(t *testing.T) {
 	t.Parallel()
 
 	tests := []struct{ name, raw, path, text string }{
-		{"not an object", `[]`, "", "JSON object"},
-		{"not JSON", `{`, "", "JSON object"},
+		{"not an object", `[]`, "", "an object"},
+		{"not JSON", `{`, "", "an object"},
 		{"another kind", `{"kind":"robot"}`, "/kind", "tool, agent, mcp_server, artifact, pipeline, profile or toolset"},
 		{"a typo", `{"slug":"a","categry":"d"}`, "/categry", "did you mean category?"},
 		{"a typo in a camel-case name", `{"slug":"a","inputShema":{}}`, "/input_shema", "did you mean input_schema?"},

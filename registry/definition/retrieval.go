@@ -57,7 +57,7 @@ func withQuery(raw json.RawMessage) (json.RawMessage, error) {
 		dec := json.NewDecoder(bytes.NewReader(raw))
 		dec.UseNumber()
 		if err := dec.Decode(&root); err != nil || root == nil {
-			return nil, refusal.New(tool.Invalid, "", "expected a JSON object")
+			return nil, refusal.New(tool.Invalid, "", "expected an object")
 		}
 	}
 	props, _ := root["properties"].(map[string]any)
@@ -81,7 +81,7 @@ func withQuery(raw json.RawMessage) (json.RawMessage, error) {
 	}
 	out, err := json.Marshal(root)
 	if err != nil {
-		return nil, refusal.New(tool.Invalid, "", "expected a JSON object")
+		return nil, refusal.New(tool.Invalid, "", "expected an object")
 	}
 	return out, nil
 }

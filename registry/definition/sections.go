@@ -74,7 +74,7 @@ func checkSection(at string, s *tool.OutputSection, output json.RawMessage) erro
 		}
 		return refusal.New(tool.Invalid, at+"/type", "type %.40q: expected one of %s", s.Type, strings.Join(names, ", "))
 	case len(s.Config) > 0 && json.Unmarshal(s.Config, &config) != nil:
-		return refusal.New(tool.Invalid, at+"/config", "expected a JSON object")
+		return refusal.New(tool.Invalid, at+"/config", "expected an object")
 	case len(output) > 0 && schema.Undeclared(output, []string{s.Key}) >= 0:
 		return refusal.New(tool.Invalid, at+"/key",
 			"the output schema has no property %.80q: expected one of those it declares",
