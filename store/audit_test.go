@@ -230,6 +230,13 @@ func TestChangesAreAudited(t *testing.T) {
 	_, err = d.Store.SetPrice(ctx, usage.Price{Tenant: tenant, ToolID: head.ID, Call: 1})
 	require.NoError(t, err)
 	head.Status = tool.Disabled
+	head, err = d.Store.UpdateTool(ctx, head)
+	require.NoError(t, err)
+	now := time.Now()
+	head.ArchivedAt, head.ArchivedBy = &now, "ada"
+	head, err = d.Store.UpdateTool(ctx, head)
+	require.NoError(t, err)
+	head.ArchivedAt, head.ArchivedBy, head.Status = nil, "", tool.Draft
 	_, err = d.Store.UpdateTool(ctx, head)
 	require.NoError(t, err)
 	key, secret, err := d.Store.CreateKey(ctx, store.Key{Tenant: tenant, Name: "ci", Permissions: []string{"tools.read"}})
@@ -250,7 +257,7 @@ func TestChangesAreAudited(t *testing.T) {
 	got := entries(t, d.Store, tenant)
 	require.Equal(t, []string{
 		"tenant.created", "tool.created", "tool.draft_edited", "tool.published", "tool.override_set", "tool.override_removed",
-		"price.created", "tool.disabled", "key.created", "key.revoked", "tenant.data_key_made", "credential.created",
+		"price.created", "tool.disabled", "tool.archived", "tool.restored", "key.created", "key.revoked", "tenant.data_key_made", "credential.created",
 		"credential.revoked",
 		"tenant.changed", "tenant.suspended",
 	}, actions(got))
@@ -280,9 +287,9 @@ func TestChangesAreAudited(t *testing.T) {
 	only, err := d.Store.ListAudit(t.Context(), tenant, audit.Query{Action: "key", Limit: 10})
 	require.NoError(t, err)
 	require.Equal(t, []string{"key.revoked", "key.created"}, actions(only))
-	only, err = d.Store.ListAudit(t.Context(), tenant, audit.Query{Object: "searchOrders", Actor: actor.Subject, Limit: 1})
+	only, err = d.Store.ListAudit(t.Context(), tenant, audit.Query{Object: "searchOrders", Actor: actor.Subject, Limit: 3})
 	require.NoError(t, err)
-	require.Equal(t, []string{"tool.disabled"}, actions(only))
+	require.Equal(t, []string{"tool.restored", "tool.archived", "tool.disabled"}, actions(only))
 }
 
 // A change that is rolled back leaves no row.

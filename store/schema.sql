@@ -191,6 +191,7 @@ begin
             verb := case
                 when o ->> 'deleted_at' is null and n ->> 'deleted_at' is not null then 'deleted'
                 when 'quarantine' = any (changed) then case n ->> 'quarantine' when '' then 'released' else 'quarantined' end
+                when 'archived_at' = any (changed) then case when n ->> 'archived_at' is null then 'restored' else 'archived' end
                 when 'status' = any (changed) and n ->> 'status' = 'disabled' then 'disabled'
                 when 'status' = any (changed) and n ->> 'status' = 'deprecated' then 'deprecated'
                 when 'status' = any (changed) and o ->> 'status' in ('disabled', 'deprecated') then 'enabled'

@@ -17,7 +17,7 @@ var refusable = map[string]audit.Action{ //nolint:gosec // Names, no credentials
 	"disableTool": "tool.disabled", "enableTool": "tool.enabled", "deleteTool": "tool.deleted",
 	"bulkTools": "tool.draft_edited", "importTools": "tool.created", "renameTool": "tool.renamed",
 	"importOpenAPI": "tool.created", "streamImportOpenAPI": "tool.created", "setToolOverride": "tool.override_set",
-	"deleteToolOverride": "tool.override_removed", "archiveTool": "tool.disabled", "restoreTool": "tool.enabled",
+	"deleteToolOverride": "tool.override_removed", "archiveTool": "tool.archived", "restoreTool": "tool.restored",
 	"startCanary": "canary.created", "promoteCanary": "canary.changed", "stopCanary": "canary.changed",
 	"setToolGate": "publish_gate.created", "deleteToolGate": "publish_gate.deleted", "createReplay": "run.started",
 	"setPublishGate": "publish_gate.created", "deletePublishGate": "publish_gate.deleted",
