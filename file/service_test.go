@@ -114,7 +114,7 @@ func TestSweep(t *testing.T) {
 	require.Eventually(t, func() bool {
 		n, err := s.Sweep(t.Context())
 		return err == nil && n == 1
-	}, 10*time.Second, time.Millisecond)
+	}, time.Minute, time.Millisecond)
 	_, err = s.Find(t.Context(), u.Tenant, gone.ID)
 	require.Equal(t, tool.NotFound, tool.KindOf(err))
 	require.Equal(t, 1, m.Contents())

@@ -141,7 +141,7 @@ func TestListenerNoticesSilence(t *testing.T) {
 	t.Cleanup(s.Close)
 	ended := make(chan error, 1)
 	go func() { ended <- s.Listen(t.Context(), func(store.Wake) {}) }()
-	require.Eventually(t, func() bool { return s.PoolStats().Acquires > 3 }, 10*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return s.PoolStats().Acquires > 3 }, time.Minute, time.Millisecond)
 	select {
 	case err := <-ended:
 		t.Fatalf("a connection that is quiet was given up: %v", err)
@@ -229,8 +229,8 @@ func TestReadOnlyServer(t *testing.T) {
 	storetest.RequireKind(t, tool.Unavailable, write())
 	storetest.RequireKind(t, tool.Unavailable, d.Store.CheckWrites(t.Context()))
 	writable(true)
-	require.Eventually(t, func() bool { return write() == nil }, 10*time.Second, 10*time.Millisecond)
-	require.Eventually(t, func() bool { return d.Store.CheckWrites(t.Context()) == nil }, 10*time.Second,
+	require.Eventually(t, func() bool { return write() == nil }, time.Minute, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return d.Store.CheckWrites(t.Context()) == nil }, time.Minute,
 		50*time.Millisecond)
 }
 
@@ -246,7 +246,7 @@ func TestReadOnlySessionIsReplaced(t *testing.T) {
 	require.NoError(t, err)
 	store.MakeReadOnly(t, d.Store, 2)
 	require.Error(t, d.Store.CheckWrites(t.Context()))
-	require.Eventually(t, func() bool { return d.Store.CheckWrites(t.Context()) == nil }, 10*time.Second,
+	require.Eventually(t, func() bool { return d.Store.CheckWrites(t.Context()) == nil }, time.Minute,
 		50*time.Millisecond)
 }
 

@@ -186,7 +186,7 @@ func TestReadOnlyDatabase(t *testing.T) {
 		proxy.ResetAll() // A failover ends connections; new sessions meet the setting.
 	}
 	set("on")
-	require.Eventually(t, func() bool { return ready().Checks["writes"].State != "ok" }, 10*time.Second,
+	require.Eventually(t, func() bool { return ready().Checks["writes"].State != "ok" }, time.Minute,
 		50*time.Millisecond)
 	status, header, body := ask(t, server, endpoint{http.MethodPost, "/v1/keys", ""}, key)
 	requireUnavailable(t, status, header, body)

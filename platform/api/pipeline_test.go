@@ -195,7 +195,7 @@ func TestDocuments(t *testing.T) {
 	clerk().Leave(nil)
 	require.Eventually(t, func() bool { // What was found of Temporal is good for a second.
 		return b.do(t, http.MethodPost, at, body).status == http.StatusAccepted
-	}, 10*time.Second, 50*time.Millisecond)
+	}, time.Minute, 50*time.Millisecond)
 	late := as[v1.Document](t, b.do(t, http.MethodPost, at, body), http.StatusAccepted)
 	require.Equal(t, int64(1), late.Version)
 

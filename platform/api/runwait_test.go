@@ -99,7 +99,7 @@ func TestStreamsAreFollowers(t *testing.T) {
 	s := b.stream(t, "/v1/runs/"+f.Run.ID+"/events", nil)
 	_, ok := s.next()
 	require.True(t, ok)
-	require.Eventually(t, func() bool { return followed(f.Run) }, 10*time.Second, 5*time.Millisecond)
+	require.Eventually(t, func() bool { return followed(f.Run) }, time.Minute, 5*time.Millisecond)
 	require.False(t, followed(f.NewRun(t)), "another run is not")
 
 	asked, err := f.Store.AcceptRun(t.Context(), agent.Acceptance{

@@ -353,7 +353,7 @@ func TestIssuerIsSlow(t *testing.T) {
 			require.Equal(t, tool.Unavailable, tool.KindOf(err))
 		})
 	}
-	require.Eventually(t, func() bool { return b.Fetches.Load() == 1 }, 10*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return b.Fetches.Load() == 1 }, time.Minute, time.Millisecond)
 	cancel()
 	waiting.Wait()
 	require.EqualValues(t, 1, b.Fetches.Load())

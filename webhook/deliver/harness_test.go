@@ -192,7 +192,7 @@ func (r *receiver) start(t *testing.T, address string) {
 		var err error
 		listener, err = (&net.ListenConfig{}).Listen(t.Context(), "tcp", address)
 		return err == nil
-	}, 5*time.Second, 10*time.Millisecond)
+	}, time.Minute, 10*time.Millisecond)
 	r.host = listener.Addr().String()
 	server := &http.Server{Handler: r, ReadHeaderTimeout: time.Second}
 	r.mu.Lock()

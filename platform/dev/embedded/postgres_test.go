@@ -176,7 +176,7 @@ func TestPostgresEndsWithAProcessThatIsKilled(t *testing.T) {
 			_ = conn.Close(t.Context())
 		}
 		return err != nil
-	}, 10*time.Second, 50*time.Millisecond)
+	}, time.Minute, 50*time.Millisecond)
 }
 
 func TestPostgresRecoversFromAKilledServer(t *testing.T) {
@@ -263,6 +263,6 @@ func runServer(t *testing.T, dir string, port int) *exec.Cmd {
 	require.Eventually(t, func() bool {
 		raw, err := os.ReadFile(filepath.Join(data, "postmaster.pid"))
 		return err == nil && strings.Contains(string(raw), "ready")
-	}, 10*time.Second, 10*time.Millisecond)
+	}, time.Minute, 10*time.Millisecond)
 	return cmd
 }

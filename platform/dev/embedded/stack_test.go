@@ -90,7 +90,7 @@ func TestStackGoesOnWhereItStopped(t *testing.T) {
 	require.Eventually(t, func() bool { // It waits for its signal: a task cut short is given out again much later.
 		now, err := c.DescribeWorkflowExecution(t.Context(), run.GetID(), run.GetRunID())
 		return err == nil && now.GetPendingWorkflowTask() == nil
-	}, 10*time.Second, 10*time.Millisecond)
+	}, time.Minute, 10*time.Millisecond)
 	stop()
 	require.NoError(t, first.Stop(t.Context()))
 
@@ -107,7 +107,7 @@ func TestStackGoesOnWhereItStopped(t *testing.T) {
 			Query: wire.TenantAttribute + " = 'acme' AND ExecutionStatus = 'Completed'",
 		})
 		return err == nil && len(found.GetExecutions()) == 1
-	}, 10*time.Second, 50*time.Millisecond)
+	}, time.Minute, 50*time.Millisecond)
 }
 
 // Two clones want the same ports at the same moment: each gets some.
