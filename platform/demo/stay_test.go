@@ -95,7 +95,7 @@ func TestStay(t *testing.T) {
 		has("aside", "resolved"))
 	for _, run := range regexp.MustCompile(`run (\S+)\n`).FindAllStringSubmatch(out.String(), -1) {
 		do(chromedp.Navigate(regexp.MustCompile(`/inbox$`).ReplaceAllString(inbox, "/runs/"+run[1])),
-			has("main", "completed"))
+			has("main h1", "completed"))
 	}
 	stop()
 	require.NoError(t, <-ended, "%s", &out)
