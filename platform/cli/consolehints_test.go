@@ -39,7 +39,9 @@ func TestTheConsoleShowsCommandsThatExist(t *testing.T) {
 			found++
 			command, rest, err := root(cli.Env{}).Find(args)
 			require.NoError(t, err, "%s: %v", path, args)
-			require.True(t, command.Runnable() && !command.HasSubCommands(), "%s: %v ends at %q", path, args, command.CommandPath())
+			if len(args) > 1 { // Where what follows is chosen by the page, the group alone is written out.
+				require.False(t, command.HasSubCommands(), "%s: %v ends at %q", path, args, command.CommandPath())
+			}
 			names := map[string]bool{}
 			add := func(f *pflag.Flag) { names["--"+f.Name], names["-"+f.Shorthand] = true, true }
 			command.Flags().VisitAll(add)

@@ -36,7 +36,7 @@ export function Profiles() {
           ) : found.error ? (
             <Failed error={found.error} retry={() => void found.refetch()} what="The list of profiles" />
           ) : found.data.items.length === 0 ? (
-            <Empty title="There are no profiles yet" command="toolcrib profile set careful --require-approval">
+            <Empty title="There are no profiles yet" command="toolcrib profile set careful --approval">
               {own ? "Make one, then assign a tool with it: on the tool's page, under Access." : <>Making one takes the permission <code>profiles.write</code>.</>}
             </Empty>
           ) : (
