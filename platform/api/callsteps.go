@@ -79,7 +79,8 @@ func (r *callRecord) resolved() string {
 // arguments says what became of the arguments before the call: a person may have approved others.
 func (r *callRecord) arguments() string {
 	out := coerced(r.call.Receipt)
-	if r.approval != nil && slices.ContainsFunc(r.approval.Decisions, func(d wait.Decision) bool { return len(d.Edited) > 0 }) {
+	edited := func(d wait.Decision) bool { return len(d.Edited) > 0 }
+	if r.approval != nil && slices.ContainsFunc(r.approval.Decisions, edited) {
 		out += " when they came; a person approved others, which are in the request for the approval"
 	}
 	return out
