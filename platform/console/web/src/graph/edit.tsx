@@ -236,7 +236,7 @@ function Editor({ tenant, of, first }: { tenant: string; of?: Tool; first: Model
           </>
         )}
       </div>
-      <div className="split open editor">
+      <div className="split open editor graph-parts">
         <div className="split-list">
           {search.show === "table" ? (
             <Table all={all} states={states} selected={selected} onSelect={select} of={config} />
