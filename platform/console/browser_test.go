@@ -317,6 +317,16 @@ func TestSigningInWhereThePageIsOpen(t *testing.T) {
 }
 
 // A tab in which the person signed out shows nothing of the tenant any more, nor does the tab before.
+// Who has to sign in for a page comes back to it, with its filters.
+func TestSigningInComesBack(t *testing.T) {
+	t.Parallel()
+
+	v := visit(t, newSite(t, ""), browser(t))
+	v.do(t, chromedp.Navigate(v.url+"/t/"+v.slug+"/calls?status=failed&tool=countStock"),
+		until(`location.pathname.endsWith("/login")`), settled(), chromedp.Evaluate("location.hash = \"k="+code+"\"", nil),
+		until(`location.pathname.endsWith("/calls")`), until(`location.search === "?status=failed&tool=countStock"`), settled())
+}
+
 func TestSigningOut(t *testing.T) {
 	t.Parallel()
 
