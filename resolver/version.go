@@ -100,7 +100,14 @@ func pick(entry *Entry, req Request, want constraint, log *trail) (VersionInfo, 
 		return VersionInfo{}, false, log.refuse(RuleVersion, tool.NotFound,
 			nothingMeets(t, entry.Versions, want, modeOf(req)))
 	}
-	log.pass(RuleVersion, "%s is the highest of %d versions that meets %q", best.Number, len(entry.Versions), want)
+	switch {
+	case want.text != "":
+		log.pass(RuleVersion, "%s is the highest of %d versions that meets %q", best.Number, len(entry.Versions), want)
+	case len(entry.Versions) == 1:
+		log.pass(RuleVersion, "%s is the only version", best.Number)
+	default:
+		log.pass(RuleVersion, "%s is the highest of %d versions", best.Number, len(entry.Versions))
+	}
 	return best, false, nil
 }
 

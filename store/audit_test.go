@@ -257,8 +257,8 @@ func TestChangesAreAudited(t *testing.T) {
 	got := entries(t, d.Store, tenant)
 	require.Equal(t, []string{
 		"tenant.created", "tool.created", "tool.draft_edited", "tool.published", "tool.override_set", "tool.override_removed",
-		"price.created", "tool.disabled", "tool.archived", "tool.restored", "key.created", "key.revoked", "tenant.data_key_made", "credential.created",
-		"credential.revoked",
+		"price.created", "tool.disabled", "tool.archived", "tool.restored", "key.created", "key.revoked",
+		"tenant.data_key_made", "credential.created", "credential.revoked",
 		"tenant.changed", "tenant.suspended",
 	}, actions(got))
 	byAction := map[audit.Action]audit.Entry{}

@@ -20,7 +20,7 @@ import (
 func (r *callRecord) steps() []v1.CallStep {
 	out := []v1.CallStep{
 		{Stage: v1.StageResolve, Detail: r.resolved()},
-		{Stage: v1.StageCoerce, Detail: coerced(r.call.Receipt)},
+		{Stage: v1.StageCoerce, Detail: r.arguments()},
 	}
 	if lane := r.lane(); lane != "" {
 		out = append(out, v1.CallStep{Stage: v1.StageLane, Detail: lane})
@@ -74,6 +74,16 @@ func (r *callRecord) resolved() string {
 		out.WriteString("; the version was deprecated by then")
 	}
 	return out.String()
+}
+
+// arguments says what became of the arguments before the call: a person may have approved others.
+func (r *callRecord) arguments() string {
+	out := coerced(r.call.Receipt)
+	edited := func(d wait.Decision) bool { return len(d.Edited) > 0 }
+	if r.approval != nil && slices.ContainsFunc(r.approval.Decisions, edited) {
+		out += " when they came; a person approved others, which are in the request for the approval"
+	}
+	return out
 }
 
 func coerced(receipt json.RawMessage) string {

@@ -50,6 +50,7 @@ func TestExplainCall(t *testing.T) {
 	require.Len(t, stages[v1.StageApproval], 2, "the event of the decision is not listed beside it")
 	require.Equal(t, "approved with other arguments: fine", stages[v1.StageApproval][1].Detail)
 	require.Equal(t, subject, stages[v1.StageApproval][1].By)
+	require.Contains(t, stages[v1.StageCoerce][0].Detail, "a person approved others")
 	require.Equal(t, "approved, and not started yet", stages[v1.StageWaits][0].Detail)
 
 	_, err := b.Store.Settle(t.Context(), ledger.Settlement{

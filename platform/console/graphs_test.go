@@ -132,6 +132,13 @@ func TestAGraphIsEditedByKeyboard(t *testing.T) {
 	require.NoError(t, err)
 	require.Contains(t, string(saved.Config), "9007199254740993")
 	require.Contains(t, string(saved.Config), "Begin!")
+
+	// On a small screen the settings of a node are below the picture, and not upon it.
+	v.size(t, 320, 800, "light")
+	v.do(t, chromedp.Evaluate(`document.querySelector(".graph-frame").scrollIntoView({ block: "center" })`, nil), until(`(() => {
+		const r = document.querySelector(".graph-frame").getBoundingClientRect();
+		return !!document.elementFromPoint(r.left + r.width / 2, r.top + r.height / 2)?.closest(".graph-frame");
+	})()`))
 	v.blameless(t)
 }
 

@@ -161,6 +161,10 @@ func TestAPersonEmptiesTheInbox(t *testing.T) {
 	require.JSONEq(t, `{"order":9223372036854775807,"amount":5.00}`, string(decided.Edited))
 	require.Contains(t, string(decided.Edited), "9223372036854775807")
 	require.NotEqual(t, first.Binding, decided.Binding, "the approval is bound to what was written")
+	v.open(t, "/calls?open="+first.ID) // The call has the arguments that run, and what the caller gave beside them.
+	v.do(t, until(`document.querySelector("aside [aria-label=Arguments]")?.innerText.includes("5.00")`),
+		until(`[...document.querySelectorAll("aside summary")].some((s) => s.innerText.includes("before a person approved others"))`),
+		until(`document.querySelector("aside").innerText.includes("a person approved others, which are in the request")`))
 
 	v.open(t, "/inbox?order=oldest")
 	v.do(t, chromedp.Click(`tbody a[href*="batch="]`, chromedp.ByQuery), until(`document.querySelector(".notice.batch")`),

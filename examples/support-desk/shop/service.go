@@ -105,11 +105,12 @@ func (s *Service) Peak() int {
 	return s.peak
 }
 
-// Reset forgets what was counted; what was sold and paid back stays.
+// Reset forgets what was counted, and what was paid back: orders can be paid back once more.
 func (s *Service) Reset() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	clear(s.requests)
+	clear(s.refunds)
 	s.peak = s.inFlight
 }
 

@@ -119,6 +119,8 @@ func TestRefundsOnce(t *testing.T) {
 	s := newShop(t, 0)
 	require.Equal(t, http.StatusCreated, get(s, "POST", "/orders/SO-1007/refunds", "").Code)
 	require.Equal(t, http.StatusConflict, get(s, "POST", "/orders/SO-1007/refunds", "").Code)
+	s.Reset()
+	require.Equal(t, http.StatusCreated, get(s, "POST", "/orders/SO-1007/refunds", "").Code)
 }
 
 // The loyalty programme takes tokens that it issued to the shop's client.

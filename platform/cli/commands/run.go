@@ -141,7 +141,8 @@ func writeRun(w io.Writer, r v1.Run) error {
 		continues = fmt.Sprintf("%s after turn %d", r.Continues.RunID, r.Continues.Turn)
 	}
 	err := terminal.Pairs(w,
-		"run", r.ID, "kind", string(r.Kind), "agent", versioned(r.Agent, r.AgentVersion), "tool", r.Tool, "mode", string(r.Mode),
+		"run", r.ID, "kind", string(r.Kind), "agent", versioned(r.Agent, r.AgentVersion), "tool", r.Tool,
+		"mode", string(r.Mode),
 		"status", string(r.Status), "paused", writePause(r.Paused), "tainted", writeTaint(r.Taint),
 		"asked by", above, "continues", continues,
 		"waits", r.Warning,

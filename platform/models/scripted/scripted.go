@@ -110,7 +110,11 @@ func (t Turn) answer(messages []agent.Message) (*agent.ModelResponse, error) {
 			return nil, err
 		}
 	}
-	resp := &agent.ModelResponse{Text: t.Say, Calls: make([]agent.Call, len(t.Call))}
+	said, err := t.said(answers)
+	if err != nil {
+		return nil, err
+	}
+	resp := &agent.ModelResponse{Text: said, Calls: make([]agent.Call, len(t.Call))}
 	for i, c := range t.Call {
 		arguments, err := c.arguments(answers)
 		if err != nil {
@@ -119,6 +123,19 @@ func (t Turn) answer(messages []agent.Message) (*agent.ModelResponse, error) {
 		resp.Calls[i] = agent.Call{ID: c.ID, Name: c.Tool, Arguments: arguments}
 	}
 	return resp, nil
+}
+
+// said is the text of the turn.
+func (t Turn) said(answers map[string]agent.Message) (string, error) {
+	filled, err := fill(t.Say, answers)
+	if err != nil {
+		return "", fmt.Errorf("what it says: %w", err)
+	}
+	parts, ok := filled.([]any)
+	if !ok && filled != nil {
+		parts = []any{filled}
+	}
+	return fmt.Sprint(parts...), nil
 }
 
 func (c Call) arguments(answers map[string]agent.Message) (json.RawMessage, error) {

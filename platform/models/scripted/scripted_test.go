@@ -25,7 +25,7 @@ turns:
       - id: c3
         tool: refund
         args: {order: {$from: c1, pointer: /orders/1/id}, all: [{$from: c1}]}
-  - say: Done.
+  - say: [Done with order, " ", {$from: c1, pointer: /orders/1/id}, .]
 `
 
 func write(t *testing.T, content string) *scripted.Model {
@@ -58,9 +58,11 @@ func TestPlaysATranscript(t *testing.T) {
 	require.JSONEq(t, `{"order":9007199254740993,"all":[{"orders":[{"id":7},{"id":9007199254740993}]}]}`,
 		string(second.Calls[0].Arguments))
 
-	third, err := m.Generate(t.Context(), &agent.ModelRequest{Model: "desk", Turn: 3})
+	third, err := m.Generate(t.Context(), &agent.ModelRequest{Model: "desk", Turn: 3, Messages: []agent.Message{
+		answered("c1", `{"orders":[{"id":7},{"id":9007199254740993}]}`, false),
+	}})
 	require.NoError(t, err)
-	require.Equal(t, "Done.", third.Text)
+	require.Equal(t, "Done with order 9007199254740993.", third.Text)
 	require.Empty(t, third.Calls)
 }
 

@@ -21,8 +21,9 @@ type Turn struct {
 	// Expect lists expectations on the answers to earlier calls. The turn fails if
 	// a tool returned something else, with an error that quotes it.
 	Expect []Expectation `yaml:"expect,omitempty"`
-	Say    string        `yaml:"say,omitempty"`
-	Call   []Call        `yaml:"call,omitempty"`
+	// Say is a text, or a list of texts and of references as arguments have them.
+	Say  any    `yaml:"say,omitempty"`
+	Call []Call `yaml:"call,omitempty"`
 }
 
 // Call is a tool call of the model. An argument of the form
@@ -72,6 +73,11 @@ func (t *Transcript) check() error {
 		for _, e := range turn.Expect {
 			if !seen[e.Call] {
 				return fmt.Errorf("turn %d has an expectation for call %q, which no earlier turn makes", i+1, e.Call)
+			}
+		}
+		for _, id := range references(turn.Say) {
+			if !seen[id] {
+				return fmt.Errorf("turn %d says what call %q answered, which no earlier turn makes", i+1, id)
 			}
 		}
 		for _, c := range turn.Call {

@@ -17,7 +17,7 @@ applyTheme();
 onSignedOut(() => {
   forget();
   const here = router.state.location;
-  if (here.pathname !== "/login") void router.navigate({ to: "/login", search: { to: here.pathname }, replace: true });
+  if (here.pathname !== "/login") void router.navigate({ to: "/login", search: { to: here.pathname + here.searchStr }, replace: true });
 });
 onWord(
   () => {

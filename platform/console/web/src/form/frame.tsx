@@ -62,11 +62,13 @@ export function Frame({ of, part, set, end, children }: { of: InputProps; part: 
     </>
   );
   const about = limits(f);
+  const said = [f.description, f.help].filter(Boolean).join(" ");
   const body = (
     <>
       {(f.description || f.help || about) && (
         <p className="f-about" id={`${part.id}:about`}>
-          {[f.description, f.help, ""].filter((t) => t !== undefined).join(" ")}
+          {said}
+          {said && about && " · "}
           {about && <span className="f-limits">{about}</span>}
         </p>
       )}

@@ -161,7 +161,7 @@ export const textOf = (v: Json | undefined): string => (v === undefined ? "" : v
 // limits are those of a value, in words.
 export function limits(f: Field): string {
   const parts: string[] = [];
-  const add = (v: unknown, words: string, after = "") => v !== undefined && v !== "" && parts.push(`${words} ${String(v)}${after}`);
+  const add = (v: unknown, words: string, after = "") => v !== undefined && v !== "" && parts.push(`${words} ${String(v)}${String(v) === "1" ? after.replace(/s$/, "") : after}`);
   if (f.integer) parts.push("a whole number");
   add(f.min, "at least");
   add(f.max, "at most");

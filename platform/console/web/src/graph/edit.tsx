@@ -236,7 +236,7 @@ function Editor({ tenant, of, first }: { tenant: string; of?: Tool; first: Model
           </>
         )}
       </div>
-      <div className="split open editor">
+      <div className="split open editor graph-parts">
         <div className="split-list">
           {search.show === "table" ? (
             <Table all={all} states={states} selected={selected} onSelect={select} of={config} />
@@ -306,9 +306,9 @@ function Table({ all, states, selected, onSelect, of }: { all: readonly Place[];
         <tbody>
           {all.map((p) => (
             <tr key={p.pointer} data-current={p.id === selected}>
-              <td><button type="button" className="row-link link-row" aria-pressed={p.id === selected} onClick={() => onSelect(p.id)}><span className="slug">{"· ".repeat(p.depth)}{p.id || "no id"}</span><span className="muted line">{detail(p)}</span></button></td>
+              <td><button type="button" className="row-link link-row named-above" aria-pressed={p.id === selected} onClick={() => onSelect(p.id)}><span className="slug">{"· ".repeat(p.depth)}{p.id || "no id"}</span><span className="muted line">{detail(p)}</span></button></td>
               <td>{p.kind.replaceAll("_", " ")}</td>
-              <td className="from-medium"><span className="line">{leads(p, by.get(p.body)!)}</span></td>
+              <td className="from-medium"><span className="line leads" title={leads(p, by.get(p.body)!)}>{leads(p, by.get(p.body)!)}</span></td>
               <td>{states.has(p.pointer) ? <Status value="failed" /> : <span className="none">–</span>}</td>
             </tr>
           ))}

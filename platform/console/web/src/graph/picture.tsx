@@ -43,6 +43,14 @@ export function Picture({ of, states, selected, onSelect, label, hint }: {
     const wanted = Math.min(1, f.clientWidth / drawn.w, f.clientHeight / drawn.h);
     setZoom(Math.max(zooms[0]!, wanted));
   }, [drawn]);
+  // A graph that is wider than its frame is shown smaller at first, as far as it can be read.
+  const first = useRef(true);
+  useLayoutEffect(() => {
+    const f = frame.current!;
+    if (!first.current || f.clientWidth === 0) return;
+    first.current = false;
+    if (drawn.w > f.clientWidth) setZoom(Math.max(0.65, f.clientWidth / drawn.w));
+  }, [drawn]);
   const step = (by: 1 | -1) => {
     const next = by > 0 ? zooms.find((z) => z > zoom + 0.001) : zooms.findLast((z) => z < zoom - 0.001);
     if (next) setZoom(next);

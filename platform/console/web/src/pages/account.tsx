@@ -10,6 +10,7 @@ import { say } from "../ui/live";
 import { Page } from "../ui/page";
 import { Badge, Facts, Id, Time } from "../ui/parts";
 import { Failed, Loading } from "../ui/states";
+import { useKeyName } from "../ui/subject";
 import { Confirm } from "./govern/parts";
 
 // Account shows who is signed in, what they may do, and with which browsers.
@@ -31,11 +32,12 @@ export function Account() {
 
 function Who({ of, tenant }: { of: Me; tenant: string }) {
   const [kind = "", id = ""] = (of.subject ?? "").split(/:(.*)/s);
+  const name = useKeyName(of.subject);
   return (
     <section className="panel" aria-label="You">
       <h2>You</h2>
       <Facts of={[
-        ["Signed in as", kind === "key" ? <>the key {may(of, "keys.read") ? <Link to="/t/$tenant/access" params={{ tenant }} search={{ open: id, show: "all" }}>…{id.slice(-12)}</Link> : <Id value={id} />}</> : of.subject],
+        ["Signed in as", kind === "key" ? <>the key {may(of, "keys.read") ? <Link to="/t/$tenant/access" params={{ tenant }} search={{ open: id, show: "all" }}>{name ?? `…${id.slice(-12)}`}</Link> : <Id value={id} />}</> : of.subject],
         ["Tenant", of.tenant && (of.tenant.name ? <>{of.tenant.name} <span className="muted">{of.tenant.slug}</span></> : of.tenant.slug)],
         ["This browser opens", (
           <span className="badges">

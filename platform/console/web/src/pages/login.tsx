@@ -25,7 +25,9 @@ export function Login() {
       const { tenant } = await call<SignedIn>(undefined, "/v1/session", { method: "POST", body });
       hello(tenant.slug);
       const home = `/t/${tenant.slug}`;
-      if (to === home || to?.startsWith(home + "/")) await navigate({ to, replace: true });
+      const [path = "", query = ""] = (to ?? "").split(/\?(.*)/s);
+      const search = Object.fromEntries(new URLSearchParams(query)) as never;
+      if (path === home || path.startsWith(home + "/")) await navigate({ to: path as string, search, replace: true });
       else await navigate({ to: "/t/$tenant", params: { tenant: tenant.slug }, replace: true });
     } catch (e) {
       setFailed(e instanceof ApiError ? e.detail : "The sign-in failed.");

@@ -215,7 +215,7 @@ function Failures({ tenant, of }: { tenant: string; of: Overview }) {
         <p className="muted">No call has failed.</p>
       ) : (
         <>
-          <p className="muted"><Link to="/t/$tenant/calls" params={{ tenant }} search={{ status: "failed" }}>{count(f.calls, of.count_limit)} calls</Link> failed. Most of them were of</p>
+          <p className="muted"><Link to="/t/$tenant/calls" params={{ tenant }} search={{ status: "failed" }}>{count(f.calls, of.count_limit)} calls</Link> failed. The tools with the most:</p>
           <div className="table-wrap">
             <table className="rows">
               <thead>
@@ -256,12 +256,12 @@ function FirstSteps({ tenant, writes }: { tenant: string; writes: boolean }) {
         <li>
           <h3>Import an API</h3>
           <p>Each operation of an OpenAPI description becomes a tool.</p>
-          <Command text="toolcrib tool import openapi openapi.yaml" />
+          <p><Link to="/t/$tenant/tools/import" params={{ tenant }} className="button">Import an API</Link></p>
         </li>
         <li>
           <h3>Attach an MCP server</h3>
           <p>Its tools are offered here once you allow them.</p>
-          <Command text="toolcrib mcp attach NAME --url https://…" />
+          <p><Link to="/t/$tenant/mcp-servers" params={{ tenant }} className="button">Attach a server</Link></p>
         </li>
       </ol>
     </section>

@@ -6,9 +6,11 @@ import { meta, money, runUsage } from "../api/runs";
 import { Rows } from "../ui/list";
 import { RunGraphLink, RunGraphTab } from "../graph/tabs";
 import { Page, tabOptions } from "../ui/page";
-import { Back, Badge, Facts, Id, Text, Time, took } from "../ui/parts";
+import { Back, Facts, Id, Text, Time, took } from "../ui/parts";
 import { words } from "../ui/shellwords";
 import { Empty, Failed, Loading } from "../ui/states";
+import { Subject } from "../ui/subject";
+import { Type } from "../ui/type";
 import { CallDrawer } from "./runs/call";
 import { RunCalls, walker } from "./runs/calls";
 import { Controls, Say } from "./runs/controls";
@@ -97,14 +99,14 @@ function Summary({ of: r, tenant }: { of: Run; tenant: string }) {
         ["Cost", sum && (sum.turns > 0 || sum.calls > 0) && <>{money(sum.cost_micros)}{sum.unpriced_turns > 0 && <span className="muted"> without {sum.unpriced_turns} turns that have no price</span>}</>],
         ["Version", r.agent_version],
         ["Mode", r.mode],
-        ["For", r.subject && <Id value={r.subject} />],
+        ["For", r.subject && <Subject of={r.subject} copy />],
         ["Run", <Id value={r.id} />],
         ["Parent", r.parent && <Link to="/t/$tenant/runs/$run" params={{ tenant, run: r.parent.run_id }} search={{ call: r.parent.invocation_id }}>the call that made it</Link>],
         ["Goes on from", r.continues && <Link to="/t/$tenant/runs/$run" params={{ tenant, run: r.continues.run_id }}>turn {r.continues.turn} of another run</Link>],
         ["Runs below", used.data && used.data.below > 0 && String(used.data.below)],
         ["Temporal", server.data?.temporal_ui && r.workflow_id && <a href={`${server.data.temporal_ui}/workflows/${encodeURIComponent(r.workflow_id)}`} target="_blank" rel="noopener noreferrer">the workflow</a>],
       ]} />
-      {r.paused && <p className="notice">Paused <Time at={r.paused.at} /> by <Id value={r.paused.by} />{r.paused.reason && <>: {r.paused.reason}</>}</p>}
+      {r.paused && <p className="notice">Paused <Time at={r.paused.at} /> by <Subject of={r.paused.by} copy />{r.paused.reason && <>: {r.paused.reason}</>}</p>}
       {r.error && <div className="notice bad" role="alert"><strong>{r.error_kind}</strong><Text>{r.error}</Text></div>}
       {r.warning && <p className="notice">{r.warning}</p>}
       {(r.waits_for?.length ?? 0) > 0 && (
@@ -125,7 +127,7 @@ function Plan({ of: r }: { of: Run }) {
         columns={[
           { name: "Tool", show: (p) => <span className="slug">{p.tool}</span> },
           { name: "Version", show: (p) => <span className="version">{p.version}</span> },
-          { name: "Type", from: "medium", show: (p) => <Badge>{p.implementation_type}</Badge> },
+          { name: "Type", from: "medium", show: (p) => <Type of={p.implementation_type} /> },
           { name: "Digest", from: "wide", show: (p) => <code title={p.digest}>{p.digest.slice(0, 12)}</code> },
         ]} />
       {(r.omitted?.length ?? 0) > 0 && (

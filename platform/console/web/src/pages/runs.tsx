@@ -36,7 +36,7 @@ export function Runs() {
         <label className="check"><input type="checkbox" checked={search.paused === "true"} onChange={(e) => set({ paused: e.target.checked ? "true" : undefined })} /> Paused</label>
         <Choice label="Kind" value={search.kind ?? ""} options={["agent", "tool_call", "tool_test", "host"]} onChange={(v) => set({ kind: v })} />
         <Choice label="Mode" value={search.mode ?? ""} options={["production", "debug"]} onChange={(v) => set({ mode: v })} />
-        <Named label="For" value={search.subject} onChange={(v) => set({ subject: v })} />
+        <Named label="On behalf of" value={search.subject} onChange={(v) => set({ subject: v })} />
         <Range of={search} onChange={(d) => set(d)} />
       </div>
       {found.isPending ? (
@@ -82,7 +82,7 @@ export function Runs() {
 function preview(r: Run): string {
   const input = r.input as unknown;
   const text = typeof input === "string" ? input : input === undefined ? "" : print(input);
-  return text.slice(0, 200) || r.id;
+  return text.slice(0, 200) || (r.kind === "tool_call" ? "a call without an agent" : r.kind === "tool_test" ? "a test" : r.id);
 }
 
 export function RunStatus({ of }: { of: Run }) {

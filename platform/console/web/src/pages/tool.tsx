@@ -9,9 +9,10 @@ import { ToolGraphLink, ToolGraphTab } from "../graph/tabs";
 import { lazyPart } from "../load";
 import { JsonView } from "../ui/json";
 import { Page, tabOptions } from "../ui/page";
-import { Back, Badge, Facts, Id, Status, Time } from "../ui/parts";
+import { Back, Facts, Id, Status, Time } from "../ui/parts";
 import { words } from "../ui/shellwords";
 import { Empty, Failed, Loading } from "../ui/states";
+import { Type } from "../ui/type";
 import { Calls } from "./runs/calls";
 import { Egress, ToolStatus } from "./tools";
 import { Access } from "./tools/access";
@@ -115,7 +116,7 @@ function Definition({ of: t }: { of: Tool }) {
         ]} />
         <h2>Identity</h2>
         <Facts of={[
-          ["Type", <Badge>{t.implementation_type}</Badge>],
+          ["Type", <Type of={t.implementation_type} />],
           ["Bucket", t.tool_type.replaceAll("_", " ")],
           ["Draft", t.version],
           ["Revision", String(t.revision)],

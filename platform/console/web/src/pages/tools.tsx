@@ -11,6 +11,7 @@ import { Page } from "../ui/page";
 import { Badge, Facts, Id, Status, Text, Time } from "../ui/parts";
 import { option, words } from "../ui/shellwords";
 import { Empty, Failed, Loading } from "../ui/states";
+import { Type } from "../ui/type";
 import { Ask } from "./tools/ask";
 
 export function Tools() {
@@ -146,7 +147,7 @@ const ToolRows = memo(function ToolRows({ items, search, open, onOpen, terms, pi
         {
           name: "Tool",
           show: (t) => (
-            <OpenLink search={search} open={t.slug} onOpen={onOpen}>
+            <OpenLink search={search} open={t.slug} onOpen={onOpen} stacked>
               <span className="slug">{t.slug}</span>
               <span className="muted line">{t.effective?.description || t.description || t.name}</span>
             </OpenLink>
@@ -266,7 +267,7 @@ function ToolDrawer({ tenant, slug, onClose, walk }: { tenant: string; slug: str
       ) : (
         <>
           <p className="badges">
-            <ToolStatus of={found.data} /> <Badge>{found.data.implementation_type}</Badge> <Egress of={found.data} />
+            <ToolStatus of={found.data} /> <Type of={found.data.implementation_type} /> <Egress of={found.data} />
             {found.data.requires_approval && <Badge tone="warn">needs approval</Badge>}
           </p>
           <h3>{found.data.name}</h3>

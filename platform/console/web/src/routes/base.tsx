@@ -1,4 +1,4 @@
-import { createRootRoute, createRoute, Outlet } from "@tanstack/react-router";
+import { createRootRoute, createRoute, Link, Outlet } from "@tanstack/react-router";
 import { config } from "../config";
 import { LiveRegion } from "../ui/live";
 import { Page } from "../ui/page";
@@ -50,7 +50,9 @@ export const tenant = createRoute({
   component: Shell,
   notFoundComponent: () => (
     <Page title="Not found">
-      <Absent what="The page" />
+      <Absent what="The page">
+        <Link from="/t/$tenant" to="/t/$tenant" className="button">To the overview</Link>
+      </Absent>
     </Page>
   ),
   errorComponent: ({ error, reset }) => <Failed error={error} retry={reset} />,

@@ -1,5 +1,5 @@
 import { Dialog } from "@base-ui/react/dialog";
-import { useState } from "react";
+import { useRef, useState } from "react";
 import { keysEnabled, setKeysEnabled } from "./keys";
 import { pages } from "./pages";
 
@@ -16,12 +16,13 @@ const keys: [string, string][] = [
 
 export function Help({ onClose }: { onClose: () => void }) {
   const [on, setOn] = useState(keysEnabled);
+  const top = useRef<HTMLHeadingElement>(null); // The first control is below the fold.
   return (
     <Dialog.Root open onOpenChange={(open) => !open && onClose()}>
       <Dialog.Portal>
         <Dialog.Backdrop className="backdrop" />
-        <Dialog.Popup className="dialog">
-          <Dialog.Title>Shortcuts</Dialog.Title>
+        <Dialog.Popup className="dialog" initialFocus={top}>
+          <Dialog.Title ref={top} tabIndex={-1}>Shortcuts</Dialog.Title>
           <dl className="keys">
             {keys.map(([key, what]) => (
               <div key={key}>

@@ -64,14 +64,15 @@ export function Rows<T>({ label, rows, columns, keyOf, current }: {
 const cls = (c: { from?: string; end?: boolean }) => [c.from ? `from-${c.from}` : "", c.end ? "end" : ""].join(" ").trim() || undefined;
 
 // OpenLink is the link of a row that opens beside its list. A Link would be drawn anew with every change of the address.
-export function OpenLink({ search, open, onOpen, children }: {
+export function OpenLink({ search, open, onOpen, stacked, children }: {
   search: Record<string, string | undefined>; // Of the list.
   open: string;
   onOpen: (open: string) => void;
+  stacked?: boolean; // What it says is below its name, where a list has many columns.
   children: ReactNode;
 }) {
   return (
-    <a href={linkTo({ ...search, open })} className="row-link" onClick={(e) => {
+    <a href={linkTo({ ...search, open })} className={stacked ? "row-link named-above" : "row-link"} onClick={(e) => {
       if (e.button !== 0 || e.metaKey || e.ctrlKey || e.shiftKey || e.altKey) return; // The browser's.
       e.preventDefault();
       onOpen(open);

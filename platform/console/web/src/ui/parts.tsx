@@ -61,8 +61,9 @@ export function took(from?: string, to?: string): string {
   if (!from || !to) return "–";
   const ms = Date.parse(to) - Date.parse(from);
   if (ms < 1000) return `${ms} ms`;
-  if (ms < 60_000) return `${(ms / 1000).toFixed(1)} s`;
-  return `${Math.floor(ms / 60_000)} min ${Math.round((ms % 60_000) / 1000)} s`;
+  if (ms < 59_950) return `${(ms / 1000).toFixed(1)} s`;
+  const s = Math.round(ms / 1000); // Rounded before it is parted: there are no 60 s in a minute.
+  return s < 3600 ? `${Math.floor(s / 60)} min ${s % 60} s` : `${Math.floor(s / 3600)} h ${Math.floor((s % 3600) / 60)} min`;
 }
 
 const tones: Record<string, string> = {

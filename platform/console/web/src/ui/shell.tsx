@@ -146,6 +146,18 @@ function Foot({ tenant, subject, onHelp }: { tenant: string; subject?: string | 
         title={live.paused ? "Only what you open is read" : "What you see follows what happens"}>
         <span className={`status ${live.paused ? "wait" : live.connected ? "live" : ""}`}>{live.paused ? (live.news > 0 ? `Paused, ${live.news} new` : "Paused") : "Live"}</span>
       </button>
+      <label className="quiet look">
+        <span className="unseen">Appearance</span>
+        <select value={look} onChange={(e) => {
+          const t = e.target.value as Theme;
+          applyTheme(t);
+          setLook(t);
+        }}>
+          <option value="system">System</option>
+          <option value="light">Light</option>
+          <option value="dark">Dark</option>
+        </select>
+      </label>
       <button type="button" className="quiet" onClick={onHelp} aria-label="Help and shortcuts">
         ?
       </button>
@@ -159,18 +171,6 @@ function Foot({ tenant, subject, onHelp }: { tenant: string; subject?: string | 
       }}>
         Sign out
       </button>
-      <label className="quiet">
-        <span className="unseen">Appearance</span>
-        <select value={look} onChange={(e) => {
-          const t = e.target.value as Theme;
-          applyTheme(t);
-          setLook(t);
-        }}>
-          <option value="system">System</option>
-          <option value="light">Light</option>
-          <option value="dark">Dark</option>
-        </select>
-      </label>
     </div>
   );
 }

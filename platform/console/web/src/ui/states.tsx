@@ -85,7 +85,7 @@ function Again({ retry }: { retry: () => void }) {
   );
 }
 
-export function Absent({ what = "This", permissions = [] }: { what?: string; permissions?: string[] }) {
+export function Absent({ what = "This", permissions = [], children }: { what?: string; permissions?: string[]; children?: ReactNode }) {
   return (
     <div className="state">
       <p className="state-title">{what} is not here</p>
@@ -98,6 +98,7 @@ export function Absent({ what = "This", permissions = [] }: { what?: string; per
         )}
         .
       </p>
+      {children}
     </div>
   );
 }

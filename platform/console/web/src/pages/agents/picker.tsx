@@ -7,6 +7,7 @@ import { Buckets, Choice, Search } from "../../ui/filters";
 import { JsonView } from "../../ui/json";
 import { Badge, Facts, Status, Text } from "../../ui/parts";
 import { Empty, Failed, Loading } from "../../ui/states";
+import { Type } from "../../ui/type";
 import { Egress, ToolStatus } from "../tools";
 
 // The field of the type tool_list: references of tools, such as searchOrders@^1.2, chosen out of the registry.
@@ -131,7 +132,7 @@ function Offer({ of: t, chosen, onToggle, onShow }: { of: Tool; chosen: boolean;
         {t.status !== "published" && <Status value={t.status} />}
         {t.required_permission && <Badge>needs {t.required_permission}</Badge>}
         {t.egress_class === "write" && <Badge tone="warn">writes</Badge>}
-        <Badge>{t.implementation_type}</Badge>
+        <Type of={t.implementation_type} />
         <button type="button" className="quiet" onClick={onShow} aria-label={`Details of ${t.slug}`}>Details</button>
       </span>
     </div>
@@ -184,7 +185,7 @@ function Detail({ tenant, slug, onClose }: { tenant: string; slug: string; onClo
         <Failed error={found.error} what="The tool" />
       ) : (
         <>
-          <p className="badges"><ToolStatus of={found.data} /> <Badge>{found.data.implementation_type}</Badge> <Egress of={found.data} /> <Status value={found.data.risk} /></p>
+          <p className="badges"><ToolStatus of={found.data} /> <Type of={found.data.implementation_type} /> <Egress of={found.data} /> <Status value={found.data.risk} /></p>
           <Text>{found.data.description}</Text>
           <Facts of={[
             ["Version", found.data.version],

@@ -156,10 +156,4 @@ export const toLocal = (at: string | undefined): string => {
 };
 export const fromLocal = (text: string): string | undefined => (text ? new Date(text).toISOString() : undefined);
 
-// Subject is who did something: keys by the end of their id.
-export function Subject({ of }: { of: string | undefined }) {
-  if (!of) return <span className="none">–</span>;
-  const [kind, ...rest] = of.split(":");
-  const id = rest.join(":");
-  return <span className="version" title={of}>{kind === "key" && id.length > 12 ? `key …${id.slice(-6)}` : of}</span>;
-}
+export { Subject } from "../../ui/subject";

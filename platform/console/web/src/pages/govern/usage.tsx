@@ -46,13 +46,13 @@ export function UsagePage() {
         <label className="choice"><span>from</span><input type="date" className="bare" value={from} max={to} onChange={(e) => e.target.value && set({ from: e.target.value })} /></label>
         <label className="choice"><span>to</span><input type="date" className="bare" value={to} min={from} onChange={(e) => e.target.value && set({ to: e.target.value })} /></label>
       </div>
-      <Reports tenant={tenant} from={from} to={to} by={by} show={search.show ?? "spend"} open={search.open} set={set} />
+      <Reports tenant={tenant} from={from} to={to} by={by} show={search.show} open={search.open} set={set} />
     </Page>
   );
 }
 
 function Reports({ tenant, from, to, by, show, open, set }: {
-  tenant: string; from: string; to: string; by: Group; show: string; open: string | undefined;
+  tenant: string; from: string; to: string; by: Group; show: string | undefined; open: string | undefined;
   set: (change: { from?: string; to?: string; by?: string; show?: string; open?: string | undefined }) => void;
 }) {
   const days = useMemo(() => daysFrom(from, to), [from, to]);
@@ -68,12 +68,13 @@ function Reports({ tenant, from, to, by, show, open, set }: {
   const total = daily.data.total;
   if (big(total.calls) === 0n && big(total.turns) === 0n) {
     return (
-      <Empty title="Nothing was used on these days" command="toolcrib tool run searchOrders --input '{}'">
+      <Empty title="Nothing was used on these days" command="toolcrib tool call searchOrders --args '{}'">
         Calls of tools and turns of models are counted when they end.
       </Empty>
     );
   }
   const was = earlier.data?.total;
+  const chosen = show ?? (big(total.cost_micros) > 0n || big(was?.cost_micros ?? 0) > 0n ? "spend" : "calls"); // A flat line says nothing.
   const reports: Record<Group, UsageReport> = { tool: tools.data, agent: agents.data, model: models.data, day: daily.data };
   return (
     <>
@@ -86,9 +87,9 @@ function Reports({ tenant, from, to, by, show, open, set }: {
       <section className="panel" aria-labelledby="over-time">
         <div className="panel-head">
           <h2 id="over-time">Over time</h2>
-          <Buckets label="What the chart shows" value={show} options={shows} onChange={(v) => set({ show: v })} />
+          <Buckets label="What the chart shows" value={chosen} options={shows} onChange={(v) => set({ show: v })} />
         </div>
-        <OverTime days={days} now={daily.data} was={earlier.data} from={before.from} show={show} />
+        <OverTime days={days} now={daily.data} was={earlier.data} from={before.from} show={chosen} />
       </section>
       <div className="cards">
         <Top title="Top tools" name={(u) => u.tool ?? "–"} report={tools.data} onMore={() => set({ by: "tool" })} />

@@ -4,6 +4,7 @@ import { post, type Decided } from "../../api/inbox";
 import { parse, print, type Json } from "../../api/json";
 import { approval, json, type Approval, type List } from "../../api/queries";
 import { say } from "../../ui/live";
+import { Subject } from "../../ui/subject";
 import { Ask, Field, text } from "./ask";
 import { LineDiff, pretty } from "./diff";
 
@@ -22,7 +23,7 @@ function useDecided(tenant: string) {
 function Over({ of: a }: { of: Approval }) {
   if (a.status === "pending") return null;
   const last = a.decisions?.[a.decisions.length - 1];
-  return <p className="error" role="alert">{last ? `Already decided by ${last.subject}: it is ${a.status}.` : `It is over: ${a.status}.`}</p>;
+  return <p className="error" role="alert">{last ? <>Already decided by <Subject of={last.subject} />: it is {a.status}.</> : `It is over: ${a.status}.`}</p>;
 }
 
 export function Decide({ tenant, of: a, approve, onClose }: { tenant: string; of: Approval; approve: boolean; onClose: () => void }) {

@@ -1,7 +1,8 @@
 import { useQuery } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 import { me } from "../../api/queries";
-import { Id, Time } from "../../ui/parts";
+import { Time } from "../../ui/parts";
+import { Subject } from "../../ui/subject";
 
 // Until counts down to a moment, by seconds within the last hour.
 export function Until({ at }: { at?: string | undefined }) {
@@ -27,5 +28,5 @@ export function Until({ at }: { at?: string | undefined }) {
 // Who is a subject: you, or another.
 export function Who({ tenant, subject }: { tenant: string; subject: string }) {
   const mine = useQuery(me(tenant)).data?.subject;
-  return subject === mine ? <span>you</span> : <Id value={subject} />;
+  return subject === mine ? <span>you</span> : <Subject of={subject} copy />;
 }

@@ -6,9 +6,10 @@ import { drift, post, useStopped, type ApprovedMCP, type Drift } from "../../api
 import { json, may, me } from "../../api/queries";
 import { Drawer, Rows } from "../../ui/list";
 import { say } from "../../ui/live";
-import { Badge, Facts, Id, Status, Text, Time } from "../../ui/parts";
+import { Badge, Facts, Status, Text, Time } from "../../ui/parts";
 import { words } from "../../ui/shellwords";
 import { Empty, Failed, Loading } from "../../ui/states";
+import { Subject } from "../../ui/subject";
 import { Ask } from "./ask";
 import { Detach } from "./detach";
 import { LineDiff, pretty } from "./diff";
@@ -88,7 +89,7 @@ export function Compared({ tenant, server, name, onClose }: { tenant: string; se
           <Differences of={d} />
           <Facts of={[
             ["Served as", d.tool && <Link to="/t/$tenant/tools/$tool" params={{ tenant, tool: d.tool }}>{d.tool}</Link>],
-            ["Approved by", d.approved_by && <Id value={d.approved_by} />],
+            ["Approved by", d.approved_by && <Subject of={d.approved_by} copy />],
             ["Approved", d.approved_at && <Time at={d.approved_at} />],
             ["Changed", <Time at={d.changed_at} />],
             ["Seen", <Time at={d.seen_at} />],

@@ -166,6 +166,7 @@ function Progress({ tenant, of: a }: { tenant: string; of: Approval }) {
       {steps.map((s, i) => (
         <li key={s} data-state={i < now ? "done" : i === now ? "now" : "next"} aria-current={i === now ? "step" : undefined}>
           {i === now && i === 2 ? <Status value={found.data.status} /> : s}
+          {i === now && found.data.is_error && <> <Badge tone="bad">answered no</Badge></>}
         </li>
       ))}
     </ol>

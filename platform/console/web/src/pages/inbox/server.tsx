@@ -12,6 +12,7 @@ import { Page, tabOptions } from "../../ui/page";
 import { Back, Facts, Id, Status, Time } from "../../ui/parts";
 import { words } from "../../ui/shellwords";
 import { Empty, Failed, Loading } from "../../ui/states";
+import { Subject } from "../../ui/subject";
 import { Refusal } from "./ask";
 import { Attach, Report } from "./attach";
 import { Detach } from "./detach";
@@ -86,7 +87,7 @@ function Connection({ of: s }: { of: Server }) {
         ["Calls itself", s.server_name && `${s.server_name} ${s.server_version ?? ""}`],
         ["Protocol", s.protocol_version],
         ["Asked last", <Time at={s.discovered_at} />],
-        ["Attached by", s.created_by && <Id value={s.created_by} />],
+        ["Attached by", s.created_by && <Subject of={s.created_by} copy />],
         ["Attached", <Time at={s.created_at} />],
         ["Revision", String(s.revision)],
         ["Id", <Id value={s.id} />],

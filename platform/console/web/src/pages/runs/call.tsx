@@ -10,6 +10,8 @@ import { JsonView } from "../../ui/json";
 import { Drawer } from "../../ui/list";
 import { Badge, Facts, Id, Status, Text, Time, took } from "../../ui/parts";
 import { Failed, Loading } from "../../ui/states";
+import { Subject } from "../../ui/subject";
+import { Type } from "../../ui/type";
 
 // CallDrawer is one call, beside the list that it was opened from.
 export function CallDrawer({ tenant, id, inRun, onClose, previous, next }: {
@@ -57,7 +59,7 @@ function One({ tenant, of: c, inRun }: { tenant: string; of: Call; inRun: boolea
       {c.check && <p className="notice">Whether it took effect is not known: {print(c.check)}</p>}
       <Facts of={[
         ["Tool", c.tool_id ? <Link to="/t/$tenant/tools/$tool" params={{ tenant, tool: c.tool }}>{c.tool}{c.version && `@${c.version}`}</Link> : c.tool],
-        ["Type", c.implementation_type && <Badge>{c.implementation_type}</Badge>],
+        ["Type", c.implementation_type && <Type of={c.implementation_type} />],
         ["Turn", c.turn > 0 && `${c.turn}, place ${c.position + 1}`],
         ["Attempt", String(c.attempt)],
         ["Waited", took(c.created_at, c.started_at)],
@@ -65,20 +67,19 @@ function One({ tenant, of: c, inRun }: { tenant: string; of: Call; inRun: boolea
         ["Asked", <Time at={c.created_at} />],
         ["Begun", c.started_at && <Time at={c.started_at} />],
         ["Ended", c.completed_at && <Time at={c.completed_at} />],
-        ["For", c.subject && <Id value={c.subject} />],
+        ["For", c.subject && <Subject of={c.subject} copy />],
         ["Mode", c.mode],
         ["Run", !inRun && c.run_id && <Link to="/t/$tenant/runs/$run" params={{ tenant, run: c.run_id }} search={{ tab: "timeline", call: c.id }}>the run that made it</Link>],
         ["Digest", c.digest && <code title={c.digest}>{c.digest.slice(0, 12)}</code>],
         ["Call", <Id value={c.id} />],
       ]} />
       {c.implementation_type === "agent_call" && c.run_id && <Below tenant={tenant} run={c.run_id} call={c.id} />}
-      {c.status === "completed" && c.run_id && mayPublish && (
+      {c.status === "completed" && c.run_id && c.turn === 0 && !c.parent_id && mayPublish && ( // Results of calls that are a run of their own.
         <p className="actions">
           <Link to="/t/$tenant/published" params={{ tenant }} search={{ run: c.run_id }} className="button">Publish the result…</Link>
         </p>
       )}
-      <h3>Arguments</h3>
-      <JsonView value={json(c.input)} label="Arguments" />
+      <Arguments tenant={tenant} of={c} />
       {c.receipt !== undefined && (
         <>
           <h3>Changed before the call</h3>
@@ -139,11 +140,29 @@ function Why({ tenant, id }: { tenant: string; id: string }) {
             <span className="muted">{stages[s.stage] ?? s.stage}</span>
             <div>
               <Text>{s.detail}</Text>
-              {(s.by || s.at) && <p className="muted">{s.by && <Id value={s.by} />} {s.at && <Time at={s.at} />}</p>}
+              {(s.by || s.at) && <p className="muted">{s.by && <Subject of={s.by} copy />} {s.at && <Time at={s.at} />}</p>}
             </div>
           </li>
         ))}
       </ol>
+    </>
+  );
+}
+
+// Arguments are those that ran: a person may have approved others than the caller gave.
+function Arguments({ tenant, of: c }: { tenant: string; of: Call }) {
+  const asked = useQuery({ ...approval(tenant, c.id), retry: false, enabled: c.approval_status !== "not_required" });
+  const edited = asked.data?.edited;
+  return (
+    <>
+      <h3>Arguments</h3>
+      <JsonView value={json(edited ?? c.input)} label="Arguments" />
+      {edited !== undefined && (
+        <details>
+          <summary>As the caller gave them, before a person approved others</summary>
+          <JsonView value={json(c.input)} label="Arguments of the caller" />
+        </details>
+      )}
     </>
   );
 }

@@ -9,6 +9,7 @@ import { Page } from "../../ui/page";
 import { Status, Time, took } from "../../ui/parts";
 import { option, words } from "../../ui/shellwords";
 import { Empty, Failed, Loading } from "../../ui/states";
+import { useTypeLabel } from "../../ui/type";
 import { CallDrawer } from "./call";
 import { Range, range } from "./range";
 import type { Run } from "../../api/queries";
@@ -24,7 +25,14 @@ const after: Column<Call>[] = [
   { name: "Asked", end: true, show: (c) => <Time at={c.created_at} /> },
 ];
 
-const about = (c: Call) => (c.error_kind ? `${c.error_kind}: ${c.error ?? ""}` : c.is_error ? "answered no" : `${c.version ? `@${c.version}` : ""} ${c.implementation_type ?? ""}`);
+const failure = (c: Call) => `${c.error_kind}: ${c.error ?? ""}`;
+
+// About is what a row says beside the name of the tool.
+function About({ of: c }: { of: Call }) {
+  const label = useTypeLabel();
+  const type = c.implementation_type && label(c.implementation_type);
+  return <span className="muted line">{c.error_kind ? failure(c) : c.is_error ? "answered no" : [c.version && `@${c.version}`, type].filter(Boolean).join(" ")}</span>;
+}
 
 // CallsPage is the history of all calls of the tenant.
 export function CallsPage() {
@@ -71,7 +79,7 @@ export function CallsPage() {
                   show: (c) => (
                     <Link from="/t/$tenant/calls" search={(s) => ({ ...s, open: c.id })} className="row-link" replace={!!open} resetScroll={false}>
                       <span className="slug">{c.tool}</span>
-                      <span className="muted line">{about(c)}</span>
+                      <About of={c} />
                     </Link>
                   ),
                 }, ...after]} />
@@ -121,7 +129,7 @@ export function RunCalls({ tenant, of: r, current, cursor }: { tenant: string; o
             show: (c) => (
               <Link from="/t/$tenant/runs/$run" search={(s) => ({ ...s, call: c.id })} className="row-link" replace={!!current} resetScroll={false}>
                 <span className="slug">{c.tool}</span>
-                <span className="muted line">{about(c)}</span>
+                <About of={c} />
               </Link>
             ),
           },
@@ -149,7 +157,7 @@ export function Calls({ tenant, tool }: { tenant: string; tool: string }) {
           show: (c) => (
             <Link to="/t/$tenant/calls" params={{ tenant }} search={{ tool, open: c.id }} className="row-link">
               <span className="version">{c.version || "–"}</span>
-              <span className="muted line">{c.error_kind ? about(c) : c.call_id}</span>
+              <span className="muted line">{c.error_kind ? failure(c) : c.call_id}</span>
             </Link>
           ),
         }, ...after]} />

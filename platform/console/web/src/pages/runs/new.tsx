@@ -56,7 +56,7 @@ function Form({ tenant, before }: { tenant: string; before: Run | undefined }) {
     onError: () => (once.current = crypto.randomUUID()),
   });
   if (found.data && found.data.items.length === 0 && slug === "") {
-    return <Empty title="There is no agent yet" command="toolcrib apply agent.yaml">A run is the work of an agent: make one, and publish it.</Empty>;
+    return <Empty title="There is no agent yet" command="toolcrib apply -f agent.yaml">A run is the work of an agent: make one, and publish it.</Empty>;
   }
   return (
     <form className="narrow new-run" onSubmit={(e) => {

@@ -5,6 +5,7 @@ import type { Run } from "../../api/queries";
 import { money, runUsage, type Call, type TurnUsage } from "../../api/runs";
 import { Badge, Status, took } from "../../ui/parts";
 import { Empty, Failed, Loading } from "../../ui/states";
+import { Type } from "../../ui/type";
 import { Virtual } from "../../ui/virtual";
 import { ended, useCalls } from "./transcript";
 
@@ -143,7 +144,7 @@ function Line({ of: row, pct, current }: { of: Row; pct: (t: number) => number; 
       <span className="wf-name">
         <Status value={c.status} />
         <span className="slug line">{c.tool}</span>
-        {c.implementation_type && <Badge>{c.implementation_type}</Badge>}
+        {c.implementation_type && <Type of={c.implementation_type} />}
         {c.status === "pending" && c.approval_status === "pending" && <Badge tone="warn">waits for a person</Badge>}
       </span>
       {lane}

@@ -161,7 +161,7 @@ function Publish({ tenant, run, onLink, onClose }: { tenant: string; run: string
   const tool = known.data?.items[0]?.tool;
   return (
     <FormDialog title="Publish" action="Publish" onClose={onClose} disabled={!of.trim()}
-      about="Everyone who has the link can open the page without a login. It shows what it shows, and takes nothing."
+      about="Everyone who has the link can open the page without a login. It shows what is published here, and takes no input."
       onSend={() => post<PublishedView>(tenant, "/v1/views", {
         kind, ...(result ? { run_id: of.trim() } : { tool: of.trim() }), ...(title && { title }), ...(description && { description }), expires_in_seconds: Number(span),
       }, "POST", key).then(done("It is published.")).then((made) => {

@@ -5,9 +5,10 @@ import { call } from "../../api/client";
 import { at, may, me, type Tool } from "../../api/queries";
 import { assignments, names, post, type Assignment } from "../../api/tools";
 import { Rows } from "../../ui/list";
-import { Badge, Id, Time } from "../../ui/parts";
+import { Badge, Time } from "../../ui/parts";
 import { words } from "../../ui/shellwords";
 import { Empty, Failed, Loading } from "../../ui/states";
+import { Subject } from "../../ui/subject";
 import { Ask, Line, text } from "./ask";
 
 // Access: to which agents the tool is assigned, and with which profiles.
@@ -48,7 +49,7 @@ export function Access({ tenant, of }: { tenant: string; of: Tool }) {
           columns={[
             { name: "Agent", show: (a) => (a.agent ? <span className="slug">{a.agent}</span> : <span>every agent and caller</span>) },
             { name: "Profile", show: (a) => (a.profile ? <Link to="/t/$tenant/profiles" params={{ tenant }} search={{ open: a.profile }}>{a.profile}</Link> : <span className="none">–</span>) },
-            { name: "By", from: "wide", show: (a) => <Id value={a.changed_by} /> },
+            { name: "By", from: "wide", show: (a) => <Subject of={a.changed_by} copy /> },
             { name: "Since", from: "medium", end: true, show: (a) => <Time at={a.changed_at} /> },
             ...(own ? [{ name: "Revoke", end: true, show: (a: Assignment) => <button type="button" className="tool-link" aria-label={`Revoke of ${a.agent ?? "every caller"}`} onClick={() => setRevokes(a)}>revoke</button> }] : []),
           ]} />

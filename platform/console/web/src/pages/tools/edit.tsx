@@ -9,9 +9,10 @@ import type { SavedTool } from "../../api/tools";
 import { lazyPart } from "../../load";
 import { say } from "../../ui/live";
 import { Page } from "../../ui/page";
-import { Back, Id, Time } from "../../ui/parts";
+import { Back, Time } from "../../ui/parts";
 import { words } from "../../ui/shellwords";
 import { Empty, Failed, Loading } from "../../ui/states";
+import { Subject } from "../../ui/subject";
 import { draftOf, type Draft, type Fields } from "./draft";
 import { ToolEditor, useTypeName } from "./editor";
 
@@ -138,7 +139,7 @@ function Conflict({ tenant, base, mine, theirs, onTake, onKeep }: {
     <section className="notice bad conflict" role="alert" aria-labelledby="conflict">
       <h2 id="conflict" ref={h2} tabIndex={-1}>The draft was changed meanwhile</h2>
       <p>
-        {last ? <>By <Id value={last.actor.subject} /> </> : "By another person or program, "}<Time at={theirs.updated_at} />. Nothing of yours is saved, and nothing is lost yet.
+        {last ? <>By <Subject of={last.actor.subject} copy /> </> : "By another person or program, "}<Time at={theirs.updated_at} />. Nothing of yours is saved, and nothing is lost yet.
       </p>
       <div className="table-scroll" tabIndex={0} role="region" aria-label="Both drafts">
         <table className="both">

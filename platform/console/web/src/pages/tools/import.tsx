@@ -28,6 +28,9 @@ const bodyOf = (a: Asked) => ({
   prefix: a.prefix || undefined, credentials: Object.keys(a.credentials).length ? a.credentials : undefined,
 });
 
+// planned says what an import would do, in the words for what one did.
+const planned: Record<string, string> = { created: "is new", updated: "changes", unchanged: "stays as it is" };
+
 const opOf = (o: ImportedOperation) => `${o.method} ${o.path}`;
 
 export function ImportTools() {
@@ -216,7 +219,7 @@ function Plan({ tenant, asked, of, onBack, onPlan, onDone }: {
                       })} />
                   </td>
                   <td><Badge>{o.method}</Badge> <code>{o.path}</code></td>
-                  <td>{o.tool ? <><span className="slug">{o.tool}</span> <span className="muted">{o.action}</span></> : <span className="none">–</span>}</td>
+                  <td>{o.tool ? <><span className="slug">{o.tool}</span> <span className="muted">{planned[o.action ?? ""] ?? o.action}</span></> : <span className="none">–</span>}</td>
                   <td>{o.egress_class === "write" ? <Badge tone="warn">writes</Badge> : o.egress_class ? <Badge>reads</Badge> : "–"}</td>
                   <td>{o.error ? <span className="error">{o.error.detail}</span> : o.reason ?? o.losses?.map((l) => l.reason).join("; ") ?? ""}</td>
                 </tr>

@@ -5,7 +5,7 @@ import { call } from "../../api/client";
 import { at, may, me, toolVersions, type Tool } from "../../api/queries";
 import { act, users, type SavedTool } from "../../api/tools";
 import { Pager } from "../../ui/list";
-import { Badge, Id } from "../../ui/parts";
+import { Badge } from "../../ui/parts";
 import { Empty, Failed, Loading } from "../../ui/states";
 import { Ask, Line, text } from "./ask";
 import { useRefresh } from "./versions";
@@ -124,7 +124,9 @@ export function Users({ tenant, of }: { tenant: string; of: Tool }) {
       ) : (
         <>
           {found.data.runs.length > 0 && (
-            <p className="notice">Runs that have not ended, and pin it: {found.data.runs.map((r) => <Id key={r} value={r} />)}</p>
+            <p className="notice">Runs that have not ended, and pin it: {found.data.runs.map((r, i) => (
+              <span key={r}>{i > 0 && ", "}<Link to="/t/$tenant/runs/$run" params={{ tenant, run: r }} title={r}>…{r.slice(-12)}</Link></span>
+            ))}</p>
           )}
           {found.data.items.length === 0 ? (
             <Empty title="Nothing uses it">No agent, composition, graph, toolset, schedule, assignment or profile names it.</Empty>

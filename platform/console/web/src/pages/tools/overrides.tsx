@@ -5,8 +5,9 @@ import { parse, print, type Json } from "../../api/json";
 import { at, json, may, me, type Tool } from "../../api/queries";
 import { override, overrideVersions, type Override, type ToolOverrides } from "../../api/tools";
 import { say } from "../../ui/live";
-import { Badge, Facts, Id, Text, Time } from "../../ui/parts";
+import { Badge, Facts, Text, Time } from "../../ui/parts";
 import { Failed, Loading } from "../../ui/states";
+import { Subject } from "../../ui/subject";
 import { Ask, said } from "./ask";
 
 // Overrides: what the tenant decided about a tool, its own or the platform's, without a version.
@@ -167,7 +168,7 @@ function History({ tenant, slug }: { tenant: string; slug: string }) {
         {found.data.items.map((v) => (
           <li key={String(v.revision)} className="tool-card">
             <p>
-              <strong>Revision {String(v.revision)}</strong> <Time at={v.changed_at} /> by <Id value={v.changed_by} />{" "}
+              <strong>Revision {String(v.revision)}</strong> <Time at={v.changed_at} /> by <Subject of={v.changed_by} copy />{" "}
               {v.removed ? <Badge>taken back</Badge> : (
                 <>
                   {v.enabled !== undefined && <Badge tone={v.enabled ? "good" : "bad"}>{v.enabled ? "on" : "off"}</Badge>}{" "}

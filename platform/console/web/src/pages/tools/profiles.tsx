@@ -7,9 +7,10 @@ import { assignments, profile, profiles, type Profile } from "../../api/tools";
 import { Drawer, Pager, Rows } from "../../ui/list";
 import { say } from "../../ui/live";
 import { Page } from "../../ui/page";
-import { Facts, Id, Text, Time } from "../../ui/parts";
+import { Facts, Text, Time } from "../../ui/parts";
 import { words } from "../../ui/shellwords";
 import { Empty, Failed, Loading } from "../../ui/states";
+import { Subject } from "../../ui/subject";
 import { ProfileBadges } from "./access";
 import { Ask, numeric, said, text } from "./ask";
 
@@ -35,7 +36,7 @@ export function Profiles() {
           ) : found.error ? (
             <Failed error={found.error} retry={() => void found.refetch()} what="The list of profiles" />
           ) : found.data.items.length === 0 ? (
-            <Empty title="There are no profiles yet" command="toolcrib profile set careful --require-approval">
+            <Empty title="There are no profiles yet" command="toolcrib profile set careful --approval">
               {own ? "Make one, then assign a tool with it: on the tool's page, under Access." : <>Making one takes the permission <code>profiles.write</code>.</>}
             </Empty>
           ) : (
@@ -91,7 +92,7 @@ function Opened({ tenant, name, own, onClose }: { tenant: string; name: string; 
           {found.data.description && <Text>{found.data.description}</Text>}
           <Facts of={[
             ["Changed", <Time at={found.data.updated_at} />],
-            ["By", <Id value={found.data.changed_by} />],
+            ["By", <Subject of={found.data.changed_by} copy />],
             ["Revision", String(found.data.revision)],
           ]} />
           <h3>Assignments</h3>

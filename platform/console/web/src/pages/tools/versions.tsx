@@ -8,6 +8,7 @@ import { say } from "../../ui/live";
 import { Badge, Copy, Id, Status, Time } from "../../ui/parts";
 import { words } from "../../ui/shellwords";
 import { Empty, Failed, Loading } from "../../ui/states";
+import { Subject } from "../../ui/subject";
 import { Ask, Line, numeric, said, text } from "./ask";
 import { Changes } from "./diff";
 
@@ -48,7 +49,7 @@ export function Versions({ tenant, of }: { tenant: string; of: Tool }) {
               { name: "Version", show: (v) => <strong className="version">{v.version}</strong> },
               { name: "State", show: (v) => <><Status value={v.published ? "published" : "draft"} />{v.withheld ? <> <Badge tone="warn">{v.withheld === 100 ? "taken back" : `${100 - Number(v.withheld)} % of the runs`}</Badge></> : null}</> },
               { name: "Digest", from: "medium", show: (v) => <span className="id"><code title={v.digest}>{v.digest.slice(0, 12)}</code><Copy text={v.digest} label="Copy the digest" /></span> },
-              { name: "By", from: "wide", show: (v) => (v.created_by ? <Id value={v.created_by} /> : <span className="none">–</span>) },
+              { name: "By", from: "wide", show: (v) => (v.created_by ? <Subject of={v.created_by} copy /> : <span className="none">–</span>) },
               { name: "Made", from: "medium", end: true, show: (v) => <Time at={v.created_at} /> },
               {
                 name: "Compare", end: true,
