@@ -78,7 +78,7 @@ func gateOf(row db.ToolGate) registry.Gate {
 }
 
 // ReplayableCalls returns the last calls of a tool in production that ended with an answer or a failure, newest
-// first.
+// first, without those that were refused before they reached the tool.
 func (s *Store) ReplayableCalls(
 	ctx context.Context, tenant tool.TenantID, toolID string, limit int,
 ) ([]tool.Invocation, error) {

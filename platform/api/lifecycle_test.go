@@ -144,6 +144,10 @@ func TestPublishGate(t *testing.T) {
 	b.do(t, http.MethodGet, "/v1/tools/find", "").into(t, &of)
 	b.served(t, of, `{"say":"hello"}`, `{"said":"hello"}`)
 	b.served(t, of, `{"say":"[redacted]"}`, `{"said":"hello"}`)
+	unmade := b.served(t, of, `{"say":7}`, `{}`)
+	_, err := b.Conn(t).Exec(t.Context(), `update tool_invocations set status = 'failed', error_kind = 'invalid', output = null,
+		is_error = true, started_at = null where tenant_id = $1 and id = $2`, b.tenant, unmade)
+	require.NoError(t, err, "a call that was refused before it reached the tool")
 
 	require.Equal(t, http.StatusNotFound, b.do(t, http.MethodGet, "/v1/publish-gate", "").status)
 	require.Equal(t, http.StatusOK, b.do(t, http.MethodPut, "/v1/publish-gate", `{"replay":10,"max_different":3}`).status)
@@ -191,7 +195,7 @@ func TestPublishGate(t *testing.T) {
 	require.Equal(t, 1, replay("20").Same)
 	require.Equal(t, http.StatusOK, b.do(t, http.MethodPost, "/v1/tools/find/publish", "").status)
 
-	_, err := b.Conn(t).Exec(t.Context(),
+	_, err = b.Conn(t).Exec(t.Context(),
 		`update tool_invocations set input = '{"say":"[redacted]"}' where tenant_id = $1`, b.tenant)
 	require.NoError(t, err)
 	draft("2.1.0", `"name":"Find",`)

@@ -140,9 +140,11 @@ order by r.id desc
 limit sqlc.arg('limit')::int;
 
 -- name: ListReplayable :many
--- The last calls of a tool in production that ended with an answer or a failure.
+-- The last calls of a tool in production that ended with an answer or a failure. Those that were refused before they
+-- reached it say nothing about it.
 select * from tool_invocations i
 where i.tenant_id = @tenant_id and i.tool_id = @tool_id and i.mode = 'production' and i.status in ('completed', 'failed')
+  and (i.status = 'completed' or i.started_at is not null)
 order by i.id desc
 limit sqlc.arg('limit')::int;
 

@@ -726,6 +726,7 @@ func (q *Queries) ListNamesOfTool(ctx context.Context, arg ListNamesOfToolParams
 const ListReplayable = `-- name: ListReplayable :many
 select id, tenant_id, run_id, turn, position, call_id, effect_id, tool_id, tool_scope_id, tool, version, digest, implementation_type, subject, agent_id, mode, status, approval_required, approval_status, approval_decided_by, approval_reason, egress_class, attempt, input, receipt, output, is_error, error_kind, error, cost_estimate, created_at, started_at, completed_at, parent_id, failed_status, shown, cost_micros from tool_invocations i
 where i.tenant_id = $1 and i.tool_id = $2 and i.mode = 'production' and i.status in ('completed', 'failed')
+  and (i.status = 'completed' or i.started_at is not null)
 order by i.id desc
 limit $3::int
 `
@@ -736,7 +737,8 @@ type ListReplayableParams struct {
 	Limit    int32
 }
 
-// The last calls of a tool in production that ended with an answer or a failure.
+// The last calls of a tool in production that ended with an answer or a failure. Those that were refused before they
+// reached it say nothing about it.
 func (q *Queries) ListReplayable(ctx context.Context, arg ListReplayableParams) ([]ToolInvocation, error) {
 	rows, err := q.db.Query(ctx, ListReplayable, arg.TenantID, arg.ToolID, arg.Limit)
 	if err != nil {
