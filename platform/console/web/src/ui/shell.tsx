@@ -57,7 +57,7 @@ export function Shell() {
         <Foot tenant={tenant} subject={who.data?.subject} onHelp={() => setDialog("help")} />
       </div>
       <main id="main" tabIndex={-1}>
-        {who.error ? <Failed error={who.error} what="The tenant" retry={() => void who.refetch()} /> : <Outlet />}
+        {who.error && !who.data ? <Failed error={who.error} what="The tenant" retry={() => void who.refetch()} /> : <Outlet />}
       </main>
       {dialog && (
         <Suspense>
