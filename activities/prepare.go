@@ -237,7 +237,7 @@ func judged(in policy.Input) (asks *agent.Asking, refused *agent.Refusal) {
 	case policy.NeedsApproval:
 		return &agent.Asking{Reasons: d.Texts(), Own: d.Confirmable(), Tainted: d.Tainted()}, nil
 	case policy.Deny:
-		return nil, &agent.Refusal{Kind: tool.Denied, Msg: d.Explain()}
+		return nil, &agent.Refusal{Kind: tool.Denied, Msg: strings.Join(d.Texts(), "; ")}
 	default:
 		return nil, &agent.Refusal{Kind: tool.Denied, Msg: "policy did not allow the call"}
 	}

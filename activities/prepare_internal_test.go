@@ -170,7 +170,7 @@ func TestPrepareAsksThePolicy(t *testing.T) {
 	}{
 		"Write":      {tool.Policy{EgressClass: tool.EgressWrite}, "approval"},
 		"AlwaysAsk":  {tool.Policy{PermissionPolicy: tool.PermissionAlwaysAsk}, "approval"},
-		"Permission": {tool.Policy{RequiredPermission: "orders.write"}, "denied"},
+		"Permission": {tool.Policy{RequiredPermission: "orders.write"}, "the caller lacks the permission that the tool requires"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -182,6 +182,7 @@ func TestPrepareAsksThePolicy(t *testing.T) {
 			require.NotNil(t, got.Refused)
 			require.Equal(t, tool.Denied, got.Refused.Kind)
 			require.Contains(t, got.Refused.Msg, tt.want)
+			require.NotContains(t, got.Refused.Msg, "denied", "the kind says it, and readers get both")
 		})
 	}
 }
