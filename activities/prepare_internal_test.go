@@ -168,9 +168,11 @@ func TestPrepareAsksThePolicy(t *testing.T) {
 		policy tool.Policy
 		want   string
 	}{
-		"Write":      {tool.Policy{EgressClass: tool.EgressWrite}, "approval"},
-		"AlwaysAsk":  {tool.Policy{PermissionPolicy: tool.PermissionAlwaysAsk}, "approval"},
-		"Permission": {tool.Policy{RequiredPermission: "orders.write"}, "the caller lacks the permission that the tool requires"},
+		"Write":     {tool.Policy{EgressClass: tool.EgressWrite}, "approval"},
+		"AlwaysAsk": {tool.Policy{PermissionPolicy: tool.PermissionAlwaysAsk}, "approval"},
+		"Permission": {
+			tool.Policy{RequiredPermission: "orders.write"}, "the caller lacks the permission that the tool requires",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
