@@ -3,6 +3,7 @@ package browsertest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -60,24 +61,41 @@ func Start(t *testing.T) context.Context {
 	return ctx
 }
 
-// join starts the browser for the first test.
+// join starts the browser for the first test. One that ends while it starts, as it may on a busy machine, is started
+// again.
 func join(program string) (context.Context, error) {
 	shared.Lock()
 	defer shared.Unlock()
 	if shared.tests++; shared.ctx != nil && shared.ctx.Err() == nil {
 		return shared.ctx, nil
 	}
+	var failed error
+	for range starts {
+		ctx, stop, err := start(program)
+		if err == nil {
+			shared.ctx, shared.cancel = ctx, stop //nolint:fatcontext // There is one at a time.
+			return ctx, nil
+		}
+		stop()
+		failed = errors.Join(failed, err)
+	}
+	return nil, failed
+}
+
+const starts = 3
+
+func start(program string) (ctx context.Context, stop func(), err error) {
 	options := append(chromedp.DefaultExecAllocatorOptions[:], //nolint:gocritic // An array: it is not changed.
 		chromedp.ExecPath(program), chromedp.NoSandbox, chromedp.DisableGPU, chromedp.WSURLReadTimeout(time.Minute),
 		chromedp.Flag("disable-dev-shm-usage", true))
-	allocator, stop := chromedp.NewExecAllocator(context.Background(), options...) // It outlives the test that starts it.
+	// It outlives the test that starts it.
+	allocator, release := chromedp.NewExecAllocator(context.Background(), options...)
 	ctx, end := chromedp.NewContext(allocator)
-	shared.cancel = func() {
+	stop = func() {
 		end()
-		stop()
+		release()
 	}
-	shared.ctx = ctx //nolint:fatcontext // There is one at a time.
-	return ctx, chromedp.Run(ctx)
+	return ctx, stop, chromedp.Run(ctx)
 }
 
 // isolate makes cookies and storage of their own, with a window: the browser opens no tab without one.
