@@ -254,15 +254,13 @@ func TestRampedBuild(t *testing.T) {
 			return code == cli.ExitOK
 		}, time.Minute, 200*time.Millisecond)
 		want := map[string]string{"100": "new", "0": "old"}[share]
-		require.Eventually(t, func() bool { // The server applies a change a moment later.
-			_, w := o.run(a, "go")
-			asked := o.waiting(1)[0]
-			build, _ := o.versionOf(w.GetID())
-			require.NoError(t, o.tell(o.decide(wait.Verdict{ID: asked.ID, Reason: "probe"})))
-			_, err := o.wait(w)
-			require.NoError(t, err)
-			return build == want
-		}, time.Minute, 200*time.Millisecond, "%s%%", share)
+		_, w := o.run(a, "go") // The command ended once the queue of the workers has the share.
+		asked := o.waiting(1)[0]
+		build, _ := o.versionOf(w.GetID())
+		require.Equal(t, want, build, "%s%%", share)
+		require.NoError(t, o.tell(o.decide(wait.Verdict{ID: asked.ID, Reason: "probe"})))
+		_, err := o.wait(w)
+		require.NoError(t, err)
 	}
 	code, _, errs := deployment(t, "ramp", name, "new", "101")
 	require.Equal(t, cli.ExitUsage, code, errs)

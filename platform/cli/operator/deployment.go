@@ -1,6 +1,7 @@
 package operator
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"go.temporal.io/api/serviceerror"
+	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/client"
 
 	"github.com/toolcrib/toolcrib/platform/cli"
@@ -45,9 +47,17 @@ current one: see docs/deployment.md.`,
   toolcrib deployment drain tools v1.3.2 --timeout 24h`)
 }
 
+// deploymentClient reads and changes the Worker Deployments of a namespace.
+type deploymentClient struct {
+	client.WorkerDeploymentClient
+
+	service   workflowservice.WorkflowServiceClient
+	namespace string
+}
+
 // deployments makes a command call do with Temporal's client of deployments.
 func (a *app) deployments(
-	cmd *cobra.Command, do func(context.Context, client.WorkerDeploymentClient, *deploymentFlags, []string) error,
+	cmd *cobra.Command, do func(context.Context, deploymentClient, *deploymentFlags, []string) error,
 ) (*cobra.Command, *deploymentFlags) {
 	flags := &deploymentFlags{}
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -61,7 +71,10 @@ func (a *app) deployments(
 			return err
 		}
 		defer temporal.Close()
-		return deploymentError(do(ctx, temporal.WorkerDeploymentClient(), flags, args))
+		return deploymentError(do(ctx, deploymentClient{
+			temporal.WorkerDeploymentClient(), temporal.WorkflowService(),
+			cmp.Or(opts.Namespace, client.DefaultNamespace),
+		}, flags, args))
 	}
 	flags.temporal.register(cmd)
 	return cmd, flags
@@ -91,6 +104,7 @@ type deploymentShape struct {
 	Current     string         `json:"current"` // Build; empty for workers without a version.
 	Ramping     string         `json:"ramping,omitempty"`
 	RampPercent float32        `json:"ramp_percent,omitempty"`
+	Updating    bool           `json:"updating,omitempty"` // Task queues still go by the routing before.
 	Versions    []versionShape `json:"versions,omitempty"`
 }
 
@@ -116,7 +130,7 @@ func (a *app) deploymentListCommand() *cobra.Command {
 		Use: "list", Short: "List the Worker Deployments of the namespace", Args: cli.Operands(),
 		Example: "  toolcrib deployment list",
 		Long:    "Lists the Worker Deployments of the namespace, with their current and ramping builds.",
-	}, func(ctx context.Context, c client.WorkerDeploymentClient, _ *deploymentFlags, _ []string) error {
+	}, func(ctx context.Context, c deploymentClient, _ *deploymentFlags, _ []string) error {
 		found, err := c.List(ctx, client.WorkerDeploymentListOptions{})
 		if err != nil {
 			return err
@@ -160,7 +174,7 @@ func (a *app) deploymentShowCommand() *cobra.Command {
 		Example: "  toolcrib deployment show tools",
 		Long: `Shows the versions of a deployment: current, ramping, draining (runs are pinned to
 it), drained (none is; its workers may be stopped) or inactive (it never had work).`,
-	}, func(ctx context.Context, c client.WorkerDeploymentClient, _ *deploymentFlags, args []string) error {
+	}, func(ctx context.Context, c deploymentClient, _ *deploymentFlags, args []string) error {
 		shape, err := describeDeployment(ctx, c, args[0])
 		if err != nil {
 			return err
@@ -180,7 +194,7 @@ it), drained (none is; its workers may be stopped) or inactive (it never had wor
 	return cmd
 }
 
-func describeDeployment(ctx context.Context, c client.WorkerDeploymentClient, name string) (deploymentShape, error) {
+func describeDeployment(ctx context.Context, c deploymentClient, name string) (deploymentShape, error) {
 	d, err := c.GetHandle(name).Describe(ctx, client.WorkerDeploymentDescribeOptions{})
 	if err != nil {
 		return deploymentShape{}, err
@@ -205,70 +219,6 @@ func describeDeployment(ctx context.Context, c client.WorkerDeploymentClient, na
 	return shape, nil
 }
 
-func (f *deploymentFlags) registerRouting(cmd *cobra.Command) {
-	cmd.Flags().BoolVar(&f.allowNoPollers, "allow-no-pollers", false, "even if no worker of the build has polled yet")
-	cmd.Flags().BoolVar(&f.ignoreQueues, "ignore-missing-task-queues", false,
-		"even if the build serves no task queue that the current one serves")
-}
-
-func (a *app) deploymentCurrentCommand() *cobra.Command {
-	cmd, flags := a.deployments(&cobra.Command{
-		Use: "set-current NAME BUILD", Short: "Give new work to a build", Args: cli.Operands("name", "build"),
-		Example: "  toolcrib deployment set-current tools v1.4.0",
-		Long: `Makes a build the current version: new runs begin on it, and those that upgrade go
-on with it. Going back is the same command with the build before. A build whose
-workers have not polled is refused.`,
-	}, func(ctx context.Context, c client.WorkerDeploymentClient, flags *deploymentFlags, args []string) error {
-		_, err := c.GetHandle(args[0]).SetCurrentVersion(ctx, client.WorkerDeploymentSetCurrentVersionOptions{
-			BuildID: args[1], AllowNoPollers: flags.allowNoPollers, IgnoreMissingTaskQueues: flags.ignoreQueues,
-		})
-		if err != nil {
-			return err
-		}
-		shape, err := describeDeployment(ctx, c, args[0])
-		if err != nil {
-			return err
-		}
-		return a.Printer.ShowLine(shape, "%s is current in %s", terminal.Clean(args[1]), terminal.Clean(args[0]))
-	})
-	flags.registerRouting(cmd)
-	return cmd
-}
-
-func (a *app) deploymentRampCommand() *cobra.Command {
-	cmd, flags := a.deployments(&cobra.Command{
-		Use: "ramp NAME BUILD PERCENT", Short: "Give a share of the new work to a build",
-		Args:    cli.Operands("name", "build", "percentage"),
-		Example: "  toolcrib deployment ramp tools v1.4.0 10",
-		Long: `Gives a share of the new runs, 0 to 100 percent, to a build beside the current
-one. With 0 no build ramps any more.`,
-	}, func(ctx context.Context, c client.WorkerDeploymentClient, flags *deploymentFlags, args []string) error {
-		share, err := strconv.ParseFloat(args[2], 32)
-		if err != nil || !(share >= 0 && share <= 100) {
-			return cli.Usagef("%q is no percentage: expected 0 to 100", args[2])
-		}
-		ramping := args[1]
-		if share == 0 { // A build that keeps a ramp of 0 % is never drained.
-			ramping = ""
-		}
-		_, err = c.GetHandle(args[0]).SetRampingVersion(ctx, client.WorkerDeploymentSetRampingVersionOptions{
-			BuildID: ramping, Percentage: float32(share), AllowNoPollers: flags.allowNoPollers,
-			IgnoreMissingTaskQueues: flags.ignoreQueues,
-		})
-		if err != nil {
-			return err
-		}
-		shape, err := describeDeployment(ctx, c, args[0])
-		if err != nil {
-			return err
-		}
-		return a.Printer.ShowLine(shape, "%s gets %s%% of the new work of %s", terminal.Clean(args[1]), args[2],
-			terminal.Clean(args[0]))
-	})
-	flags.registerRouting(cmd)
-	return cmd
-}
-
 func (a *app) deploymentDrainCommand() *cobra.Command {
 	cmd, flags := a.deployments(&cobra.Command{
 		Use: "drain NAME BUILD", Short: "Wait until no run is left on a build", Args: cli.Operands("name", "build"),
@@ -277,7 +227,7 @@ func (a *app) deploymentDrainCommand() *cobra.Command {
 its workers may be stopped. Temporal looks every few minutes. The current and the
 ramping build are refused. With --timeout it ends with 6 if runs are left by then;
 with --delete the drained version is deleted, once its workers have stopped.`,
-	}, func(ctx context.Context, c client.WorkerDeploymentClient, flags *deploymentFlags, args []string) error {
+	}, func(ctx context.Context, c deploymentClient, flags *deploymentFlags, args []string) error {
 		v, err := awaitDrained(ctx, c, flags.drainTimeout, args[0], args[1])
 		if err != nil {
 			return err
@@ -298,7 +248,7 @@ with --delete the drained version is deleted, once its workers have stopped.`,
 
 // awaitDrained waits until a version has no runs left.
 func awaitDrained(
-	ctx context.Context, c client.WorkerDeploymentClient, timeout time.Duration, name, id string,
+	ctx context.Context, c deploymentClient, timeout time.Duration, name, id string,
 ) (versionShape, error) {
 	var late <-chan time.Time
 	if timeout > 0 {
