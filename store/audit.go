@@ -73,7 +73,8 @@ func (s *Store) AuditState(ctx context.Context, tenant tool.TenantID) (audit.Sta
 }
 
 // RefuseAudit records that a change was refused, by the actor of ctx. The same refusal of
-// the same actor is one row a minute. It fails where the row could not be written.
+// the same actor for the same reason is one row a minute. It fails where the row could
+// not be written.
 func (s *Store) RefuseAudit(
 	ctx context.Context, tenant tool.TenantID, action audit.Action, of audit.Object, reason string,
 ) error {

@@ -403,7 +403,16 @@ func TestRefusalsAreAuditedOnceAMinute(t *testing.T) {
 	require.Equal(t, []string{"tool.deleted", "tool.created"}, actions(got))
 	require.Equal(t, "it lacks tools.write", got[1].Reason)
 	require.Equal(t, actor, got[1].Actor)
+	for range 2 {
+		require.NoError(t, d.Store.RefuseAudit(ctx, tenant, "tool.deleted", audit.Object{ID: "x", Name: "y"}, "in use"))
+		require.NoError(t, d.Store.RefuseAudit(ctx, tenant, "tool.archived", audit.Object{ID: "x"}, "")) // That of the actor.
+	}
+	got, err = d.Store.ListAudit(t.Context(), tenant, audit.Query{Outcome: audit.Refused, Limit: 10})
+	require.NoError(t, err)
+	require.Equal(t, []string{"tool.archived", "tool.deleted", "tool.deleted", "tool.created"}, actions(got))
+	require.Equal(t, "in use", got[1].Reason)
 	require.Empty(t, mustList(t, d.Store, d.Tenant(t), audit.Refused))
+	require.NoError(t, d.Store.RefuseAudit(t.Context(), tenant, "tool.deleted", audit.Object{ID: "z"}, ""), "of no actor")
 
 	for i := range 40 {
 		require.NoError(t, d.Store.RefuseAudit(ctx, tenant, "agent.deleted", audit.Object{Name: strconv.Itoa(i)}, "no"))

@@ -136,7 +136,8 @@ begin
     end if;
     if (
         select count(*) >= 20
-            or coalesce(bool_or(l.object_id = coalesce(p_id, '') and l.object_name = coalesce(p_name, '')), false)
+            or coalesce(bool_or(l.object_id = coalesce(p_id, '') and l.object_name = coalesce(p_name, '')
+                and l.reason = coalesce(nullif(p_reason, ''), nullif(current_setting('app.actor', true), '')::json ->> 'reason', '')), false)
         from audit_log l
         where l.scope_id = p_tenant and l.actor = v_actor and l.id > v_since and l.outcome = 'refused' and l.action = p_action)
     then
