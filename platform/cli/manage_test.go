@@ -3,6 +3,7 @@ package cli_test
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -33,10 +34,14 @@ func TestToolRegister(t *testing.T) {
 
 	s := setup(t)
 	file := s.write(t, "TOOL.md", addContract)
-	require.Contains(t, s.ok(t, "tool", "register", file), "would be created, published")
+	require.Contains(t, s.ok(t, "tool", "register", "--file", file), "would be created, published")
 	require.NotEqual(t, cli.ExitOK, s.run(t, "tool", "show", "addNumbers").code, "nothing was changed")
 	require.Contains(t, s.ok(t, "tool", "register", file, "--apply"), "created, published")
 	require.Contains(t, s.ok(t, "tool", "register", filepath.Dir(file), "--apply"), "unchanged")
+	other := s.write(t, "other.tool.md", strings.ReplaceAll(addContract, "addNumbers", "addPairs"))
+	both := s.ok(t, "tool", "register", file, "-f", other)
+	require.Contains(t, both, "unchanged")
+	require.Contains(t, both, "would be created, published")
 	require.Contains(t, s.ok(t, "tool", "show", "addNumbers"), "Use it when a sum is asked for.")
 
 	wrong := s.write(t, "wrong.tool.md", "---\nslug: a b\nimplementation_type: internal\n---\n# A\n")

@@ -12,6 +12,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/stretchr/testify/require"
 
+	"github.com/toolcrib/toolcrib/schema"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
@@ -34,10 +35,27 @@ func (c *mcpDesk) finds(session *mcp.ClientSession, query string) (names []strin
 		Of    int
 	}
 	require.NoError(c.t, json.Unmarshal([]byte(shownText(c.t, result)), &found))
+	c.declared(session, "searchTools", result)
 	for _, f := range found.Tools {
 		names = append(names, f.Name)
 	}
 	return names, found.Of
+}
+
+// declared checks that a result is what its tool declares.
+func (c *mcpDesk) declared(session *mcp.ClientSession, name string, result *mcp.CallToolResult) {
+	c.t.Helper()
+	list, err := session.ListTools(c.t.Context(), nil)
+	require.NoError(c.t, err)
+	at := slices.IndexFunc(list.Tools, func(tool *mcp.Tool) bool { return tool.Name == name })
+	require.NotNil(c.t, list.Tools[at].OutputSchema, "%s declares its result", name)
+	raw, err := json.Marshal(list.Tools[at].OutputSchema)
+	require.NoError(c.t, err)
+	declared, err := schema.New(1).Compile(raw)
+	require.NoError(c.t, err)
+	answer, err := json.Marshal(result.StructuredContent)
+	require.NoError(c.t, err)
+	require.NoError(c.t, declared.Validate(c.t.Context(), answer))
 }
 
 // A model finds, reads and calls the tools of its key by three tools, in the way of every call; what the key may
@@ -83,6 +101,7 @@ func TestMCPFindsTools(t *testing.T) {
 			Name: "describeTool", Arguments: map[string]any{"name": "readNote"},
 		})
 		require.Contains(t, shownText(t, described), "Of a parcel.")
+		c.declared(session, "describeTool", described)
 		params := &mcp.CallToolParams{
 			Name: "callTool", Arguments: map[string]any{"name": "readNote", "arguments": map[string]any{"name": "a"}},
 			Meta: mcp.Meta{"toolcrib/call-id": "found-" + revision},

@@ -47,6 +47,10 @@ func finders() []*mcp.Tool {
 			Description: "Returns the description and the schemas of a tool by its name.",
 			InputSchema: json.RawMessage(`{"type":"object","properties":{` +
 				`"name":{"type":"string","description":"The name of the tool."}},"required":["name"],"additionalProperties":false}`),
+			OutputSchema: json.RawMessage(`{"type":"object","properties":{` +
+				`"name":{"type":"string"},"title":{"type":"string"},"description":{"type":"string"},` +
+				`"inputSchema":{"type":"object"},"outputSchema":{"type":"object"},"annotations":{"type":"object"}},` +
+				`"required":["name","inputSchema"]}`),
 			Annotations: &mcp.ToolAnnotations{
 				Title: "Describe a tool", ReadOnlyHint: true, IdempotentHint: true, OpenWorldHint: &no,
 			},
@@ -58,6 +62,14 @@ func finders() []*mcp.Tool {
 			InputSchema: json.RawMessage(`{"type":"object","properties":{` +
 				`"query":{"type":"string","minLength":1,"maxLength":400,"description":"What the tool should do, in a few words."},` +
 				`"limit":{"type":"integer","minimum":1,"maximum":50,"default":10}},"required":["query"],"additionalProperties":false}`),
+			OutputSchema: json.RawMessage(`{"type":"object","properties":{` +
+				`"tools":{"type":"array","description":"The best of those found, the best first.",` +
+				`"items":{"type":"object","properties":{"name":{"type":"string"},"title":{"type":"string"},` +
+				`"description":{"type":"string"},` +
+				`"required":{"type":"array","items":{"type":"string"},"description":"Arguments that it needs."},` +
+				`"read_only":{"type":"boolean"}},"required":["name","description","read_only"]}},` +
+				`"found":{"type":"integer","description":"How many tools match."},` +
+				`"of":{"type":"integer","description":"How many tools there are."}},"required":["tools","found","of"]}`),
 			Annotations: &mcp.ToolAnnotations{
 				Title: "Search tools", ReadOnlyHint: true, IdempotentHint: true, OpenWorldHint: &no,
 			},

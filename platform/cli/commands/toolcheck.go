@@ -212,13 +212,15 @@ func siblings(ctx context.Context, c *client.Client) ([]quality.Sibling, error) 
 
 func (a *app) toolRegisterCommand() *cobra.Command {
 	var apply, strict bool
+	var files []string
 	cmd := cli.Describe(&cobra.Command{
 		Use: "register FILE|FOLDER...", Short: "Register the tools of TOOL.md files; dry unless --apply is given",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 {
+			files = append(files, args...)
+			if len(files) == 0 {
 				return cli.Usagef("name a TOOL.md, or a folder with some")
 			}
-			contracts, err := definition.ReadContracts(cmd.Context(), args, cmd.InOrStdin())
+			contracts, err := definition.ReadContracts(cmd.Context(), files, cmd.InOrStdin())
 			if err != nil {
 				return err
 			}
@@ -240,6 +242,7 @@ make of each: created, updated, the same, or refused with the reason and its lin
 Nothing is changed unless --apply is given.`, `  toolcrib tool register TOOL.md
   toolcrib tool register tools/ --apply
   toolcrib tool register tools/ --strict --apply`)
+	cmd.Flags().StringArrayVarP(&files, "file", "f", nil, "as an operand; may be repeated")
 	cmd.Flags().BoolVar(&apply, "apply", false, "register the tools")
 	cmd.Flags().BoolVar(&strict, "strict", false, "refuse tools with findings of toolcrib tool check")
 	return cmd

@@ -107,6 +107,9 @@ func (t Turn) answer(messages []agent.Message) (*agent.ModelResponse, error) {
 	}
 	for _, e := range t.Expect {
 		if err := e.check(answers); err != nil {
+			if e.Otherwise != "" {
+				return &agent.ModelResponse{Text: e.Otherwise, Calls: []agent.Call{}}, nil
+			}
 			return nil, err
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -88,6 +89,48 @@ func TestExpectations(t *testing.T) {
 			require.Equal(t, tool.Invalid, tool.KindOf(err))
 		})
 	}
+}
+
+// Where a person may answer no, the run ends with what the script has for that, of the first expectation that is not
+// met.
+func TestOtherwise(t *testing.T) {
+	t.Parallel()
+
+	m := write(t, desk[:strings.Index(desk, "  - expect")]+`
+  - expect:
+      - {call: c1, is_error: false}
+      - {call: c2, is_error: false, otherwise: It was rejected.}
+    call: [{id: c3, tool: refund}]
+  - say: It is paid.
+`)
+	play := func(m *scripted.Model, name string, turn int, answers ...agent.Message) (string, int, error) {
+		got, err := m.Generate(t.Context(), &agent.ModelRequest{Model: name, Turn: turn, Messages: answers})
+		if err != nil {
+			return "", 0, err
+		}
+		return got.Text, len(got.Calls), nil
+	}
+	said, calls, err := play(m, "desk", 2, answered("c1", `{}`, false), answered("c2", `{}`, false))
+	require.NoError(t, err)
+	require.Empty(t, said)
+	require.Equal(t, 1, calls)
+	said, calls, err = play(m, "desk", 2, answered("c1", `{}`, false), answered("c2", `"rejected"`, true))
+	require.NoError(t, err)
+	require.Equal(t, "It was rejected.", said)
+	require.Zero(t, calls)
+	_, _, err = play(m, "desk", 2, answered("c1", `"down"`, true), answered("c2", `"rejected"`, true))
+	require.ErrorContains(t, err, "is_error=false")
+
+	examples := scripted.New(filepath.Join("..", "..", "..", "examples", "transcripts"))
+	said, _, err = play(examples, "buyer", 2, answered("colour", `{"status":"declined"}`, false))
+	require.NoError(t, err)
+	require.Contains(t, said, "No teapots are on order")
+	said, _, err = play(examples, "support-desk", 4, answered("shipping", `"standard"`, false),
+		answered("shipping-cups", `{"price_cents":790}`, false), answered("loyalty", `{"tier":"gold"}`, false),
+		answered("warranty", `"our fault for five years [1] Warranty and repair › Five years on glazes (handbook/warranty.html)"`, false),
+		answered("refund", `"a person rejected the call"`, true))
+	require.NoError(t, err)
+	require.Contains(t, said, "was not made as I asked")
 }
 
 // A run that continues another goes on in the transcript, and begins it anew at its end.

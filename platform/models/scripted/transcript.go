@@ -18,8 +18,9 @@ type Transcript struct {
 
 // Turn is one answer of the model.
 type Turn struct {
-	// Expect lists expectations on the answers to earlier calls. The turn fails if
-	// a tool returned something else, with an error that quotes it.
+	// Expect lists expectations on the answers to earlier calls. If a tool returned
+	// something else, the turn is what the first that is not met has otherwise, or fails
+	// with an error that quotes the answer.
 	Expect []Expectation `yaml:"expect,omitempty"`
 	// Say is a text, or a list of texts and of references as arguments have them.
 	Say  any    `yaml:"say,omitempty"`
@@ -45,6 +46,9 @@ type Expectation struct {
 	Call     string `yaml:"call"`
 	IsError  *bool  `yaml:"is_error,omitempty"`
 	Contains string `yaml:"contains,omitempty"` // In the answer's text or JSON.
+	// Otherwise is the last answer of a run in which the expectation is not met, such as
+	// where a person may reject the call.
+	Otherwise string `yaml:"otherwise,omitempty"`
 }
 
 // Load reads a transcript from a YAML file. Errors name the line and column.
