@@ -219,7 +219,7 @@ func TestAPersonRunsAnAgentOfTheirs(t *testing.T) {
 	v.do(t, field("Slug", "doorDesk"), field("Model", "scripted/runs-desk"), field("Instructions", "Answer."),
 		chromedp.Click(`//nav[@class="tabs"]/a[2]`, chromedp.BySearch), settled(),
 		chromedp.SendKeys(`.picker input[type=search]`, "pickedQuote", chromedp.ByQuery),
-		until(`document.querySelectorAll(".offer").length === 1`), chromedp.Click(`.offer input`, chromedp.ByQuery),
+		takesOffer,
 		until(`document.querySelector(".picked .slug")?.innerText === "pickedQuote"`), button("Create draft"),
 		until(`location.pathname.endsWith("/agents/doorDesk")`), settled(), button("Publish…"),
 		chromedp.WaitVisible(`[role=dialog] input`, chromedp.ByQuery), chromedp.Click(`[role=dialog] .primary`, chromedp.ByQuery),

@@ -2,8 +2,10 @@ package console_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io/fs"
+	"net/http"
 	"os"
 	"testing"
 	"testing/fstest"
@@ -13,6 +15,7 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/require"
 
+	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
 	"github.com/toolcrib/toolcrib/platform/console"
 )
 
@@ -109,4 +112,41 @@ func TestAnotherBuildIsServed(t *testing.T) {
 	s.another.Store(nil)
 	v.do(t, chromedp.Click(`nav a[href$="/runs"]`, chromedp.ByQuery),
 		until(`document.querySelector("h1")?.innerText === "Runs"`), until("!("+served+")"))
+}
+
+// What was read stays where it cannot be read again for a while, with what is typed beside it; a notice names it.
+func TestWhatWasReadStays(t *testing.T) {
+	t.Parallel()
+
+	s := newSite(t, "")
+	v := visit(t, s, browser(t))
+	v.signIn(t)
+	var pending v1.Page[v1.Approval]
+	require.NoError(t, json.Unmarshal(s.change(t, http.MethodGet, "/v1/approvals?status=pending", ""), &pending))
+	v.open(t, "/inbox?status=pending&open="+pending.Items[0].ID)
+	rows := func(n int) chromedp.Action {
+		return until(fmt.Sprintf(`document.querySelectorAll("tbody tr").length === %d`, n))
+	}
+	reject := chromedp.Click(`//aside//button[text()="Reject…"]`, chromedp.BySearch)
+	v.do(t, until(isLive), rows(len(pending.Items)), reject,
+		chromedp.SendKeys(`[role=alertdialog] textarea`, "Half a sentence", chromedp.ByQuery))
+	const (
+		typed = `document.querySelector("[role=alertdialog] textarea")?.value === "Half a sentence"`
+		old   = `!!document.querySelector(".notice.old")`
+	)
+	v.blameless(t) // What follows are failures of requests.
+	v.do(t, blocked("*/v1/approvals*"))
+	s.asks(t, 3)
+	v.do(t, until(old), until(typed), rows(len(pending.Items)), blocked())
+	s.asks(t, 4)
+	v.do(t, until("!("+old+")"), rows(len(pending.Items)+2), until(typed))
+
+	v.do(t, chromedp.Click(`//*[@role="alertdialog"]//button[text()="Back"]`, chromedp.BySearch), blocked("*/v1/approvals*"))
+	s.asks(t, 5)
+	v.do(t, until(old))
+	v.accessible(t, "what could not be read again")
+	again := button("Read it again")
+	v.do(t, again, until(`document.querySelector(".notice.old button")?.disabled`),
+		until(`!document.querySelector(".notice.old button")?.disabled`), rows(len(pending.Items)+2), until(old),
+		blocked(), again, until("!("+old+")"), rows(len(pending.Items)+3))
 }

@@ -5,6 +5,7 @@ import { me, type Me } from "../api/queries";
 import { setPaused, useEvents, useLive } from "../api/stream";
 import { config } from "../config";
 import { lazyPart } from "../load";
+import { readAgain, useOld } from "../query";
 import { keysOff } from "./keys";
 import { groups, pages } from "./pages";
 import { bye } from "./session";
@@ -57,6 +58,7 @@ export function Shell() {
         <Foot tenant={tenant} subject={who.data?.subject} onHelp={() => setDialog("help")} />
       </div>
       <main id="main" tabIndex={-1}>
+        <Old />
         {who.error && !who.data ? <Failed error={who.error} what="The tenant" retry={() => void who.refetch()} /> : <Outlet />}
       </main>
       {dialog && (
@@ -67,6 +69,25 @@ export function Shell() {
             <Help onClose={() => setDialog(undefined)} />
           )}
         </Suspense>
+      )}
+    </div>
+  );
+}
+
+// Old is the notice that something on the page could not be read again.
+function Old() {
+  const [reading, setReading] = useState(false);
+  const again = () => {
+    setReading(true);
+    void readAgain().then(() => setReading(false));
+  };
+  return (
+    <div role="status">
+      {useOld() && (
+        <p className="notice old">
+          Some of what is shown could not be read again, and may be old.
+          <button type="button" disabled={reading} onClick={again}>Read it again</button>
+        </p>
       )}
     </div>
   );
