@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/toolcrib/toolcrib/platform/publicform"
+	"github.com/toolcrib/toolcrib/platform/publicpage"
 	"github.com/toolcrib/toolcrib/tool"
 	"github.com/toolcrib/toolcrib/toolembed"
 )
@@ -57,7 +58,7 @@ func (h *Pages) call(w http.ResponseWriter, r *http.Request, g *toolembed.Grant)
 		return
 	}
 	var in sent
-	read := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxBody))
+	read := json.NewDecoder(publicpage.Body(w, r, maxBody))
 	read.DisallowUnknownFields()
 	if err := read.Decode(&in); err != nil || read.More() || !once.MatchString(in.Once) {
 		w.Header().Set("Connection", "close")

@@ -14,6 +14,7 @@ import (
 
 	"github.com/toolcrib/toolcrib/file"
 	"github.com/toolcrib/toolcrib/internal/input"
+	"github.com/toolcrib/toolcrib/platform/publicpage"
 	"github.com/toolcrib/toolcrib/schema/field"
 	"github.com/toolcrib/toolcrib/tool"
 	"github.com/toolcrib/toolcrib/wait"
@@ -50,7 +51,7 @@ func (h *Handler) read(
 	mediaType, params, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	switch {
 	case err == nil && mediaType == formType:
-		r.Body = http.MaxBytesReader(w, r.Body, maxForm)
+		r.Body = publicpage.Body(w, r, maxForm)
 		if err := r.ParseForm(); err != nil {
 			return nil, fmt.Errorf("reading the form: %w", err)
 		}
@@ -58,7 +59,7 @@ func (h *Handler) read(
 	case err != nil || mediaType != multipartType || h.cfg.Files == nil || !spec.TakesFiles():
 		return nil, errMediaType
 	}
-	r.Body = http.MaxBytesReader(w, r.Body, h.most(spec))
+	r.Body = publicpage.Body(w, r, h.most(spec))
 	ending := &tail{ReadCloser: r.Body}
 	r.Body = ending
 	parts, err := r.MultipartReader()

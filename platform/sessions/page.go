@@ -197,7 +197,7 @@ func (h *Pages) take(
 		return
 	}
 	r.URL.RawQuery = "" // It is no answer, and mail programs append what they like.
-	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
+	r.Body = publicpage.Body(w, r, maxForm)
 	if err := r.ParseForm(); err != nil {
 		w.Header().Set("Connection", "close")
 		h.show(w, http.StatusBadRequest, page{
