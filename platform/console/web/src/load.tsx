@@ -18,7 +18,7 @@ const longest = 10_000; // ms
 
 // loaded loads a part of the pages.
 async function loaded<T>(load: () => Promise<T>): Promise<T> {
-  if (!navigator.onLine || unreached()) await served();
+  if (!navigator.onLine || unreached()) await served(2); // Networks that go and come do so for a moment.
   try {
     return await load();
   } catch (e) {
@@ -26,13 +26,20 @@ async function loaded<T>(load: () => Promise<T>): Promise<T> {
   }
 }
 
-// served waits until the server can be reached, and reports whether it has the files of this build.
-async function served(): Promise<boolean> {
+// served waits until the server has answered so many times in a row, and reports whether it has the files of this build.
+async function served(times = 1): Promise<boolean> {
   const entry = document.querySelector<HTMLScriptElement>('script[type="module"][src]')!.src;
-  for (let wait = first; ; wait = Math.min(2 * wait, longest)) {
+  let [wait, answers] = [first, 0];
+  for (;;) {
     const answer = await fetch(entry, { method: "HEAD", cache: "no-store" }).catch(() => undefined);
-    if (answer?.ok || answer?.status === 404) return answer.ok;
+    if (answer?.ok || answer?.status === 404) {
+      if (++answers === times) return answer.ok;
+      await new Promise((done) => window.setTimeout(done, first));
+      continue;
+    }
+    answers = 0;
     await online(wait);
+    wait = Math.min(2 * wait, longest);
   }
 }
 
