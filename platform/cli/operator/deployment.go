@@ -104,7 +104,7 @@ type deploymentShape struct {
 	Current     string         `json:"current"` // Build; empty for workers without a version.
 	Ramping     string         `json:"ramping,omitempty"`
 	RampPercent float32        `json:"ramp_percent,omitempty"`
-	Updating    bool           `json:"updating,omitempty"` // Task queues still go by the routing before.
+	Updating    bool           `json:"updating,omitempty"` // Not all task queues are reported to have it.
 	Versions    []versionShape `json:"versions,omitempty"`
 }
 
