@@ -26,7 +26,7 @@ func TestAPersonEndsASession(t *testing.T) {
 	one.signIn(t)
 	two.signIn(t)
 	two.do(t, until(isLive))
-	one.do(t, chromedp.Click(".foot .me", chromedp.ByQuery), until(`document.querySelector("h1")?.innerText === "Account"`),
+	one.do(t, click(".foot .me"), until(`document.querySelector("h1")?.innerText === "Account"`),
 		settled(), until(`document.querySelectorAll("section[aria-label='Your browsers'] tbody tr").length === 2`),
 		until(`document.querySelectorAll("section[aria-label='Your browsers'] .badge").length === 1`),
 		until(`document.querySelector("section[aria-label='Your browsers']").innerText.includes("Chrome on Linux")`),
@@ -44,7 +44,7 @@ func TestAPersonEndsASession(t *testing.T) {
 	key, _ := strings.CutPrefix(s.keySubject(t), "key:")
 	one.open(t, "/access?show=all&open="+key)
 	one.do(t, until(`document.querySelectorAll("aside .signed-in li").length === 2`),
-		chromedp.Click(`aside .signed-in button`, chromedp.ByQuery),
+		click(`aside .signed-in button`),
 		chromedp.WaitVisible(`[role=alertdialog]`, chromedp.ByQuery), button("End"),
 		until(`document.querySelectorAll("aside .signed-in li").length === 1`))
 	two.do(t, until(`location.pathname.endsWith("/login")`))

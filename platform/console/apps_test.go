@@ -176,7 +176,7 @@ func (s *site) showApps(t *testing.T, on string) {
 func (v *visitor) callOf(t *testing.T, slug string) {
 	t.Helper()
 	v.open(t, "/tools/"+slug+"?tab=test&mode=production")
-	v.do(t, chromedp.Click(`.t-send .primary`, chromedp.ByQuery), until(`document.querySelector(".t-output .o-output")`))
+	v.do(t, click(`.t-send .primary`), until(`document.querySelector(".t-output .o-output")`))
 }
 
 // What an MCP server has for the results of its tools is shown where the tenant lets it: the page gets what the tool
@@ -214,7 +214,7 @@ func TestAppsOfTools(t *testing.T) { //nolint:tparallel // One tab, one step aft
 		until(`document.querySelector("[role=alertdialog]").innerText.includes("`+a.outside+`")`))
 	require.Zero(t, a.linked.Load())
 	v.picture(t, "app-link")
-	v.do(t, chromedp.Click(`[role=alertdialog] .actions button:last-child`, chromedp.ByQuery))
+	v.do(t, click(`[role=alertdialog] .actions button:last-child`))
 	require.Equal(t, "opened", a.reported(t, "link"))
 	require.Eventually(t, func() bool { return a.linked.Load() == 1 }, time.Minute, 50*time.Millisecond)
 	v.do(t, page.BringToFront()) // Of the tab that was opened.
@@ -222,15 +222,15 @@ func TestAppsOfTools(t *testing.T) { //nolint:tparallel // One tab, one step aft
 	// A call that writes waits for an approval, as any other does.
 	v.do(t, until(`document.querySelector(".app-calls").innerText.includes("waits for an approval")`))
 	require.NotContains(t, a.calls(), "order")
-	v.do(t, chromedp.Click(".app-close", chromedp.ByQuery), until(`!document.querySelector("iframe")`),
+	v.do(t, click(".app-close"), until(`!document.querySelector("iframe")`),
 		until(`document.querySelector(".app-open")`),
 		until(`document.querySelector(".t-output").innerText.includes("Oslo")`))
 	v.blameless(t)
 
 	// In the record of the call it is shown when the person asks for it.
 	v.open(t, "/calls?tool=weatherForecast")
-	v.do(t, chromedp.Click("tbody a", chromedp.ByQuery), chromedp.WaitVisible("aside .app-open", chromedp.ByQuery),
-		until(`!document.querySelector("iframe")`), chromedp.Click("aside .app-open", chromedp.ByQuery),
+	v.do(t, click("tbody a"), chromedp.WaitVisible("aside .app-open", chromedp.ByQuery),
+		until(`!document.querySelector("iframe")`), click("aside .app-open"),
 		chromedp.WaitVisible("aside .app-frame iframe", chromedp.ByQuery))
 	v.blameless(t)
 

@@ -112,6 +112,12 @@ func (v *visitor) open(t *testing.T, path string) {
 // until waits for a condition of the page, which may be another one by then.
 func until(condition string) chromedp.Action { return browsertest.Until(condition) }
 
+// click, focus and typed act on the first element of a CSS selector or an XPath, as soon as it stands still.
+func click(selector string) chromedp.Action { return browsertest.Click(selector) }
+func focus(selector string) chromedp.Action { return browsertest.Focus(selector) }
+
+func typed(selector, text string) chromedp.Action { return browsertest.Type(selector, text) }
+
 // settled waits until nothing loads.
 func settled() chromedp.Action {
 	return until(`document.querySelector("h1") && !document.querySelector(".loading")`)
@@ -164,7 +170,7 @@ func TestAPersonFindsATool(t *testing.T) {
 			v.do(t, chromedp.NavigateBack(), settled())
 
 			v.open(t, "/tools?search=refund&open=refundOrder")
-			v.do(t, chromedp.Click(`aside .button`, chromedp.ByQuery),
+			v.do(t, click(`aside .button`),
 				until(`location.pathname.endsWith("/tools/refundOrder")`), settled())
 			for tab, shows := range map[string]string{
 				"input": "Number of the order", "versions": "2.1.0", "explain": "would run",
@@ -176,8 +182,8 @@ func TestAPersonFindsATool(t *testing.T) {
 			v.do(t, press("g", "r"), until(`location.pathname.endsWith("/runs")`), settled())
 			v.do(t, press("?"), chromedp.WaitVisible(`[role=dialog]`, chromedp.ByQuery), press(kb.Escape),
 				until(`!document.querySelector("[role=dialog]")`))
-			v.do(t, chromedp.Click(".find", chromedp.ByQuery), chromedp.WaitVisible(`[role=combobox]`, chromedp.ByQuery),
-				chromedp.SendKeys(`[role=combobox]`, "trackPar", chromedp.ByQuery),
+			v.do(t, click(".find"), chromedp.WaitVisible(`[role=combobox]`, chromedp.ByQuery),
+				typed(`[role=combobox]`, "trackPar"),
 				until(`document.querySelector("[role=option]")?.innerText.includes("trackParcel")`), press(kb.Enter),
 				until(`location.pathname.endsWith("/tools/trackParcel")`))
 
@@ -196,7 +202,7 @@ func TestAPersonDecides(t *testing.T) {
 	v := visit(t, newSite(t, ""), browser(t))
 	v.signIn(t)
 	v.open(t, "/inbox?order=oldest")
-	v.do(t, chromedp.Click("tbody a", chromedp.ByQuery), chromedp.WaitVisible("aside .button.danger", chromedp.ByQuery),
+	v.do(t, click("tbody a"), chromedp.WaitVisible("aside .button.danger", chromedp.ByQuery),
 		until(`document.querySelector("aside").innerText.includes("9007199254740993")`))
 	pending, err := v.Store.ListApprovals(t.Context(), wait.Query{Tenant: v.Tenant, Limit: 10})
 	require.NoError(t, err)
@@ -204,8 +210,8 @@ func TestAPersonDecides(t *testing.T) {
 	require.Equal(t, wait.Pending, asked.Status, "it was only opened")
 
 	v.do(t, press("r"), chromedp.WaitVisible(`[role=alertdialog] textarea`, chromedp.ByQuery),
-		chromedp.SendKeys(`[role=alertdialog] textarea`, "The order was refunded already.", chromedp.ByQuery),
-		chromedp.Click(`[role=alertdialog] button[type=submit]`, chromedp.ByQuery),
+		typed(`[role=alertdialog] textarea`, "The order was refunded already."),
+		click(`[role=alertdialog] button[type=submit]`),
 		until(`document.querySelector("aside").innerText.includes("refunded already")`))
 	decided, err := v.Store.FindApproval(t.Context(), v.Tenant, asked.ID)
 	require.NoError(t, err)
@@ -224,7 +230,7 @@ func TestARunIsShown(t *testing.T) {
 	v.do(t, until(`document.querySelectorAll(".said").length >= 4`),
 		until(`document.querySelector(".transcript").innerText.includes("Where is my order?")`))
 	v.open(t, "/runs/"+v.Run.ID+"?tab=calls")
-	v.do(t, chromedp.Click("tbody a", chromedp.ByQuery), chromedp.WaitVisible("aside .json", chromedp.ByQuery),
+	v.do(t, click("tbody a"), chromedp.WaitVisible("aside .json", chromedp.ByQuery),
 		until(`document.querySelector("aside").innerText.includes("9007199254740993")`))
 	v.open(t, "/runs/"+unknownRun)
 	v.do(t, until(`document.querySelector("main").innerText.includes("is not here")`))
@@ -332,7 +338,7 @@ func TestSigningOut(t *testing.T) {
 
 	v := visit(t, newSite(t, ""), browser(t))
 	v.signIn(t)
-	v.do(t, chromedp.Click(".out", chromedp.ByQuery), until(`location.pathname.endsWith("/login")`), settled())
+	v.do(t, click(".out"), until(`location.pathname.endsWith("/login")`), settled())
 	v.do(t, chromedp.Evaluate(`history.back()`, nil),
 		until(`location.pathname.endsWith("/login") && !document.body.innerText.includes("countStock")`))
 	answer, err := http.Get(v.url + "/v1/me")

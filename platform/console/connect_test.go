@@ -126,7 +126,7 @@ func TestAToolsetIsMade(t *testing.T) {
 	v.do(t, put("Slug", "Not a slug"), choose("Create"), until(`document.querySelector("[role=dialog] [role=alert]")`),
 		put("Slug", "support"), put("Name", "Support desk"), choose("Create"),
 		until(`location.pathname.endsWith("/toolsets/support")`), settled(),
-		chromedp.SendKeys(`.picker input[type=search]`, "findOrder", chromedp.ByQuery), takesOffer,
+		typed(`.picker input[type=search]`, "findOrder"), takesOffer,
 		until(`document.querySelector(".picked .slug")?.innerText === "findOrder"`))
 	v.fillIn(t, `.toolset-form textarea`, "Look before you answer.")
 	v.do(t, choose("Save"), until(`document.body.innerText.includes("Saved.")`))
@@ -191,14 +191,14 @@ func TestAPipelineIsSearched(t *testing.T) {
 	v.do(t, shows("the text is not UTF-8"))
 	v.look(t, "documents")
 	v.open(t, "/pipelines/staffHandbook?tab=search")
-	v.do(t, chromedp.SendKeys(".ask-shelf input", "days of leave\r", chromedp.ByQuery),
+	v.do(t, typed(".ask-shelf input", "days of leave\r"),
 		until(`new URL(location).searchParams.get("q") === "days of leave"`),
 		until(`document.querySelector(".hits li").innerText.includes("Staff have 28 days of leave a year.")`),
 		until(`/score \d+\.\d*[1-9]/.test(document.querySelector(".hit-score").innerText)`))
 	v.look(t, "search")
 	v.open(t, "/pipelines/staffHandbook?open="+v.documentOf("annual-leave.txt"))
 	v.do(t, until(`document.querySelector("aside .text")?.innerText.includes("Ask for leave two weeks before.")`),
-		chromedp.Click("aside .button.danger", chromedp.ByQuery), choose("Delete"), until(`!document.querySelector("aside")`),
+		click("aside .button.danger"), choose("Delete"), until(`!document.querySelector("aside")`),
 		until(`!document.querySelector(".rows").innerText.includes("annual-leave.txt")`))
 	require.Equal(t, "missing", v.documentOf("annual-leave.txt"))
 	v.blameless(t)
@@ -217,7 +217,7 @@ func TestDocumentsAreAdded(t *testing.T) {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
 	v.open(t, "/pipelines")
-	v.do(t, chromedp.Click("header .primary", chromedp.ByQuery), put("Slug", "yardBook"), choose("Create"),
+	v.do(t, click("header .primary"), put("Slug", "yardBook"), choose("Create"),
 		shows("No document"),
 		chromedp.SetUploadFiles(`input[type=file]`, []string{
 			filepath.Join(dir, "parking.md"), filepath.Join(dir, "picture.png"),

@@ -3,8 +3,6 @@ package console_test
 import (
 	"strings"
 	"testing"
-
-	"github.com/chromedp/chromedp"
 )
 
 // The transcript of a run shows what a tool answered by the sections of the version that was called, with the digits as
@@ -16,12 +14,12 @@ func TestATranscriptDrawsResults(t *testing.T) {
 	v.apply(t, strings.ReplaceAll(quote, "%SLUG%", "drawnQuote"), `{"kind":"agent","slug":"quoteDesk","name":"Desk of quotes",
 		"model":"scripted/quote-desk","instructions":"Ask.","version":"1.0.0","publish":true,"tools":["drawnQuote"]}`)
 	v.open(t, "/runs/new?agent=quoteDesk")
-	v.do(t, chromedp.SendKeys("#message", "What does it cost?", chromedp.ByQuery),
-		chromedp.Click(".new-run .primary", chromedp.ByQuery), until(`/\/runs\/[0-9a-f-]{36}$/.test(location.pathname)`),
+	v.do(t, typed("#message", "What does it cost?"),
+		click(".new-run .primary"), until(`/\/runs\/[0-9a-f-]{36}$/.test(location.pathname)`),
 		until(`document.querySelector(".said.tool .o-stats")?.innerText.includes("28")`),
 		until(`document.querySelector(".said.tool svg.o-chart")`),
 		until(`!document.querySelector(".said.tool .o-twin[open]")`),
-		chromedp.Click(".said.tool .o-tools button", chromedp.ByQuery),
+		click(".said.tool .o-tools button"),
 		until(`document.querySelector(".said.tool .json").innerText.includes("9223372036854775807")`))
 	v.size(t, 320, 800, "dark")
 	v.do(t, until(`document.querySelector("h1").parentElement.innerText.includes("completed")`))

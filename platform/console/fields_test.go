@@ -178,7 +178,7 @@ func TestEveryFieldArrivesAsTyped(t *testing.T) {
 			until(fmt.Sprintf(`document.querySelectorAll(".f-stored a").length === %d`, i+1)))
 	}
 	v.picture(t, "all-fields")
-	v.do(t, chromedp.Click(`.t-send .primary`, chromedp.ByQuery), until(`document.querySelector(".t-output .o-output, .f-summary, .t-output .bad")`))
+	v.do(t, click(`.t-send .primary`), until(`document.querySelector(".t-output .o-output, .f-summary, .t-output .bad")`))
 	v.do(t, until(`document.querySelector(".t-output .o-output")`))
 
 	got := v.arrived(t, "takeAll")
@@ -235,7 +235,7 @@ func TestFieldsUnderConditions(t *testing.T) {
 	v.do(t, until(at("/kind")), until(`!`+at("/weight")), until(`getComputedStyle(document.querySelector(".f-section")).display === "none"`))
 	v.put(t, "/kind", "Parcel")
 	v.do(t, until(at("/weight")), until(`!`+at("/insured")))
-	v.do(t, chromedp.Click(`.t-send .primary`, chromedp.ByQuery),
+	v.do(t, click(`.t-send .primary`),
 		until(`document.querySelector(".f-summary")?.innerText.includes("Weight")`))
 	v.put(t, "/weight", "2.50")
 	v.do(t, until(at("/insured")))
@@ -248,7 +248,7 @@ func TestFieldsUnderConditions(t *testing.T) {
 	v.put(t, "/kind", "Parcel")
 	v.do(t, until(at("/weight")+`?.value === "2.50"`), until(at("/worth")+`?.value === "50"`))
 	v.put(t, "/kind", "Letter")
-	v.do(t, chromedp.Click(`.t-send .primary`, chromedp.ByQuery), until(`document.querySelector(".t-output .o-output")`))
+	v.do(t, click(`.t-send .primary`), until(`document.querySelector(".t-output .o-output")`))
 	got := v.arrived(t, "shipGoods")
 	require.Len(t, got, 1)
 	require.Equal(t, `"letter"`, string(got["kind"]))
@@ -299,13 +299,14 @@ func TestForeignSchemasHavePickers(t *testing.T) {
 			Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, "value").set.call(e, `+string(raw)+`);
 			e.dispatchEvent(new Event("input", {bubbles: true}));
 		})(`+at(path)+`)`, nil), until(`document.querySelector(".f-options [role=option]")?.innerText.includes(`+string(raw)+`)`),
-			chromedp.Click(`.f-options [role=option]`, chromedp.ByQuery), until(`[...document.querySelectorAll(".f-tag")].some((x) => x.innerText.includes(`+string(raw)+`))`))
+			click(`.f-options [role=option]`),
+			until(`[...document.querySelectorAll(".f-tag")].some((x) => x.innerText.includes(`+string(raw)+`))`))
 	}
 	pick("/main", "refundOrder")
 	v.do(t, until(`!`+at("/main"))) // One is all.
 	pick("/others", "countStock")
 	pick("/others", "trackParcel")
-	v.do(t, chromedp.Click(`.t-input .buckets button:nth-child(3)`, chromedp.ByQuery), until(`document.querySelector(".cm-content")`))
+	v.do(t, click(`.t-input .buckets button:nth-child(3)`), until(`document.querySelector(".cm-content")`))
 	for _, id := range ids {
 		v.do(t, until(`document.querySelector(".cm-content").innerText.includes("`+id+`")`))
 	}
@@ -346,7 +347,7 @@ func TestImagesAreDropped(t *testing.T) {
 		until(`document.querySelector(".f-images img")?.naturalWidth === 8`), until(`!document.querySelector(".f-problem")`))
 	v.picture(t, "drop")
 	// It is a file input too, for the keyboard, and small in a table.
-	v.do(t, chromedp.Click(`.f-images .f-remove`, chromedp.ByQuery), until(at("/picture")+`?.type === "file"`),
+	v.do(t, click(`.f-images .f-remove`), until(at("/picture")+`?.type === "file"`),
 		chromedp.Evaluate(at("/rows")+`.querySelector(".f-add").click()`, nil), until(`document.querySelector("td .f-drop.compact")`),
 		until(`!document.querySelector("td .f-manual")`))
 	v.blameless(t)
@@ -361,17 +362,17 @@ func TestFieldsAreEditedInTheEditor(t *testing.T) {
 	v.size(t, 1280, 900, "light")
 	v.open(t, "/tools/linkDeals/edit")
 	as := func(name string) chromedp.Action {
-		return chromedp.Click(`//span[@aria-label="Input schema as"]/button[.="`+name+`"]`, chromedp.BySearch)
+		return click(`//span[@aria-label="Input schema as"]/button[.="` + name + `"]`)
 	}
 	v.do(t, chromedp.WaitVisible("#field-input_schema", chromedp.ByQuery), as("Fields"),
 		until(`document.querySelectorAll(".f-editor > ol > li").length === 3`),
-		chromedp.Click(`//button[.="Add a field"]`, chromedp.BySearch), until(at("/key")))
+		click(`//button[.="Add a field"]`), until(at("/key")))
 	v.put(t, "/key", "amount")
 	v.put(t, "/type", "1")
 	v.do(t, until(at("/integer")))
 	v.put(t, "/integer", true)
 	v.put(t, "/max", "9223372036854775807")
-	v.do(t, chromedp.Click(`//button[.="Add a condition"]`, chromedp.BySearch),
+	v.do(t, click(`//button[.="Add a condition"]`),
 		enter(`[aria-label="Field of condition 1"]`, "deal"), said("It can be saved"))
 	v.picture(t, "field-editor")
 	v.accessible(t, "light", "the editor of fields")
@@ -381,7 +382,7 @@ func TestFieldsAreEditedInTheEditor(t *testing.T) {
 	v.do(t, as("Fields"), until(`document.querySelectorAll(".f-editor > ol > li").length === 4`))
 
 	// What the server refuses is said at its field.
-	v.do(t, chromedp.Click(`//button[.="Add a field"]`, chromedp.BySearch), until(at("/key")))
+	v.do(t, click(`//button[.="Add a field"]`), until(at("/key")))
 	v.put(t, "/key", "amount")
 	v.do(t, until(`[...document.querySelectorAll(".f-editor > ol > li")].at(-1).innerText.includes("refused")`))
 	v.put(t, "/key", "note")
@@ -438,7 +439,8 @@ func TestCallsAreNarrowed(t *testing.T) {
 
 	v.open(t, "/calls?tool=weighParcels&open=01975c2e-7d1a-7c3e-9300-000000000001")
 	v.do(t, until(`document.querySelector("aside .o-stats")?.innerText.includes("28")`), until(`document.querySelector("aside svg.o-chart")`),
-		chromedp.Click(`aside .o-tools button`, chromedp.ByQuery), until(`document.querySelector("aside .o-output .json")?.innerText.includes("9223372036854775807")`))
+		click(`aside .o-tools button`),
+		until(`document.querySelector("aside .o-output .json")?.innerText.includes("9223372036854775807")`))
 	v.picture(t, "narrowed")
 	v.accessible(t, "light", "the sections of a result")
 	v.open(t, "/calls?open=01975c2e-7d1a-7c3e-9300-000000000004")

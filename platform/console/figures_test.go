@@ -218,7 +218,7 @@ func (m *measuring) bigOutput(call string) {
 		return m.number("took")
 	}), "ms", "200")
 	m.print("    longest task", m.number("seen.task"), "ms", "100")
-	m.do(m.t, chromedp.Evaluate(`seen.task = 0`, nil), chromedp.Click(`aside .notice .button`, chromedp.ByQuery),
+	m.do(m.t, chromedp.Evaluate(`seen.task = 0`, nil), click(`aside .notice .button`),
 		until(`document.querySelector("aside").innerText.includes("more characters")`), chromedp.Sleep(200*time.Millisecond))
 	m.print("    longest task while all of it is loaded", m.number("seen.task"), "ms", "100")
 }

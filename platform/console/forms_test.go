@@ -102,38 +102,38 @@ func TestAPersonTestsATool(t *testing.T) {
 	v.enter(t, "Pieces", "500")
 	v.picture(t, "form")
 	const run = `.t-send .primary`
-	v.do(t, chromedp.Click(run, chromedp.ByQuery), until(`document.querySelector(".f-summary")`))
+	v.do(t, click(run), until(`document.querySelector(".f-summary")`))
 	v.picture(t, "refused")
 	v.do(t, until(`document.querySelector(".f-summary a").innerText.startsWith("Pieces: expected a number of at most 100")`),
-		chromedp.Click(".f-summary a", chromedp.ByQuery),
+		click(".f-summary a"),
 		until(`document.activeElement.getAttribute("aria-invalid") === "true" && document.activeElement.value === "500"`))
 
 	v.enter(t, "Pieces", "7")
 	v.do(t, until(`!document.querySelector(".f-number[aria-invalid]")`),
-		chromedp.Click(`.f-chips label:nth-child(2)`, chromedp.ByQuery), chromedp.Click(run, chromedp.ByQuery),
+		click(`.f-chips label:nth-child(2)`), click(run),
 		until(`document.querySelector(".t-chunks")?.innerText.includes("weighing")`),
 		until(`document.querySelector(".t-output .o-output")`))
-	v.do(t, chromedp.Click(`.o-output > details > summary`, chromedp.ByQuery), // What no section shows is folded.
+	v.do(t, click(`.o-output > details > summary`), // What no section shows is folded.
 		until(`document.querySelector(".t-output").innerText.includes("9223372036854775807")`),
 		until(`document.querySelector(".o-stats").innerText.includes("28")`), until(`document.querySelector("svg.o-chart")`),
-		chromedp.Click(".o-tools button", chromedp.ByQuery),
+		click(".o-tools button"),
 		until(`document.querySelector(".o-output .json").innerText.includes("1.10")`))
 	v.picture(t, "answered")
 
 	// The same value as JSON, in which a text stands for a number.
-	v.do(t, chromedp.Click(`.t-input .buckets button:nth-child(3)`, chromedp.ByQuery),
+	v.do(t, click(`.t-input .buckets button:nth-child(3)`),
 		until(`document.querySelector(".cm-content")?.innerText.includes("9223372036854775807")`),
 		until(`document.querySelector(".cm-content").innerText.includes("1.10")`),
-		chromedp.Focus(".cm-content", chromedp.ByQuery),
+		focus(".cm-content"),
 		chromedp.KeyEvent("a", chromedp.KeyModifiers(input.ModifierCtrl)),
 		input.InsertText(`{"id": 9223372036854775807, "pieces": "5"}`),
-		chromedp.Click(run, chromedp.ByQuery), until(`document.querySelector(".t-receipt")`),
+		click(run), until(`document.querySelector(".t-receipt")`),
 		until(`document.querySelector(".t-receipt").innerText.includes("a text became a number")`),
 		until(`document.querySelector(".t-receipt").innerText.includes("/pieces")`))
 	v.picture(t, "receipt")
 
 	// The record of the call shows the same sections.
-	v.do(t, chromedp.Click(`//section[@aria-label="Output"]//a[.="Call and trace"]`, chromedp.BySearch),
+	v.do(t, click(`//section[@aria-label="Output"]//a[.="Call and trace"]`),
 		until(`document.querySelector("aside .o-stats")?.innerText.includes("28")`), until(`document.querySelector("aside svg.o-chart")`))
 	v.picture(t, "drawer")
 	v.blameless(t)

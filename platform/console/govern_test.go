@@ -198,7 +198,7 @@ func TestAPersonReadsWhatWasUsed(t *testing.T) {
 		until(`document.querySelector(".days-slider").getAttribute("aria-valuetext").includes("Spend 3.750003")`))
 	v.look(t, "usage")
 	// The day before is read with an arrow key.
-	v.do(t, chromedp.Focus(".days-slider", chromedp.ByQuery), press(kb.ArrowLeft),
+	v.do(t, focus(".days-slider"), press(kb.ArrowLeft),
 		until(`document.querySelector(".days-read").innerText.includes("`+
 			time.Now().UTC().AddDate(0, 0, -1).Format(time.DateOnly)+`")`),
 		until(`document.querySelector(".days-slider").getAttribute("aria-valuetext").includes("Spend 0.00")`))
@@ -210,7 +210,7 @@ func TestAPersonReadsWhatWasUsed(t *testing.T) {
 	require.Contains(t, file, "tool,cost,calls,")
 	require.Contains(t, file, v.Tool.Slug+",3.750003,3,0,")
 	v.open(t, "/usage?by=tool")
-	v.do(t, chromedp.Click(".split-list tbody a", chromedp.ByQuery),
+	v.do(t, click(".split-list tbody a"),
 		chromedp.WaitVisible("aside .small", chromedp.ByQuery),
 		until(`document.querySelectorAll("aside .small tbody tr").length >= 3`),
 		until(`document.querySelector("aside").innerText.split("1.250001").length === 4`))
@@ -361,12 +361,12 @@ func TestASettingIsChanged(t *testing.T) {
 	v.signIn(t)
 	v.open(t, "/settings")
 	v.look(t, "settings")
-	v.do(t, chromedp.Click(`input[name=masking][value=off]`, chromedp.ByQuery), shows("become readable"), choose("Back"),
+	v.do(t, click(`input[name=masking][value=off]`), shows("become readable"), choose("Back"),
 		until(`!document.querySelector("[role=alertdialog]")`))
 	found, err := v.Store.FindTenant(t.Context(), v.Tenant)
 	require.NoError(t, err)
 	require.True(t, found.MaskSensitive)
-	v.do(t, chromedp.Click(`input[name=taint][value=deny]`, chromedp.ByQuery),
+	v.do(t, click(`input[name=taint][value=deny]`),
 		until(`document.querySelector("input[name=taint][value=deny]").checked`),
 		choose("Require a replay…"), put("Recorded calls to replay", "12"), choose("Save"),
 		shows("12 of the last calls are replayed"))
@@ -408,7 +408,7 @@ func TestAWebhookIsPinged(t *testing.T) {
 		choose("Send a test"),
 		until(`document.querySelector(".deliveries .status")?.innerText === "delivered"`))
 	v.look(t, "webhook")
-	v.do(t, chromedp.Click(".deliveries summary", chromedp.ByQuery), choose("Send again"),
+	v.do(t, click(".deliveries summary"), choose("Send again"),
 		until(`document.querySelector(".deliveries").innerText.includes("1 times")`))
 	v.blameless(t)
 }

@@ -77,21 +77,21 @@ func TestAPersonMakesAnAgent(t *testing.T) {
 	v.signIn(t)
 	v.open(t, "/agents/new")
 	field := func(label, value string) chromedp.Action {
-		return chromedp.SendKeys(`//label[text()="`+label+`"]/following-sibling::*[1]`, value, chromedp.BySearch)
+		return typed(`//label[text()="`+label+`"]/following-sibling::*[1]`, value)
 	}
 	button := func(name string) chromedp.Action {
-		return chromedp.Click(`//button[starts-with(normalize-space(.),"`+name+`")]`, chromedp.BySearch)
+		return click(`//button[starts-with(normalize-space(.),"` + name + `")]`)
 	}
 	v.do(t, field("Slug", "nightClerk"), field("Model", "none"), field("Instructions", "Count."), button("Create draft"),
 		until(`document.querySelector("[aria-invalid]")?.closest(".set-field").innerText.includes("provider/name")`))
 	v.do(t, field("Model", "/such"))
-	v.do(t, chromedp.Click(`//nav[@class="tabs"]/a[2]`, chromedp.BySearch), settled(),
-		chromedp.SendKeys(`.picker input[type=search]`, "lookUp57", chromedp.ByQuery),
+	v.do(t, click(`//nav[@class="tabs"]/a[2]`), settled(),
+		typed(`.picker input[type=search]`, "lookUp57"),
 		until(`document.querySelectorAll(".offer").length === 1 && location.search.includes("search=lookUp57")`),
-		chromedp.Click(`.offer input`, chromedp.ByQuery), until(`document.querySelector(".picked .slug").innerText === "lookUp57"`),
-		chromedp.SendKeys(`.picked input`, "^1.0", chromedp.ByQuery))
+		click(`.offer input`), until(`document.querySelector(".picked .slug").innerText === "lookUp57"`),
+		typed(`.picked input`, "^1.0"))
 	v.do(t, button("Create draft"), until(`location.pathname.endsWith("/agents/nightClerk")`), button("Publish"),
-		chromedp.WaitVisible(`[role=dialog] input`, chromedp.ByQuery), chromedp.Click(`[role=dialog] .primary`, chromedp.ByQuery),
+		chromedp.WaitVisible(`[role=dialog] input`, chromedp.ByQuery), click(`[role=dialog] .primary`),
 		until(`!document.querySelector("[role=dialog]") && document.querySelector("h1").innerText.includes("published")`))
 	made, err := v.Store.FindAgent(t.Context(), v.Tenant, "nightClerk")
 	require.NoError(t, err)
@@ -126,7 +126,7 @@ func TestAGraphIsEditedByKeyboard(t *testing.T) {
 		enter("Undo"), has(false), enter("Redo"), has(true), enter("Undo"), has(false))
 	v.do(t, chromedp.Evaluate(`document.querySelector("[data-at='/nodes/0']").focus()`, nil), press(kb.Enter),
 		until(`document.querySelector("aside h2").innerText.startsWith("start")`))
-	v.do(t, chromedp.Focus(`//label[text()="Title"]/following-sibling::*[1]`, chromedp.BySearch), press("!"),
+	v.do(t, focus(`//label[text()="Title"]/following-sibling::*[1]`), press("!"),
 		enter("Save draft"), until(`[...document.querySelectorAll("a.button")].some((a) => a.innerText === "To the tool")`))
 	saved, err := v.Store.FindTool(t.Context(), v.Tenant, tool.Ref{Slug: "checkOrders"})
 	require.NoError(t, err)
@@ -172,13 +172,13 @@ func TestAPersonRunsAGraph(t *testing.T) {
 	v.apply(t, strings.ReplaceAll(quote, "%SLUG%", "graphQuote"))
 	v.open(t, "/graphs/new")
 	field := func(label, value string) chromedp.Action {
-		return chromedp.SendKeys(`//label[text()="`+label+`"]/following-sibling::*[1]`, value, chromedp.BySearch)
+		return typed(`//label[text()="`+label+`"]/following-sibling::*[1]`, value)
 	}
-	add := chromedp.Click(`//button[starts-with(normalize-space(.),"Add node")]`, chromedp.BySearch)
+	add := click(`//button[starts-with(normalize-space(.),"Add node")]`)
 	const create = `[...document.querySelectorAll("main button")].find((b) => b.innerText === "Create draft")`
 	v.do(t, field("Slug", "quoteTwice"), add, until(`document.querySelector("aside h2")?.innerText.startsWith("tool1")`),
 		field("Tool", "graphQuote@^1.0"),
-		chromedp.Focus(`//label[text()="Arguments"]/following-sibling::*[1]`, chromedp.BySearch),
+		focus(`//label[text()="Arguments"]/following-sibling::*[1]`),
 		chromedp.KeyEvent("a", chromedp.KeyModifiers(input.ModifierCtrl)),
 		input.InsertText(`{"id": 7, "pieces": 2}`), until(`!document.querySelector("aside [aria-invalid]")`),
 		until(`document.querySelectorAll("[data-at]").length === 2`),
@@ -188,9 +188,9 @@ func TestAPersonRunsAGraph(t *testing.T) {
 	status, answer := v.request(t, http.MethodPost, "/v1/tools/quoteTwice/publish", "{}")
 	require.Equal(t, http.StatusOK, status, string(answer))
 	v.open(t, "/tools/quoteTwice?tab=test&mode=production")
-	v.do(t, chromedp.Click(`.t-send .primary`, chromedp.ByQuery),
+	v.do(t, click(`.t-send .primary`),
 		until(`document.querySelector("main a[href*='/runs/']")`),
-		chromedp.Click(`main a[href*='/runs/']`, chromedp.ByQuery), until(`location.pathname.includes("/runs/")`), settled(),
+		click(`main a[href*='/runs/']`), until(`location.pathname.includes("/runs/")`), settled(),
 		until(`document.querySelector("h1 .slug")?.innerText === "quoteTwice"`))
 	var at string
 	v.do(t, chromedp.Evaluate(`location.pathname.split("/").pop()`, &at))
@@ -214,19 +214,19 @@ func TestAPersonRunsAnAgentOfTheirs(t *testing.T) {
 	v.apply(t, strings.ReplaceAll(quote, "%SLUG%", "pickedQuote"))
 	v.open(t, "/agents/new")
 	field := func(label, value string) chromedp.Action {
-		return chromedp.SendKeys(`//label[text()="`+label+`"]/following-sibling::*[1]`, value, chromedp.BySearch)
+		return typed(`//label[text()="`+label+`"]/following-sibling::*[1]`, value)
 	}
 	v.do(t, field("Slug", "doorDesk"), field("Model", "scripted/runs-desk"), field("Instructions", "Answer."),
-		chromedp.Click(`//nav[@class="tabs"]/a[2]`, chromedp.BySearch), settled(),
-		chromedp.SendKeys(`.picker input[type=search]`, "pickedQuote", chromedp.ByQuery),
+		click(`//nav[@class="tabs"]/a[2]`), settled(),
+		typed(`.picker input[type=search]`, "pickedQuote"),
 		takesOffer,
 		until(`document.querySelector(".picked .slug")?.innerText === "pickedQuote"`), button("Create draft"),
 		until(`location.pathname.endsWith("/agents/doorDesk")`), settled(), button("Publish…"),
-		chromedp.WaitVisible(`[role=dialog] input`, chromedp.ByQuery), chromedp.Click(`[role=dialog] .primary`, chromedp.ByQuery),
+		chromedp.WaitVisible(`[role=dialog] input`, chromedp.ByQuery), click(`[role=dialog] .primary`),
 		until(`!document.querySelector("[role=dialog]") && document.querySelector("h1").innerText.includes("published")`))
 	v.do(t, button("Run…"), chromedp.WaitVisible(`[role=dialog] textarea`, chromedp.ByQuery),
-		chromedp.SendKeys(`[role=dialog] textarea`, "Where is it?", chromedp.ByQuery),
-		chromedp.Click(`[role=dialog] .primary`, chromedp.ByQuery), until(`/\/runs\/[0-9a-f-]{36}$/.test(location.pathname)`),
+		typed(`[role=dialog] textarea`, "Where is it?"),
+		click(`[role=dialog] .primary`), until(`/\/runs\/[0-9a-f-]{36}$/.test(location.pathname)`),
 		until(`document.querySelector(".said.assistant .markdown strong")?.innerText === "at the door"`),
 		until(`document.querySelector("h1").parentElement.innerText.includes("completed")`))
 	v.open(t, "/runs?agent=doorDesk")

@@ -167,7 +167,7 @@ func TestAPersonEmptiesTheInbox(t *testing.T) {
 		until(`document.querySelector("aside").innerText.includes("a person approved others, which are in the request")`))
 
 	v.open(t, "/inbox?order=oldest")
-	v.do(t, chromedp.Click(`tbody a[href*="batch="]`, chromedp.ByQuery), until(`document.querySelector(".notice.batch")`),
+	v.do(t, click(`tbody a[href*="batch="]`), until(`document.querySelector(".notice.batch")`),
 		until(`document.querySelectorAll("tbody tr").length === 2`))
 	v.click(t, ".notice.batch button", "Reject 2…")
 	v.fillIn(t, "#f-reason", "The parcel arrived.")
@@ -199,7 +199,7 @@ func TestAPersonAnswersInTheInbox(t *testing.T) {
 	v := visit(t, newSite(t, ""), browser(t))
 	v.signIn(t)
 	v.open(t, "/inbox/inputs")
-	v.do(t, chromedp.Click("tbody a", chromedp.ByQuery), until(`document.querySelector("aside .f-form textarea")`))
+	v.do(t, click("tbody a"), until(`document.querySelector("aside .f-form textarea")`))
 	v.click(t, "aside button", "Answer")
 	v.do(t, until(`document.querySelector("aside .f-problem")?.innerText.includes("an answer is needed")`),
 		until(`document.querySelector("aside .f-form textarea").getAttribute("aria-invalid") === "true"`),
@@ -207,8 +207,8 @@ func TestAPersonAnswersInTheInbox(t *testing.T) {
 	asked, err := v.Store.FindCall(t.Context(), v.Tenant, v.waits.input)
 	require.NoError(t, err)
 	require.True(t, asked.Status.Open(), "a refused answer leaves it open")
-	v.do(t, chromedp.SendKeys("aside .f-form textarea", "12A", chromedp.ByQuery),
-		chromedp.SendKeys("aside .f-form .f-number input", "3", chromedp.ByQuery))
+	v.do(t, typed("aside .f-form textarea", "12A"),
+		typed("aside .f-form .f-number input", "3"))
 	v.click(t, "aside button", "Answer")
 	v.do(t, until(`document.querySelector("aside").innerText.includes("resolved")`), until(`!document.querySelector("aside form")`),
 		until(`document.querySelector("aside .json").innerText.includes("12A")`))
@@ -251,8 +251,9 @@ func TestAPersonComparesWhatAServerChanged(t *testing.T) {
 	v := visit(t, newSite(t, ""), browser(t))
 	v.signIn(t)
 	v.open(t, "/mcp-servers")
-	v.do(t, chromedp.Click("tbody a", chromedp.ByQuery), until(`location.pathname.endsWith("/mcp-servers/files")`),
-		until(`document.querySelector("tbody")?.innerText.includes("filesReadFile")`), chromedp.Click("tbody a", chromedp.ByQuery), until(`location.pathname.endsWith("/inbox/quarantines")`),
+	v.do(t, click("tbody a"), until(`location.pathname.endsWith("/mcp-servers/files")`),
+		until(`document.querySelector("tbody")?.innerText.includes("filesReadFile")`),
+		click("tbody a"), until(`location.pathname.endsWith("/inbox/quarantines")`),
 		until(`[...document.querySelectorAll(".diff-in")].some((l) => l.innerText.includes("Send it to"))`),
 		until(`document.querySelector("aside").innerText.includes("read_only")`),
 		until(`[...document.querySelectorAll(".meanings li")].some((l) => l.innerText.startsWith("major") && l.innerText.includes("/to"))`))
@@ -356,7 +357,7 @@ func (d *desk) browserOf(t *testing.T, key string) (*visitor, context.Context) {
 	t.Helper()
 	apart := browser(t)
 	v := visit(t, d.site, apart)
-	v.do(t, chromedp.Navigate(v.url+"/login"), settled(), chromedp.SendKeys("#key", key+kb.Enter, chromedp.ByQuery),
+	v.do(t, chromedp.Navigate(v.url+"/login"), settled(), typed("#key", key+kb.Enter),
 		until(atHome), settled())
 	return v, apart
 }
@@ -409,7 +410,7 @@ func TestApprovalInTwoBrowsers(t *testing.T) {
 		press("j", kb.Enter), until(`document.querySelector("aside")?.innerText.includes("9007199254740993")`))
 	require.Equal(t, wait.Pending, d.requestOf(t, request).Status, "it was only opened")
 	bob.do(t, press("r"), chromedp.WaitVisible("#f-reason", chromedp.ByQuery),
-		chromedp.SendKeys("#f-reason", "It was refunded already.", chromedp.ByQuery))
+		typed("#f-reason", "It was refunded already."))
 	bob.click(t, "[role=alertdialog] button", "Reject")
 	bob.do(t, until(`document.querySelector("aside .progress")?.innerText.includes("rejected")`),
 		until(fmt.Sprintf("%s === %d", waiting, before)))

@@ -76,7 +76,7 @@ func liveAt(t *testing.T, at func(*site) *site) *visitor {
 	require.NoError(t, err)
 	v := visit(t, at(&site{url: d.URL() + *under, prefix: *under, slug: d.Tenant().Slug, key: d.Key()}), started)
 	v.do(t, chromedp.Navigate(v.url+"/login"), settled(),
-		chromedp.SendKeys("#key", strings.TrimSpace(string(key))+kb.Enter, chromedp.ByQuery),
+		typed("#key", strings.TrimSpace(string(key))+kb.Enter),
 		until(atHome), settled())
 	return v
 }

@@ -19,7 +19,7 @@ import (
 	"github.com/toolcrib/toolcrib/platform/console"
 )
 
-var help = chromedp.Click(`[aria-label="Help and shortcuts"]`, chromedp.ByQuery)
+var help = click(`[aria-label="Help and shortcuts"]`)
 
 const (
 	helps   = `document.querySelector("[role=dialog] h2")?.innerText === "Shortcuts"`
@@ -44,7 +44,7 @@ func TestPartsWaitForTheServer(t *testing.T) {
 		"Server": func(is bool) chromedp.Action {
 			if is {
 				return chromedp.Tasks{
-					blocked("*"), chromedp.Click("tbody a", chromedp.ByQuery),
+					blocked("*"), click("tbody a"),
 					until(`document.querySelector("aside")?.innerText.includes("cannot be reached")`),
 				}
 			}
@@ -110,7 +110,7 @@ func TestAnotherBuildIsServed(t *testing.T) {
 
 	v.do(t, chromedp.Navigate(v.url+"/t/"+v.slug+"/inbox"), chromedp.WaitVisible("h1", chromedp.ByQuery), settled())
 	s.another.Store(nil)
-	v.do(t, chromedp.Click(`nav a[href$="/runs"]`, chromedp.ByQuery),
+	v.do(t, click(`nav a[href$="/runs"]`),
 		until(`document.querySelector("h1")?.innerText === "Runs"`), until("!("+served+")"))
 }
 
@@ -127,9 +127,9 @@ func TestWhatWasReadStays(t *testing.T) {
 	rows := func(n int) chromedp.Action {
 		return until(fmt.Sprintf(`document.querySelectorAll("tbody tr").length === %d`, n))
 	}
-	reject := chromedp.Click(`//aside//button[text()="Reject…"]`, chromedp.BySearch)
+	reject := click(`//aside//button[text()="Reject…"]`)
 	v.do(t, until(isLive), rows(len(pending.Items)), reject,
-		chromedp.SendKeys(`[role=alertdialog] textarea`, "Half a sentence", chromedp.ByQuery))
+		typed(`[role=alertdialog] textarea`, "Half a sentence"))
 	const (
 		typed = `document.querySelector("[role=alertdialog] textarea")?.value === "Half a sentence"`
 		old   = `!!document.querySelector(".notice.old")`
@@ -141,7 +141,7 @@ func TestWhatWasReadStays(t *testing.T) {
 	s.asks(t, 4)
 	v.do(t, until("!("+old+")"), rows(len(pending.Items)+2), until(typed))
 
-	v.do(t, chromedp.Click(`//*[@role="alertdialog"]//button[text()="Back"]`, chromedp.BySearch), blocked("*/v1/approvals*"))
+	v.do(t, click(`//*[@role="alertdialog"]//button[text()="Back"]`), blocked("*/v1/approvals*"))
 	s.asks(t, 5)
 	v.do(t, until(old))
 	v.accessible(t, "what could not be read again")

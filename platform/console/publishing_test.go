@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/chromedp/chromedp"
 	"github.com/goccy/go-yaml"
 	"github.com/stretchr/testify/require"
 
@@ -75,7 +74,7 @@ func TestAPersonPublishes(t *testing.T) {
 	v.put(t, "/title", "New teapots")
 	v.put(t, "/body", "# Teapots\n\nThey are **blue**.")
 	v.picture(t, "publishing")
-	v.do(t, chromedp.Click(`.t-send .primary`, chromedp.ByQuery), said("The call waits for an approval."))
+	v.do(t, click(`.t-send .primary`), said("The call waits for an approval."))
 	require.Empty(t, p.Articles())
 
 	var pending struct {

@@ -131,10 +131,10 @@ func TestALongRun(t *testing.T) {
 	v.open(t, at+"?tab=timeline")
 	v.do(t, shows("searchOrders"), until(`document.querySelectorAll(".wf").length > 5 && document.querySelectorAll(".wf").length < 80`))
 	v.light(t)
-	v.do(t, chromedp.Click("a.wf", chromedp.ByQuery), chromedp.WaitVisible("aside .account li", chromedp.ByQuery),
+	v.do(t, click("a.wf"), chromedp.WaitVisible("aside .account li", chromedp.ByQuery),
 		until(`location.search.includes("call=")`))
 	var first string
-	v.do(t, chromedp.Location(&first), chromedp.Click(`//aside//button[text()="Next"]`),
+	v.do(t, chromedp.Location(&first), click(`//aside//button[text()="Next"]`),
 		until(`location.href !== `+strconv.Quote(first)+` && document.querySelector("aside .account li")`))
 	v.open(t, at+"?tab=calls")
 	v.do(t, until(`document.querySelectorAll("tbody tr").length === 50`))
@@ -166,8 +166,8 @@ func TestAPersonStartsARun(t *testing.T) {
 	v.post(t, "/v1/apply", v1.Apply{Definitions: []json.RawMessage{json.RawMessage(`{"kind":"agent","slug":"runsDesk",
 		"name":"Desk of runs","model":"scripted/runs-desk","instructions":"Answer.","version":"1.0.0","publish":true,"tools":[]}`)}})
 	v.open(t, "/runs/new?agent=runsDesk")
-	v.do(t, chromedp.SendKeys("#message", "Where is **parcel 7**?", chromedp.ByQuery),
-		chromedp.Click(".new-run .primary", chromedp.ByQuery), until(`/\/runs\/[0-9a-f-]{36}$/.test(location.pathname)`),
+	v.do(t, typed("#message", "Where is **parcel 7**?"),
+		click(".new-run .primary"), until(`/\/runs\/[0-9a-f-]{36}$/.test(location.pathname)`),
 		until(`document.querySelector(".said.user .markdown strong")?.innerText === "parcel 7"`),
 		until(`document.querySelector(".said.assistant .markdown strong")?.innerText === "at the door"`),
 		until(`document.querySelector("h1").parentElement.innerText.includes("completed")`))
@@ -188,9 +188,9 @@ func TestAPersonPausesARun(t *testing.T) {
 	v := visit(t, newSite(t, ""), browser(t))
 	v.signIn(t)
 	v.open(t, "/runs/"+v.Run.ID)
-	v.do(t, chromedp.Click(`//button[text()="Pause…"]`), chromedp.WaitVisible("#control", chromedp.ByQuery),
-		chromedp.SendKeys("#control", "The stock is counted.", chromedp.ByQuery),
-		chromedp.Click(`[role=alertdialog] button[type=submit]`, chromedp.ByQuery),
+	v.do(t, click(`//button[text()="Pause…"]`), chromedp.WaitVisible("#control", chromedp.ByQuery),
+		typed("#control", "The stock is counted."),
+		click(`[role=alertdialog] button[type=submit]`),
 		until(`document.querySelector("main").innerText.includes("The stock is counted.")`))
 	paused, err := v.Store.FindRun(t.Context(), v.Tenant, v.Run.ID)
 	require.NoError(t, err)

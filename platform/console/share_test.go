@@ -140,7 +140,7 @@ func TestPeopleTalkInASpace(t *testing.T) {
 			until(`document.querySelector(".small-chart").textContent.includes("9007199254740993")`),
 			until(`document.querySelector(".messages").innerText.includes("Result of pickSeat")`))
 	}
-	two.do(t, chromedp.SendKeys("#say", "Who orders the cake?"+kb.Enter, chromedp.ByQuery),
+	two.do(t, typed("#say", "Who orders the cake?"+kb.Enter),
 		until(`document.querySelector("#say").value === ""`))
 	for _, v := range []*visitor{one, two} {
 		v.do(t, until(`document.querySelector(".messages").innerText.includes("Who orders the cake?")`))
@@ -150,16 +150,16 @@ func TestPeopleTalkInASpace(t *testing.T) {
 			document.querySelector(".messages").innerText.includes("Step 00 is done.")`))
 
 	two.open(t, "/spaces/launch?tab=members")
-	two.do(t, chromedp.SendKeys(`.add-member select`, "Person", chromedp.ByQuery),
-		chromedp.SendKeys(`.add-member input`, "user:bob"+kb.Enter, chromedp.ByQuery),
+	two.do(t, typed(`.add-member select`, "Person"),
+		typed(`.add-member input`, "user:bob"+kb.Enter),
 		until(`document.querySelector(".members").innerText.includes("user:bob")`),
-		chromedp.Click(`[aria-label="Remove user:bob…"]`, chromedp.ByQuery), chromedp.Click(`.members .danger`, chromedp.ByQuery),
+		click(`[aria-label="Remove user:bob…"]`), click(`.members .danger`),
 		until(`!document.querySelector(".members").innerText.includes("user:bob")`))
 
 	two.open(t, "/spaces?new=1")
-	two.do(t, chromedp.SendKeys(`[role=dialog] input`, "Summer party", chromedp.ByQuery),
+	two.do(t, typed(`[role=dialog] input`, "Summer party"),
 		until(`document.querySelectorAll("[role=dialog] input")[1].value === "summer-party"`),
-		chromedp.Click(`[role=dialog] button[type=submit]`, chromedp.ByQuery),
+		click(`[role=dialog] button[type=submit]`),
 		until(`location.pathname.endsWith("/spaces/summer-party")`), settled())
 	one.blameless(t)
 	two.blameless(t)
@@ -186,7 +186,7 @@ func TestAPersonAnswersInASpace(t *testing.T) {
 		until(`document.querySelector(".small-chart").textContent.includes("9007199254740993")`),
 		until(`document.querySelector(".answer").innerText.includes("A seat for the customer")`))
 	v.enter(t, "Which seat?", "12 <b>A</b>")
-	v.do(t, chromedp.Click(".answer button[type=submit]", chromedp.ByQuery), until(`!document.querySelector(".answer")`))
+	v.do(t, click(".answer button[type=submit]"), until(`!document.querySelector(".answer")`))
 	v.open(t, "/runs/"+run.ID)
 	v.do(t, until(`document.querySelector(".transcript").innerText.includes("The seat is noted.")`),
 		until(`document.querySelector(".transcript").innerText.includes("12 <b>A</b>")`))
@@ -207,10 +207,10 @@ func TestASessionIsRunFromItsPage(t *testing.T) {
 	v.do(t, until(`document.querySelector("table").innerText.includes("Lunch on Friday")`))
 	v.click(t, "button", "Start a session…")
 	v.do(t, until(`document.querySelectorAll(".launcher fieldset input").length === 2`),
-		chromedp.SendKeys(`.launcher .pair input`, "Lunch on Monday", chromedp.ByQuery),
-		chromedp.Click(`.launcher fieldset label:nth-child(2) input`, chromedp.ByQuery),
+		typed(`.launcher .pair input`, "Lunch on Monday"),
+		click(`.launcher fieldset label:nth-child(2) input`),
 		until(`document.querySelector(".launcher .f-form input")`),
-		chromedp.SendKeys(`.launcher .f-form input`, "monday", chromedp.ByQuery))
+		typed(`.launcher .f-form input`, "monday"))
 	v.click(t, ".launcher button", "Start it")
 	v.do(t, until(`location.pathname.includes("/sessions/") && document.querySelector("h1").innerText.includes("Lunch on Monday")`),
 		until(`document.querySelector("main").innerText.includes("monday")`), settled())
@@ -256,9 +256,9 @@ func TestViewsArePublished(t *testing.T) {
 	v := visit(t, s, started)
 	v.signIn(t)
 	v.open(t, "/published?new=1")
-	v.do(t, chromedp.WaitVisible(`[role=dialog] select`, chromedp.ByQuery), chromedp.SendKeys(`[role=dialog] select`, "What a tool", chromedp.ByQuery),
+	v.do(t, chromedp.WaitVisible(`[role=dialog] select`, chromedp.ByQuery), typed(`[role=dialog] select`, "What a tool"),
 		until(`document.querySelector("[role=dialog]").innerText.includes("Tool")`),
-		chromedp.SendKeys(`[role=dialog] input`, "voteLunch", chromedp.ByQuery))
+		typed(`[role=dialog] input`, "voteLunch"))
 	v.click(t, "[role=dialog] button", "Publish")
 	v.do(t, until(`document.querySelector(".link-once code")?.innerText.includes("/v/tcv_")`))
 	var first string

@@ -88,7 +88,7 @@ func TestWhatFailedStays(t *testing.T) {
 	v.do(t, until(`asked > 1 && asking === 0`), until(failed), until(`!flashed`))
 
 	v.do(t, chromedp.Evaluate(`broken = false; asked = 0`, nil),
-		chromedp.Click("main [role=alert] .button", chromedp.ByQuery), until(`document.querySelector("tbody tr")`), until(`!flashed && alone === ""`))
+		click("main [role=alert] .button"), until(`document.querySelector("tbody tr")`), until(`!flashed && alone === ""`))
 	v.blameless(t)
 }
 
@@ -108,11 +108,11 @@ func TestALargeResultIsReadOnDemand(t *testing.T) {
 	v.signIn(t)
 	v.open(t, "/calls?open="+id)
 	v.do(t, until(`document.querySelector("aside").innerText.includes("The result has 1.1 MiB")`),
-		chromedp.Click("aside .notice .button", chromedp.ByQuery),
+		click("aside .notice .button"),
 		until(`document.querySelector("aside").innerText.includes("59900 more")`),
 		until(`document.querySelector("aside").innerText.includes("9223372036854775807")`),
 		until(`document.querySelector("aside").innerText.includes(JSON.stringify('a "large" one!'))`),
-		chromedp.Click(`//aside//*[@aria-label="Result"]//button[text()="Text"]`, chromedp.BySearch),
+		click(`//aside//*[@aria-label="Result"]//button[text()="Text"]`),
 		until(`document.querySelector("aside [aria-label=Result] pre").textContent.length > 100000`))
 	v.blameless(t)
 }

@@ -210,7 +210,7 @@ func TestPausing(t *testing.T) {
 	v.signIn(t)
 	waits := s.waiting(t)
 	v.open(t, "/inbox")
-	v.do(t, until(isLive), counts(waits), chromedp.Click(".foot .live", chromedp.ByQuery),
+	v.do(t, until(isLive), counts(waits), click(".foot .live"),
 		until(`document.querySelector(".foot .live").innerText === "Paused"`))
 	var asked atomic.Int64
 	chromedp.ListenTarget(v.ctx, func(event any) {
@@ -221,7 +221,7 @@ func TestPausing(t *testing.T) {
 	s.asks(t, 3)
 	v.do(t, until(`document.querySelector(".foot .live").innerText.includes("new")`), counts(waits))
 	require.Zero(t, asked.Load(), "nothing is asked for")
-	v.do(t, chromedp.Click(".foot .live", chromedp.ByQuery), counts(waits+1),
+	v.do(t, click(".foot .live"), counts(waits+1),
 		until(`document.querySelector(".foot .live").innerText === "Live"`))
 	v.blameless(t)
 }
@@ -236,7 +236,7 @@ func TestThePalette(t *testing.T) {
 		t.Helper()
 		v.do(t, until(`document.querySelector(".find") && !document.querySelector(".backdrop")`), // Of the palette before, which takes clicks until it is gone.
 			chromedp.Evaluate(`document.querySelector(".find").click()`, nil), chromedp.WaitVisible(`[role=combobox]`, chromedp.ByQuery),
-			chromedp.SendKeys(`[role=combobox]`, text, chromedp.ByQuery),
+			typed(`[role=combobox]`, text),
 			until(`document.querySelector("[role=option][aria-selected=true]")?.innerText.includes("`+first+`")`))
 		v.accessible(t, "palette", text)
 		v.do(t, press(kb.Enter), until(`!document.querySelector("[role=combobox]")`))
@@ -262,7 +262,7 @@ func TestThePalette(t *testing.T) {
 	v.do(t, until(`document.documentElement.dataset.theme === "dark"`))
 	find("pause", "Pause live")
 	v.do(t, until(`document.querySelector(".foot .live").innerText.startsWith("Paused")`))
-	v.do(t, chromedp.Click(".find", chromedp.ByQuery), chromedp.WaitVisible(`[role=combobox]`, chromedp.ByQuery),
+	v.do(t, click(".find"), chromedp.WaitVisible(`[role=combobox]`, chromedp.ByQuery),
 		until(`document.querySelector("[role=option]").innerText.includes("Recent")`))
 	v.blameless(t)
 }
@@ -277,7 +277,7 @@ func TestTheOverview(t *testing.T) {
 	v.do(t, until(isLive), press("g", "o"), until(`document.querySelector("h1")?.innerText === "Overview"`), settled(),
 		until(`/\d\s+approvals/.test(document.querySelector(".cards").innerText)`),
 		until(`document.querySelectorAll(".chart svg g").length === 24`))
-	v.do(t, chromedp.Click(".tally a", chromedp.ByQuery), until(`location.pathname.endsWith("/inbox")`), settled())
+	v.do(t, click(".tally a"), until(`location.pathname.endsWith("/inbox")`), settled())
 
 	// What is counted leads to the list of that.
 	_, err := s.Store.ChangePause(t.Context(), agent.PauseChange{
@@ -285,7 +285,7 @@ func TestTheOverview(t *testing.T) {
 	})
 	require.NoError(t, err)
 	v.open(t, "")
-	v.do(t, chromedp.Click(`.tally a[href$="/runs?paused=true"]`, chromedp.ByQuery),
+	v.do(t, click(`.tally a[href$="/runs?paused=true"]`),
 		until(`document.querySelector("h1")?.innerText === "Runs"`), settled(),
 		until(`document.querySelectorAll("tbody tr").length === 1 && document.querySelector("tbody a").href.includes("`+s.Run.ID+`")`))
 
@@ -293,7 +293,7 @@ func TestTheOverview(t *testing.T) {
 	key := s.Key(t, empty, "*")
 	found, err := s.Store.FindTenant(t.Context(), empty)
 	require.NoError(t, err)
-	v.do(t, chromedp.Navigate(v.url+"/login"), settled(), chromedp.SendKeys("#key", key+kb.Enter, chromedp.ByQuery),
+	v.do(t, chromedp.Navigate(v.url+"/login"), settled(), typed("#key", key+kb.Enter),
 		until(atHome+` && location.pathname.includes("`+found.Slug+`")`), settled(),
 		until(`document.querySelectorAll(".first li").length === 3`))
 	v.accessible(t, "first steps")

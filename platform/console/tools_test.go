@@ -100,14 +100,17 @@ func said(text string) chromedp.Action {
 	return until(`document.body.innerText.includes(` + string(quoted) + `)`)
 }
 
+// button presses the last button of a text, wherever it is: a dialog may still be moving to its place.
 func button(text string) chromedp.Action {
 	at := `//button[normalize-space()="` + text + `"][last()]`
 	quoted, _ := json.Marshal(at)
-	// Where the button is does not matter: a dialog may still be moving to its place.
-	return chromedp.Tasks{chromedp.WaitEnabled(at, chromedp.BySearch), chromedp.Evaluate(`(() => {
-		const b = document.evaluate(`+string(quoted)+`, document, null, XPathResult.FIRST_ORDERED_NODE_TYPE).singleNodeValue;
+	return until(`(() => {
+		const first = XPathResult.FIRST_ORDERED_NODE_TYPE;
+		const b = document.evaluate(` + string(quoted) + `, document, null, first).singleNodeValue;
+		if (!b || b.disabled || !b.checkVisibility()) return false;
 		b.focus(); b.click();
-	})()`, nil)}
+		return true;
+	})()`)
 }
 
 // A person makes a tool, publishes it, and adds an input that calls need from then on: as a patch that is
@@ -118,8 +121,8 @@ func TestAPersonMakesAndPublishesATool(t *testing.T) {
 	v := visit(t, newSite(t, ""), browser(t))
 	v.signIn(t)
 	v.open(t, "/tools")
-	v.do(t, chromedp.Click(`a[href$="/tools/new"]`, chromedp.ByQuery), chromedp.WaitVisible(`a[href$="type=http"]`, chromedp.ByQuery),
-		chromedp.Click(`a[href$="type=http"]`, chromedp.ByQuery), chromedp.WaitVisible(`#field-slug`, chromedp.ByQuery))
+	v.do(t, click(`a[href$="/tools/new"]`), chromedp.WaitVisible(`a[href$="type=http"]`, chromedp.ByQuery),
+		click(`a[href$="type=http"]`), chromedp.WaitVisible(`#field-slug`, chromedp.ByQuery))
 
 	// What is missing is said at its field, and the first of them gets the focus.
 	v.do(t, button("Create the draft"), said("Slug is needed."), said("Address is needed."),
@@ -203,7 +206,7 @@ paths:
     delete: {operationId: deleteOneOrder, parameters: [{name: id, in: path, required: true, schema: {type: string}}], responses: {"204": {description: Gone.}}}
 `), button("See what becomes of it"), chromedp.WaitVisible(".operations", chromedp.ByQuery), said("deleteOneOrder"))
 	v.accessible(t, "light", "a plan")
-	v.do(t, chromedp.Click(`[aria-label="DELETE /orders/{id}"]`, chromedp.ByQuery), button("Import 1 tool"), said("1 created"))
+	v.do(t, click(`[aria-label="DELETE /orders/{id}"]`), button("Import 1 tool"), said("1 created"))
 	v.accessible(t, "light", "a result")
 	status, _ := v.request(t, http.MethodGet, "/v1/tools/getOneOrder", "")
 	require.Equal(t, http.StatusOK, status)
@@ -228,7 +231,7 @@ func TestTheRegistryIsWalkedAndChanged(t *testing.T) {
 		until(`location.search.includes("open=lookUp50")`))
 
 	v.open(t, "/tools?search=lookUp0")
-	v.do(t, chromedp.Click(`[aria-label="Pick lookUp01"]`, chromedp.ByQuery), chromedp.Click(`[aria-label="Pick lookUp02"]`, chromedp.ByQuery),
+	v.do(t, click(`[aria-label="Pick lookUp01"]`), click(`[aria-label="Pick lookUp02"]`),
 		button("Disable…"), chromedp.WaitVisible(`[role=alertdialog]`, chromedp.ByQuery), button("Disable"), said("2 changed"))
 	v.open(t, "/tools?search=lookUp0&status=disabled")
 	v.do(t, until(`document.querySelectorAll("tbody tr").length === 2`))
@@ -259,7 +262,7 @@ func TestAPersonDecidesAboutATool(t *testing.T) {
 		button("Give it to every run"), said("every run gets it"))
 
 	v.open(t, "/tools/checkStock?tab=access")
-	v.do(t, chromedp.Click(`[aria-label="Revoke of supportDesk"]`, chromedp.ByQuery), chromedp.WaitVisible(`[role=alertdialog]`, chromedp.ByQuery),
+	v.do(t, click(`[aria-label="Revoke of supportDesk"]`), chromedp.WaitVisible(`[role=alertdialog]`, chromedp.ByQuery),
 		button("Revoke"), said("It is assigned to no agent"))
 	v.open(t, "/profiles?new=1")
 	v.do(t, enter(`[name=name]`, "slow"), enter(`[name=calls]`, "3"), button("Make it"), until(`location.search.includes("open=slow")`),
@@ -293,7 +296,7 @@ func TestAToolIsRenamedArchivedAndDeleted(t *testing.T) {
 
 	v.do(t, change("archive", "Archive lookAround?"), button("Archive"), until(`!document.querySelector("[role=alertdialog]")`))
 	v.open(t, "/tools?search=lookAround")
-	v.do(t, said("No tool matches these filters"), chromedp.Click(`//label[contains(., "Archived")]/input`, chromedp.BySearch),
+	v.do(t, said("No tool matches these filters"), click(`//label[contains(., "Archived")]/input`),
 		until(`location.search.includes("archived=true")`), until(`document.querySelector("tbody")?.innerText.includes("lookAround")`))
 	v.open(t, "/tools/lookAround")
 	v.do(t, change("restore", "out of the archive?"), button("Restore"), until(`!document.querySelector("[role=alertdialog]")`),
@@ -329,6 +332,6 @@ func TestToolsLeadToANewGraph(t *testing.T) {
 	v := visit(t, newSite(t, ""), browser(t))
 	v.signIn(t)
 	v.open(t, "/tools")
-	v.do(t, chromedp.Click(`a[href$="/graphs/new"]`, chromedp.ByQuery), until(`location.pathname.endsWith("/graphs/new")`), settled())
+	v.do(t, click(`a[href$="/graphs/new"]`), until(`location.pathname.endsWith("/graphs/new")`), settled())
 	v.blameless(t)
 }

@@ -24,7 +24,7 @@ import (
 func (v *visitor) signInWith(t *testing.T, key string) string {
 	t.Helper()
 	var slug string
-	v.do(t, chromedp.Navigate(v.url+"/login"), settled(), chromedp.SendKeys("#key", key+kb.Enter, chromedp.ByQuery),
+	v.do(t, chromedp.Navigate(v.url+"/login"), settled(), typed("#key", key+kb.Enter),
 		until(atHome), settled(),
 		chromedp.Evaluate(`location.pathname.split("/").filter((x) => x).at(-1)`, &slug))
 	return slug
@@ -171,9 +171,9 @@ func TestTabsKeepTheirTenants(t *testing.T) {
 	slug := one.signInWith(t, s.Key(t, other, "*"))
 	require.NotEqual(t, s.slug, slug)
 	two.do(t, settled(), until(`location.pathname.includes("/t/`+s.slug+`/")`),
-		chromedp.Click(`//button[text()="Pause…"]`), chromedp.WaitVisible("#control", chromedp.ByQuery),
-		chromedp.SendKeys("#control", "Of this tenant.", chromedp.ByQuery),
-		chromedp.Click(`[role=alertdialog] button[type=submit]`, chromedp.ByQuery),
+		click(`//button[text()="Pause…"]`), chromedp.WaitVisible("#control", chromedp.ByQuery),
+		typed("#control", "Of this tenant."),
+		click(`[role=alertdialog] button[type=submit]`),
 		until(`document.querySelector("main").innerText.includes("Of this tenant.")`))
 	paused, err := s.Store.FindRun(t.Context(), s.Tenant, s.Run.ID)
 	require.NoError(t, err)
@@ -184,10 +184,10 @@ func TestTabsKeepTheirTenants(t *testing.T) {
 
 	// The tab that goes from one to the other shows nothing of the one before.
 	one.do(t, chromedp.Navigate(one.url+"/t"), settled(), until(`document.querySelectorAll(".choices a").length === 2`),
-		chromedp.Click(`//a[contains(@href,"/t/`+s.slug+`")]`, chromedp.BySearch), until(`document.title === "Overview · Toolcrib"`),
+		click(`//a[contains(@href,"/t/`+s.slug+`")]`), until(`document.title === "Overview · Toolcrib"`),
 		settled(), press("g", "t"), until(`document.querySelector("main").innerText.includes("countStock")`),
-		chromedp.Click(".tenant", chromedp.ByQuery), until(`document.querySelectorAll(".choices a").length === 2`),
-		chromedp.Click(`//a[contains(@href,"/t/`+slug+`")]`, chromedp.BySearch), until(`document.title === "Overview · Toolcrib"`),
+		click(".tenant"), until(`document.querySelectorAll(".choices a").length === 2`),
+		click(`//a[contains(@href,"/t/`+slug+`")]`), until(`document.title === "Overview · Toolcrib"`),
 		settled(), press("g", "t"), until(`location.pathname === "`+s.prefix+`/t/`+slug+`/tools"`), settled(),
 		until(`!document.body.innerText.includes("countStock")`))
 	one.blameless(t)
@@ -205,7 +205,7 @@ func TestAllTabsSignOut(t *testing.T) {
 	two.open(t, "/tools/refundOrder?tab=versions")
 	two.do(t, until(`Object.keys(sessionStorage).length > 0`))
 	one.do(t, chromedp.Evaluate(`localStorage.setItem("kept", "here")`, nil)) // The pages leave it: Clear-Site-Data does not.
-	one.do(t, chromedp.Click(".out", chromedp.ByQuery), until(`location.pathname.endsWith("/login")`), settled())
+	one.do(t, click(".out"), until(`location.pathname.endsWith("/login")`), settled())
 	two.do(t, until(`location.pathname.endsWith("/login")`), settled())
 	for _, v := range []*visitor{one, two} {
 		v.do(t, until(`localStorage.getItem("kept") === null`), until(`Object.keys(sessionStorage).every((k) => !k.startsWith("toolcrib.recent"))`),

@@ -113,7 +113,7 @@ func TestTheConsoleNeedsNoNode(t *testing.T) {
 		chromedp.Evaluate(`document.querySelector("nav a[href$='/tools']").click()`, nil),
 		browsertest.Until(`location.pathname.endsWith("/tools") && document.querySelector("main h1")`),
 		browsertest.Until(`document.querySelectorAll("tbody tr").length > 5`),
-		chromedp.Click("tbody a", chromedp.ByQuery), browsertest.Until(`document.querySelector("aside h3, aside h2")`)))
+		browsertest.Click("tbody a"), browsertest.Until(`document.querySelector("aside h3, aside h2")`)))
 	mu.Lock()
 	defer mu.Unlock()
 	require.NotEmpty(t, asked)

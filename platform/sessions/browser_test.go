@@ -7,7 +7,6 @@ import (
 	"net/url"
 	"testing"
 
-	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/require"
 
 	"github.com/toolcrib/toolcrib/platform/browsertest"
@@ -30,7 +29,7 @@ func TestPagesOfSessionsAreAccessible(t *testing.T) {
 		return parts.every((p, i) => i === 0 || p.top >= parts[i - 1].bottom);
 	})()`
 	browsertest.Accessible(started, t, server.URL+path, browsertest.Until(apart))
-	browsertest.Accessible(started, t, server.URL+path, chromedp.Click("button", chromedp.ByQuery),
+	browsertest.Accessible(started, t, server.URL+path, browsertest.Click("button"),
 		browsertest.Until(`document.querySelector("[role=alert]")`), browsertest.Until(apart))
 	resp, _ := ask(t, h, http.MethodPost, path, url.Values{"once": {"a"}, "f.choice": {`"soup"`}, "f.seats": {"2"}})
 	require.Equal(t, http.StatusSeeOther, resp.StatusCode)
