@@ -1,4 +1,4 @@
-// Package browsertest starts browsers for tests of pages, and waits for what pages show.
+// Package browsertest starts browsers for tests of pages, waits for what pages show, and presses and types there.
 package browsertest
 
 import (
@@ -121,24 +121,4 @@ func leave() {
 		shared.cancel()
 		shared.ctx = nil //nolint:fatcontext // It has ended.
 	}
-}
-
-// Until waits for a condition of the page, an expression of JavaScript. The page may be another one by then. It waits
-// for two minutes at most.
-func Until(condition string) chromedp.Action {
-	return chromedp.ActionFunc(func(ctx context.Context) error {
-		ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
-		defer cancel()
-		for {
-			var holds bool
-			if err := chromedp.Evaluate("!!("+condition+")", &holds).Do(ctx); err == nil && holds {
-				return nil
-			}
-			select {
-			case <-ctx.Done():
-				return fmt.Errorf("waiting until %s: %w", condition, ctx.Err())
-			case <-time.After(20 * time.Millisecond):
-			}
-		}
-	})
 }

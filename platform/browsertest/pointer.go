@@ -3,9 +3,7 @@ package browsertest
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"time"
 
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
@@ -47,6 +45,8 @@ const aim = `
 			event.stopImmediatePropagation();
 		};
 		window.aimed = {
+			clicked: false,
+			pressed: false,
 			hit: () => window.aimed.clicked || (window.aimed.pressed && !e.isConnected),
 			end: () => events.forEach((type) => removeEventListener(type, guard, true)),
 		};
@@ -54,8 +54,8 @@ const aim = `
 		return is;
 	};`
 
-// Click presses the mouse on the first element of a CSS selector or an XPath, which begins with "/". It waits, for a
-// minute at most, until the element is seen, stands still, is enabled and is below nothing, and tries again if the
+// Click presses the mouse on the first element of a CSS selector or an XPath, which begins with "/". It waits, for two
+// minutes at most, until the element is seen, stands still, is enabled and is below nothing, and tries again if the
 // element moved away in between. It needs a page that may run scripts.
 func Click(selector string) chromedp.Action {
 	return chromedp.ActionFunc(func(ctx context.Context) error {
@@ -72,7 +72,7 @@ func Click(selector string) chromedp.Action {
 			err := chromedp.Evaluate(`(() => {
 				const hit = window.aimed?.hit() ?? true;
 				window.aimed?.end();
-				return !!hit;
+				return hit;
 			})()`, &hit).Do(ctx)
 			return hit || err != nil, nil
 		})
@@ -112,25 +112,4 @@ func evaluate(ctx context.Context, function, selector string, result any) error 
 		return fmt.Errorf("asking the page: %w", err)
 	}
 	return nil
-}
-
-// again tries until it succeeds, for a minute. A failure is tried again too: the page may be another one by then.
-func again(ctx context.Context, what string, try func(context.Context) (bool, error)) error {
-	ctx, cancel := context.WithTimeout(ctx, time.Minute)
-	defer cancel()
-	var last error
-	for {
-		done, err := try(ctx)
-		if done {
-			return nil
-		}
-		if err != nil && ctx.Err() == nil {
-			last = err
-		}
-		select {
-		case <-ctx.Done():
-			return fmt.Errorf("%s: %w", what, errors.Join(ctx.Err(), last))
-		case <-time.After(20 * time.Millisecond):
-		}
-	}
 }
